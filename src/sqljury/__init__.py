@@ -1,0 +1,1 @@
+"""Questions in, SQL that has been tried out."""

@@ -1,0 +1,151 @@
+"""Everything sqljury raises on purpose.
+
+    SqljuryError                      exit code 1
+    ├── InputError                    2   what was asked for cannot be understood or found
+    │   ├── QuestionError             2   an empty question, or one that asks to change data
+    │   ├── DatasetError              2   a dataset, prediction or run file that does not hold together
+    │   └── RecipeError               2   an unknown recipe, or one with a wrong field
+    ├── DatabaseError                 3   the database cannot be used
+    │   ├── DatabaseNotFoundError     3   nothing at this path or URL
+    │   ├── NotADatabaseError         3   a file of another kind, or a corrupt one
+    │   ├── DatabaseLockedError       3   another program holds it
+    │   └── EmptyDatabaseError        3   no table to ask about
+    ├── QueryError                    4   a query failed
+    │   ├── QueryRefusedError         4   not a plain read; it never reached the database
+    │   └── QueryLimitError           4   over its time, row or memory limit
+    ├── ModelError                    5   the model cannot be used
+    │   ├── WeightsError              5   weights missing, incomplete, or with a wrong hash
+    │   ├── ContextLengthError        5   the prompt is longer than the model's context
+    │   ├── ModelAuthError            5   no key, or a refused one
+    │   ├── ModelUnavailableError     5   timeouts, rate limits or server errors that outlasted every retry
+    │   ├── ModelResponseError        5   the backend answered something that is no completion
+    │   └── MissingExtraError         5   an optional library is not installed
+    ├── BudgetExceededError           6   the limit on calls, tokens or money was reached
+    ├── NoAnswerError                 7   every candidate failed; carries what was tried
+    └── CancelledError                130 stopped by the user
+
+Messages name the input, say what is wrong with it, and what to do next; never a key, never a password.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqljury.types import Candidate, Cost
+
+
+class SqljuryError(Exception):
+    """The root; ``exit_code`` is what the command line ends with."""
+
+    exit_code = 1
+
+
+class InputError(SqljuryError):
+    """What was asked for cannot be understood or found."""
+
+    exit_code = 2
+
+
+class QuestionError(InputError):
+    """The question is empty, or asks to change data."""
+
+
+class DatasetError(InputError):
+    """A dataset, prediction or run file does not hold together."""
+
+
+class RecipeError(InputError):
+    """No such recipe, or one with a wrong field."""
+
+
+class DatabaseError(SqljuryError):
+    """The database cannot be used."""
+
+    exit_code = 3
+
+
+class DatabaseNotFoundError(DatabaseError):
+    """Nothing is at this path or URL."""
+
+
+class NotADatabaseError(DatabaseError):
+    """The file is of another kind, or corrupt."""
+
+
+class DatabaseLockedError(DatabaseError):
+    """Another program holds the database."""
+
+
+class EmptyDatabaseError(DatabaseError):
+    """The database has no table to ask about."""
+
+
+class QueryError(SqljuryError):
+    """A query failed in the database."""
+
+    exit_code = 4
+
+
+class QueryRefusedError(QueryError):
+    """The statement is not a plain read, so it was not sent to the database."""
+
+
+class QueryLimitError(QueryError):
+    """The query ran over its time, row or memory limit."""
+
+
+class ModelError(SqljuryError):
+    """The model cannot be used."""
+
+    exit_code = 5
+
+
+class WeightsError(ModelError):
+    """The weights are missing, incomplete, or have a wrong hash."""
+
+
+class ContextLengthError(ModelError):
+    """The prompt is longer than the model's context."""
+
+
+class ModelAuthError(ModelError):
+    """There is no key, or the service refused it."""
+
+
+class ModelUnavailableError(ModelError):
+    """Timeouts, rate limits or server errors outlasted every retry."""
+
+
+class ModelResponseError(ModelError):
+    """The backend answered something that is no completion."""
+
+
+class MissingExtraError(ModelError):
+    """An optional library is not installed."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(f"{library} is not installed; run: pip install 'sqljury[{extra}]'")
+
+
+class BudgetExceededError(SqljuryError):
+    """The limit on calls, tokens or money was reached."""
+
+    exit_code = 6
+
+
+class NoAnswerError(SqljuryError):
+    """Every candidate failed; ``candidates`` and ``cost`` say what was tried."""
+
+    exit_code = 7
+
+    def __init__(self, message: str, candidates: tuple[Candidate, ...] = (), cost: Cost | None = None) -> None:
+        super().__init__(message)
+        self.candidates = candidates
+        self.cost = cost
+
+
+class CancelledError(SqljuryError):
+    """The user stopped the work."""
+
+    exit_code = 130

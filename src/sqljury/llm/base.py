@@ -1,0 +1,100 @@
+"""The one protocol every model is reached through: messages in, n completions with token log-probabilities out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+from sqljury.types import Cost
+
+Role = Literal["system", "user", "assistant"]
+
+
+class Message(NamedTuple):
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How to write the reply.
+
+    ``temperature`` 0 is greedy. ``stop`` strings end the reply and are not part of it. At most one of
+    ``json_schema`` (a JSON Schema) and ``grammar`` (GBNF) constrains the reply; a backend that cannot constrain
+    raises ``ModelError`` rather than ignore it. ``top_logprobs`` asks for that many alternatives a token.
+    """
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int = 512
+    seed: int = 0
+    stop: tuple[str, ...] = ()
+    json_schema: Mapping[str, Any] | None = None
+    grammar: str | None = None
+    top_logprobs: int = 0
+
+
+class Token(NamedTuple):
+    """A generated token with its natural-log probability; ``top`` are the likeliest (text, logprob) there."""
+
+    text: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One reply; ``tokens`` is empty where the backend gives no log-probabilities."""
+
+    text: str
+    finish_reason: Literal["stop", "length"] = "stop"
+    tokens: tuple[Token, ...] = ()
+
+    @property
+    def logprob(self) -> float | None:
+        """The sum of the tokens' natural-log probabilities, None where there are none."""
+        return sum(token.logprob for token in self.tokens) if self.tokens else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The completions of one call, in the backend's order, and what the call cost."""
+
+    completions: tuple[Completion, ...]
+    cost: Cost = field(default_factory=Cost)
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """A model that answers messages.
+
+    ``name`` identifies the weights or service in caches, logs and reports; it never holds a key.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        sampling: Sampling,
+        n: int = 1,
+        *,
+        on_text: Callable[[int, str], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Reply:
+        """Answer ``messages`` ``n`` times.
+
+        ``messages`` may end with an assistant turn, which the reply then continues. ``on_text`` receives
+        (completion index, new text) as text arrives, where the backend streams. Setting ``cancel`` stops the
+        call, which then raises ``CancelledError``. Raises ``ModelError`` and its kinds, nothing else.
+        """
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """The number of tokens ``text`` takes in a prompt; exact where the model's tokenizer is at hand."""
+        ...
