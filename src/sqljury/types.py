@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
+from math import isfinite
 from typing import Any, Literal
+
+from sqljury.errors import MissingExtraError
 
 Cell = None | int | float | str | bytes
 Row = tuple[Any, ...]
@@ -56,6 +60,23 @@ class Schema:
     name: str
     dialect: str
     tables: tuple[Table, ...]
+
+
+DIALECT_NAMES = {"sqlite": "SQLite", "duckdb": "DuckDB", "postgres": "PostgreSQL", "mysql": "MySQL"}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question on a schema; ``schema_text`` is the schema as the model sees it."""
+
+    question: Question
+    schema: Schema
+    schema_text: str
+
+    @property
+    def dialect_name(self) -> str:
+        """The dialect as people write it."""
+        return DIALECT_NAMES.get(self.schema.dialect, self.schema.dialect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +151,89 @@ class Cost:
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The chosen query, its rows, and the evidence for it.
+
+    ``confidence`` is the share of all candidates whose result agrees with the chosen one, in (0, 1].
+    ``truncated`` says that the row limit cut ``rows``.
+    """
+
+    question: Question
+    sql: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    truncated: bool
+    confidence: float
+    candidates: tuple[Candidate, ...]
+    cost: Cost
+    model: str = ""
+    recipe: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for JSON; the keys are part of the public interface."""
+        return {
+            "question": self.question.text,
+            "sql": self.sql,
+            "columns": list(self.columns),
+            "rows": [[_plain(cell) for cell in row] for row in self.rows],
+            "truncated": self.truncated,
+            "confidence": round(self.confidence, 4),
+            "candidates": [_candidate_dict(candidate, self.candidates) for candidate in self.candidates],
+            "cost": {
+                "calls": self.cost.calls,
+                "prompt_tokens": self.cost.prompt_tokens,
+                "completion_tokens": self.cost.completion_tokens,
+                "cached_tokens": self.cost.cached_tokens,
+                "seconds": round(self.cost.seconds, 3),
+            },
+        }
+
+    def to_pandas(self) -> Any:
+        """The rows as a ``pandas.DataFrame``; raises ``MissingExtraError`` where pandas is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("pandas", "pandas") from None
+        return pandas.DataFrame(list(self.rows), columns=list(self.columns))
+
+    def _repr_html_(self) -> str:
+        """The query, the first rows and the confidence, for notebooks; every value is escaped."""
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        shown = self.rows[:HTML_ROWS]
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(str(_plain(cell)))}</td>" for cell in row) + "</tr>" for row in shown
+        )
+        more = "" if len(shown) == len(self.rows) and not self.truncated else f", {len(shown)} shown"
+        rows = f"{len(self.rows)}{'+' if self.truncated else ''} row{'' if len(self.rows) == 1 else 's'}{more}"
+        return (
+            f"<p><b>{escape(self.question.text)}</b></p><pre><code>{escape(self.sql)}</code></pre>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{rows}; {self.confidence:.0%} of {len(self.candidates)} candidates agree</p>"
+        )
+
+
+HTML_ROWS = 50
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as JSON has it: bytes become ``0x`` and hex digits, infinities and NaN text."""
+    if isinstance(cell, bytes):
+        return f"0x{cell.hex()}"
+    if isinstance(cell, float) and not isfinite(cell):
+        return str(cell)
+    return cell
+
+
+def _candidate_dict(candidate: Candidate, among: tuple[Candidate, ...]) -> dict[str, Any]:
+    group = candidate.group
+    return {
+        "sql": candidate.sql,
+        "result_group": group,
+        "error": candidate.result.error,
+        "votes": 0 if group is None else sum(other.group == group for other in among),
+        "logprob": None if candidate.logprob is None else round(candidate.logprob, 4),
+        "generator": candidate.generator,
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -98,3 +99,9 @@ class LanguageModel(Protocol):
     def count_tokens(self, text: str) -> int:
         """The number of tokens ``text`` takes in a prompt; exact where the model's tokenizer is at hand."""
         ...
+
+
+def derive_seed(*parts: object) -> int:
+    """A seed of 31 bits that depends on nothing but ``parts``, such as a question's id and a purpose."""
+    digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1

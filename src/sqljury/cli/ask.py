@@ -1,0 +1,70 @@
+"""``sqljury ask``: one question, one database, one answer."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from sqljury.cli import show
+from sqljury.cli.options import (
+    CacheOption,
+    MaxCalls,
+    MaxTokens,
+    MaxUsd,
+    ModelOption,
+    PriceOption,
+    RecipeOption,
+    SeedOption,
+    budget,
+    price_of,
+)
+
+
+class Output(StrEnum):
+    """The forms an answer can be printed in."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    SQL = "sql"
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know, in plain language.")],
+    db: Annotated[str, typer.Option("--db", help="A database file, or a URL such as sqlite:///shop.db.")],
+    evidence: Annotated[str, typer.Option(help="What the database does not say: a formula, a meaning.")] = "",
+    recipe: RecipeOption = "default",
+    model: ModelOption = None,
+    output: Annotated[Output, typer.Option(help="How to print the answer.")] = Output.TABLE,
+    limit: Annotated[int | None, typer.Option(min=1, help="Rows to print; 50 in a table, else all.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the candidates, repairs and cost.")] = False,
+    seed: SeedOption = 0,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 30.0,
+    cache: CacheOption = True,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    price: PriceOption = None,
+) -> None:
+    """Answer a question on a database: several queries are written, run and compared, and the best is shown."""
+    from sqljury.db.connect import connect
+    from sqljury.errors import NoAnswerError
+    from sqljury.llm.open import open_model
+    from sqljury.pipeline import Pipeline, check_question
+    from sqljury.types import Limits, Question
+
+    asked = Question(question, evidence)
+    check_question(asked)
+    with connect(db) as database, show.progress() as report:
+        language_model = open_model(model, cache=cache, budget=budget(max_calls, max_tokens, max_usd), price=price_of(price))
+        pipeline = Pipeline.from_recipe(recipe, language_model, Limits(seconds=timeout))
+        try:
+            answer = pipeline.answer(asked, database, seed=seed, progress=report)
+        except NoAnswerError as error:
+            report.close()
+            if explain:
+                show.evidence(error.candidates, error.cost)
+            raise
+    show.answer(answer, output.value, limit, explain)

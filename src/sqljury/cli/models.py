@@ -1,0 +1,57 @@
+"""``sqljury models``: the local weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqljury.llm import models
+
+app = typer.Typer(help="The local models: which there are, where they lie, and how to get them.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="A name of the catalogue; see `sqljury models list`.")]
+
+
+@app.command("list")
+def list_models() -> None:
+    """List the catalogue, and what of it is on this machine."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("name", "size", "here", "license", "what it is"):
+        table.add_column(title, justify="right" if title == "size" else "left")
+    for entry in models.CATALOGUE.values():
+        here = "yes" if models.find(entry.name) else "no"
+        table.add_row(entry.name, f"{entry.size / 1e6:,.0f} MB", here, entry.license, entry.summary)
+    Console(highlight=False).print(table)
+
+
+@app.command("path")
+def path(name: Name = models.DEFAULT) -> None:
+    """Print where the weights lie; fails when they are missing or damaged."""
+    print(models.resolve(name))
+
+
+@app.command("pull")
+def pull(
+    name: Name = models.DEFAULT,
+    source: Annotated[Path | None, typer.Option("--from", help="A copy of the file, on this machine.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Fetch again what is already here.")] = False,
+) -> None:
+    """Fetch weights and check their hash; a broken-off download goes on where it stopped."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"looking for {name}", total=None)
+        target = models.pull(
+            name,
+            source=source,
+            force=force,
+            progress=lambda what, done, total: bar.update(task, description=what, completed=done, total=total),
+        )
+    print(target)

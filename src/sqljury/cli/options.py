@@ -1,0 +1,46 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from sqljury.llm.ledger import Budget, Price
+
+RecipeOption = Annotated[str, typer.Option(help="How to work: default, fast, or the path of a .toml file.")]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(help="A local model, a .gguf file, or a service such as openai:NAME; SQLJURY_MODEL sets the default."),
+]
+SeedOption = Annotated[int, typer.Option(help="Seeds every random choice.")]
+CacheOption = Annotated[bool, typer.Option(help="Keep and reuse the model's replies.")]
+MaxCalls = Annotated[int | None, typer.Option(min=1, help="Stop before making more calls to the model.")]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="Stop once the model has read and written this many tokens.")]
+MaxUsd = Annotated[float | None, typer.Option(min=0, help="Stop before spending more than this; needs --price.")]
+PriceOption = Annotated[
+    str | None, typer.Option(metavar="IN/OUT", help="US dollars for a million tokens read and written, such as 0.25/1.")
+]
+
+
+def budget(calls: int | None, tokens: int | None, usd: float | None) -> Budget | None:
+    """The limits that were given, None when there were none."""
+    from sqljury.llm.ledger import Budget
+
+    return None if calls is tokens is usd is None else Budget(calls, tokens, usd)
+
+
+def price_of(text: str | None) -> Price | None:
+    """The price in ``IN/OUT`` or ``IN/OUT/CACHED`` form; raises ``typer.BadParameter`` for anything else."""
+    from sqljury.llm.ledger import Price
+
+    if text is None:
+        return None
+    try:
+        numbers = [float(part) for part in text.split("/")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (2, 3) or min(numbers) < 0:
+        raise typer.BadParameter(f"{text!r} is no price; write dollars for a million tokens as IN/OUT, such as 0.25/1")
+    return Price(*numbers)

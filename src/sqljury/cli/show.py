@@ -1,0 +1,150 @@
+"""What the terminal shows: answers and evidence on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from sqljury.types import Answer, Candidate, Cell, Cost
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from sqljury.pipeline import Progress
+
+TABLE_ROWS = 50
+WIDE = 10_000
+
+
+class progress:  # noqa: N801 - reads as a phrase where it is used
+    """A line on stderr that says what is being done; silent where stderr is no terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        self._status = Console(stderr=True).status("starting") if sys.stderr.isatty() else None
+
+    def __enter__(self) -> Self:
+        if self._status:
+            self._status.start()
+        return self
+
+    def __call__(self, at: Progress) -> None:
+        if self._status:
+            self._status.update(f"{at.step} ({at.done}/{at.total})" if at.total > 1 else at.step)
+
+    def close(self) -> None:
+        """Take the line away; whatever is printed next stands alone."""
+        if self._status:
+            self._status.stop()
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def answer(found: Answer, output: str, limit: int | None, explain: bool) -> None:
+    """Print an answer as ``table``, ``json``, ``csv`` or ``sql``; ``limit`` cuts its rows."""
+    if limit is not None and len(found.rows) > limit and output != "table":
+        found = replace(found, rows=found.rows[:limit], truncated=True)
+    if output == "json":
+        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+    elif output == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(found.columns)
+        writer.writerows([["" if cell is None else text(cell) for cell in row] for row in found.rows])
+    elif output == "sql":
+        print(f"{found.sql};")
+    else:
+        _table(found, limit or TABLE_ROWS)
+    if explain and output == "table":
+        evidence(found.candidates, found.cost)
+
+
+def evidence(candidates: Sequence[Candidate], cost: Cost | None) -> None:
+    """Print every candidate with its group, what was repaired, and what it all cost."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title="Candidates", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("#", "group", "logprob", "rows"):
+        table.add_column(title, justify="right")
+    table.add_column("query", overflow="fold")
+    for number, candidate in enumerate(candidates, 1):
+        table.add_row(
+            str(number),
+            "-" if candidate.group is None else str(candidate.group + 1),
+            "-" if candidate.logprob is None else f"{candidate.logprob:.1f}",
+            str(len(candidate.result.rows)) if candidate.result.ok else "error",
+            escape("\n".join(_story(candidate))),
+        )
+    _print("", table)
+    if cost is not None:
+        _print("", _bill(cost))
+
+
+def _story(candidate: Candidate) -> list[str]:
+    """The query, what it was before its repairs, and the error that is left."""
+    lines = [" ".join(candidate.sql.split()) or "(no query)"]
+    for fix in candidate.fixes:
+        by = "names bound to the schema" if fix.by == "schema" else "rewritten by the model"
+        lines.append(f"  {by} after: {fix.reason}")
+        lines.append(f"  before: {' '.join(fix.before.split())}")
+    if candidate.result.error:
+        lines.append(f"  error: {candidate.result.error}")
+    return lines
+
+
+def _bill(cost: Cost) -> str:
+    money = f", ${cost.usd:.4f}" if cost.usd else ""
+    return (
+        f"Cost: {cost.seconds:.1f} s, {cost.calls} call{'s' if cost.calls != 1 else ''}, "
+        f"{cost.prompt_tokens:,} prompt tokens ({cost.cached_tokens:,} cached), "
+        f"{cost.completion_tokens:,} written{money}"
+    )
+
+
+def _table(found: Answer, limit: int) -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.syntax import Syntax
+    from rich.table import Table
+
+    shown = found.rows[:limit]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, name in enumerate(found.columns):
+        numeric = all(row[index] is None or isinstance(row[index], (int, float)) for row in shown)
+        table.add_column(escape(name), justify="right" if numeric and shown else "left", overflow="fold")
+    for row in shown:
+        table.add_row(*[escape(text(cell)) for cell in row])
+    _print(Syntax(found.sql, "sql", theme="ansi_dark", background_color="default", word_wrap=True), table)
+    total = f"{len(found.rows):,}{'+' if found.truncated else ''} row{'' if len(found.rows) == 1 else 's'}"
+    cut = f", the first {len(shown)} shown" if len(shown) < len(found.rows) else ""
+    votes = sum(candidate.group == 0 for candidate in found.candidates)
+    _print(
+        f"{total}{cut}. Confidence {found.confidence:.0%}: {votes} of {len(found.candidates)} "
+        f"candidate{'' if len(found.candidates) == 1 else 's'} agree{'s' if votes == 1 else ''}."
+    )
+
+
+def text(cell: Cell) -> str:
+    """A cell as text, on one line and without control characters: content must not steer the terminal."""
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, bytes):
+        return f"0x{cell[:16].hex()}{'...' if len(cell) > 16 else ''}"
+    return "".join(character if character.isprintable() else " " for character in str(cell))
+
+
+def _print(*parts: RenderableType) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=WIDE)  # for a pipe nothing is wrapped
+    for part in parts:
+        console.print(part, soft_wrap=not console.is_terminal)

@@ -1,0 +1,1 @@
+"""Databases behind one protocol, opened for reading only."""

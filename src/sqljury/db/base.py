@@ -1,0 +1,71 @@
+"""What every engine offers, and how a failed query says why it failed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Final, Literal, Protocol, Self, runtime_checkable
+
+from sqljury.types import Limits, Result, Row
+
+DEFAULT_LIMITS: Final = Limits()
+
+ErrorKind = Literal["refused", "limit", "cancelled", "locked", "database", "sql"]
+MAX_ERROR_CHARS: Final = 500
+_PREFIXED: Final[tuple[ErrorKind, ...]] = ("refused", "limit", "cancelled", "locked", "database")
+
+
+@runtime_checkable
+class Database(Protocol):
+    """A database opened for reading; every method may be called from several threads at once."""
+
+    @property
+    def name(self) -> str:
+        """A short name for prompts and messages: a file's stem, a server's database."""
+
+    @property
+    def dialect(self) -> str:
+        """The SQL dialect by sqlglot's name: ``sqlite``, ``postgres``, ``mysql``, ``duckdb``."""
+
+    @property
+    def url(self) -> str:
+        """Where it is, without any password."""
+
+    def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
+        """Run one read-only query; whatever is wrong with it becomes ``Result.error``, nothing is raised.
+
+        ``cancel`` stops the running query once set. ``error_kind`` tells the reasons for an error apart.
+        """
+
+    def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
+        """Rows of a query of the project's own on the engine's catalogue; never for SQL written by others.
+
+        Raises ``DatabaseError`` when the catalogue cannot be read, ``QueryError`` when this query fails.
+        """
+
+    def close(self) -> None:
+        """Release every connection; a query still running ends first. Closing twice is harmless."""
+
+    def __enter__(self) -> Self:
+        """The database itself."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+
+
+def error_text(kind: ErrorKind, message: str) -> str:
+    """The one line that goes into ``Result.error``: printable, cut, led by its kind unless that is ``sql``."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+    if len(line) > MAX_ERROR_CHARS:
+        line = line[: MAX_ERROR_CHARS - 1] + "…"
+    return line or "unknown error" if kind == "sql" else f"{kind}: {line}"
+
+
+def error_kind(result: Result) -> ErrorKind | None:
+    """Why the query failed, None when it ran; ``sql`` is the engine's own complaint about the query."""
+    if result.error is None:
+        return None
+    return next((kind for kind in _PREFIXED if result.error.startswith(f"{kind}: ")), "sql")

@@ -1,0 +1,141 @@
+"""The first wall: only what parses as one plain read goes on to the database.
+
+An allow-list over sqlglot's tree. What sqlglot cannot parse is refused, because a wall that lets through what
+it does not understand is none; the engine's own walls stand behind it whatever passes here.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from sqljury.errors import QueryRefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlglot import exp
+
+MAX_SQL_CHARS: Final = 64 * 1024
+MAX_NESTING: Final = 150
+
+_SQLITE: Final = """
+    load_extension readfile writefile edit eval fsdir completion fts3_tokenizer fts5 fts5_source_id
+    zeroblob randomblob dbstat sqlite_dbpage sqlite_log sqlite_source_id sqlite_compileoption_get
+    sqlite_compileoption_used rtreecheck rtreenode rtreedepth optimize matchinfo
+"""
+FORBIDDEN_FUNCTIONS: Final[dict[str, frozenset[str]]] = {"sqlite": frozenset(_SQLITE.split())}
+"""By dialect, functions with side effects or made to exhaust memory; unknown names are left to the engine."""
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_STARTS: Final = frozenset({"SELECT", "WITH", "VALUES", "L_PAREN"})
+_OPENS: Final = frozenset({"L_PAREN", "CASE", "L_BRACKET"})
+_CLOSES: Final = frozenset({"R_PAREN", "END", "R_BRACKET"})
+_PREFIXES: Final = frozenset({"NOT", "DASH", "PLUS", "TILDE"})
+
+
+def check(sql: str, dialect: str) -> None:
+    """Raise ``QueryRefusedError`` unless ``sql`` is one SELECT, WITH ... SELECT, set operation or VALUES."""
+    if "\x00" in sql or _SURROGATE.search(sql):
+        _refuse("the text holds characters that no query has")
+    if len(sql) > MAX_SQL_CHARS:
+        _refuse(f"the text is longer than {MAX_SQL_CHARS} characters")
+    statement = _parse(sql, dialect)
+    allowed, queries = _allowed_nodes()
+    if not isinstance(statement, queries):
+        _refuse(f"only SELECT is allowed, this is {_spell(statement)}")
+    forbidden = FORBIDDEN_FUNCTIONS.get(dialect, frozenset())
+    for node in statement.walk():
+        if not isinstance(node, allowed):
+            _refuse(f"only reading is allowed, this has {_spell(node)}")
+        _check_names(node, forbidden)
+
+
+def _parse(sql: str, dialect: str) -> exp.Expr:
+    """The one statement in ``sql``."""
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tokens = sqlglot.tokenize(sql, read=dialect)
+        _check_tokens(tokens)
+        found = sqlglot.Dialect.get_or_raise(dialect).parser().parse(tokens, sql)
+    except SqlglotError as error:
+        _refuse(f"not a query in {dialect}: {_first_complaint(error)}")
+    except RecursionError:
+        _refuse("the query is nested too deeply")
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
+        # A parser's own bug on odd text must not reach the caller as a crash.
+        _refuse(f"not a query in {dialect}: {type(error).__name__} while parsing")
+    statements = [item for item in found if item is not None and not isinstance(item, exp.Semicolon)]
+    if len(statements) != 1:
+        _refuse("there is no query" if not statements else "only one statement at a time is allowed")
+    return statements[0]
+
+
+def _check_tokens(tokens: Iterable[Any]) -> None:
+    """Before parsing: an allowed first word, and nesting that no parser can choke on."""
+    names = [token.token_type.name for token in tokens]
+    if not names:
+        _refuse("there is no query")
+    if names[0] not in _STARTS:
+        _refuse(f"only SELECT is allowed, this starts with {tokens[0].text[:40]!r}")
+    depth = run = 0
+    for name in names:
+        run = run + 1 if name in _PREFIXES else 0
+        depth += (name in _OPENS) - (name in _CLOSES)
+        if depth + run > MAX_NESTING:
+            _refuse("the query is nested too deeply")
+
+
+def _check_names(node: Any, forbidden: frozenset[str]) -> None:
+    """Functions that must not be called, also in the place of a table, with or without arguments."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.Func):
+        name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+    elif isinstance(node, exp.Table):
+        name = node.name
+    else:
+        return
+    name = name.lower()
+    if name in forbidden or name.startswith("pragma_"):
+        _refuse(f"{name} is not allowed")
+
+
+@functools.cache
+def _allowed_nodes() -> tuple[tuple[type, ...], tuple[type, ...]]:
+    """Classes of nodes that a read may hold, and those that are a whole query."""
+    from sqlglot import exp
+
+    queries = (exp.Query, exp.Values)
+    parts = (
+        # expressions: operators, predicates, literals, columns, functions
+        *(exp.Condition, exp.Func, exp.Predicate, exp.Star, exp.Identifier, exp.Alias, exp.Aliases, exp.Var),
+        *(exp.Cast, exp.DataType, exp.DataTypeParam, exp.Interval, exp.Collate, exp.Tuple, exp.If, exp.Distinct),
+        *(exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Escape, exp.JSONPath),
+        *(exp.JSONPathPart, exp.JSONKeyValue, exp.Slice, exp.PropertyEQ, exp.Hint),
+        # clauses
+        *(exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Limit),
+        *(exp.Offset, exp.Fetch, exp.With, exp.CTE, exp.Table, exp.TableAlias, exp.Lateral, exp.Unnest),
+        *(exp.IndexTableHint, exp.Window, exp.WindowSpec, exp.Rollup, exp.Cube, exp.GroupingSets),
+    )
+    return (*queries, *parts), queries
+
+
+def _spell(node: Any) -> str:
+    return str(node.key).upper()
+
+
+def _first_complaint(error: Exception) -> str:
+    details = getattr(error, "errors", None)
+    if details:
+        found = details[0]
+        return f"{found.get('description')} (line {found.get('line')}, column {found.get('col')})"
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def _refuse(why: str) -> NoReturn:
+    raise QueryRefusedError(f"{why}; write one SELECT")

@@ -1,0 +1,106 @@
+"""Looks at an SQLite file before SQLite does, and decides how to open it without leaving a trace."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
+
+_MAGIC: Final = b"SQLite format 3\x00"
+_HEADER_BYTES: Final = 100
+_WAL: Final = 2
+
+
+class Signature(NamedTuple):
+    """Equal signatures mean the same, unchanged file."""
+
+    device: int
+    inode: int
+    size: int
+    modified_ns: int
+    log_bytes: int
+
+
+class Opening(NamedTuple):
+    """How to open a file: the URI for SQLite, its size, and whether SQLite will take no lock on it."""
+
+    uri: str
+    file_bytes: int
+    immutable: bool
+    signature: Signature
+
+
+def inspect(path: str) -> Opening:
+    """How to open the file at ``path``; raises what ``connect`` raises when it is no SQLite database.
+
+    A database in WAL mode is opened as immutable while its log is absent: SQLite would otherwise leave a
+    ``-shm`` and a ``-wal`` file beside it. Nobody can be writing then; whether somebody started to is for the
+    caller to see from the signature.
+    """
+    header = _header(path)
+    log_bytes = size_or_none(path + "-wal")
+    immutable = header[18] == _WAL and log_bytes is None
+    signature = sign(path)
+    if log_bytes is None:
+        _refuse_truncated(path, header, signature.size)
+    uri = Path(os.path.realpath(path)).as_uri() + "?mode=ro" + ("&immutable=1" if immutable else "")
+    return Opening(uri, signature.size + (log_bytes or 0), immutable, signature)
+
+
+def sign(path: str) -> Signature:
+    """The file's present signature; raises ``DatabaseNotFoundError`` when it is gone."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        raise DatabaseNotFoundError(f"{path}: the file is no longer there") from None
+    log_bytes = size_or_none(path + "-wal")
+    return Signature(
+        status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, -1 if log_bytes is None else log_bytes
+    )
+
+
+def size_or_none(path: str) -> int | None:
+    """The size of the file in bytes, None when there is none."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return None
+
+
+def _header(path: str) -> bytes:
+    """The first 100 bytes, once they are known to be SQLite's."""
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise NotADatabaseError(f"{path}: is a folder; give the database file in it")
+        if not stat.S_ISREG(mode):
+            raise NotADatabaseError(f"{path}: is not a regular file")
+        with open(path, "rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        raise DatabaseNotFoundError(f"{path or '(empty path)'}: no such file; check the path") from None
+    except ValueError:
+        raise DatabaseNotFoundError(f"{path!r}: is not a path; check it") from None
+    except OSError as error:
+        raise DatabaseError(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
+    if not header:
+        raise NotADatabaseError(f"{path}: is an empty file, not a database; check the path")
+    if not header.startswith(_MAGIC):
+        raise NotADatabaseError(f"{path}: is not an SQLite database (or an encrypted one); check the path")
+    if len(header) < _HEADER_BYTES:
+        raise NotADatabaseError(f"{path}: is cut off in its header; restore it from a copy")
+    return header
+
+
+def _refuse_truncated(path: str, header: bytes, size: int) -> None:
+    """SQLite itself notices a missing page only when a query needs it."""
+    page_size = int.from_bytes(header[16:18], "big")
+    page_size = 65536 if page_size == 1 else page_size
+    pages = int.from_bytes(header[28:32], "big")
+    counted = header[24:28] == header[92:96]  # otherwise the page count is that of an older writer
+    if counted and size < pages * page_size:
+        message = f"{path}: is cut off at {size} of {pages * page_size} bytes; restore it from a copy"
+        raise NotADatabaseError(message)

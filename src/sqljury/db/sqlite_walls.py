@@ -1,0 +1,103 @@
+"""The walls inside SQLite: what its authorizer lets a statement do, and how long its values may get."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+MIB: Final = 1024 * 1024
+MIN_VALUE_BYTES: Final = 1 * MIB
+MAX_VALUE_BYTES: Final = 64 * MIB
+
+_AGGREGATES: Final = """
+    avg count group_concat max median min percentile percentile_cont percentile_disc string_agg sum total
+    cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number
+"""
+_VALUES: Final = """
+    abs char coalesce concat concat_ws format glob hex if ifnull iif instr length like likelihood likely lower
+    ltrim nullif octet_length printf quote random regexp replace round rtrim sign soundex substr substring
+    trim typeof unhex unicode unlikely upper
+    current_date current_time current_timestamp date datetime julianday strftime time timediff unixepoch
+    acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi
+    pow power radians sin sinh sqrt tan tanh trunc
+"""
+_DOCUMENTS: Final = """
+    -> ->> json json_array json_array_length json_error_position json_extract json_group_array
+    json_group_object json_insert json_object json_patch json_pretty json_quote json_remove json_replace
+    json_set json_type json_valid jsonb jsonb_array jsonb_extract jsonb_object
+    bm25 highlight match snippet
+"""
+FUNCTIONS: Final = frozenset(f"{_AGGREGATES} {_VALUES} {_DOCUMENTS}".split())
+"""SQLite functions a query may call; everything else is denied, what a later SQLite adds too.
+
+``random`` is allowed: "any three customers" is a question. The clock is, as in "this year".
+"""
+
+_INTERNAL_TABLES: Final = frozenset(
+    {"dbstat", "sqlite_dbpage", "sqlite_stmt", "bytecode", "tables_used", "fsdir", "completion"}
+)
+
+
+def authorize(action: int, first: str | None, second: str | None, _database: str | None, _source: str | None) -> int:
+    """SQLite's authorizer callback: reads, selects, recursion and known functions pass, all else is denied."""
+    if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_READ:
+        allowed = not is_internal_table(first or "")
+    elif action == sqlite3.SQLITE_FUNCTION:
+        allowed = (second or "").lower() in FUNCTIONS
+    elif action == sqlite3.SQLITE_PRAGMA:
+        # FTS5 asks for it on its own behalf, to see whether its cache is stale.
+        allowed = (first or "").lower() == "data_version" and second is None
+    else:
+        allowed = False
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+
+def is_internal_table(name: str) -> bool:
+    """Whether this table shows SQLite's inside rather than data; the list of tables itself may be read."""
+    lowered = name.lower()
+    return lowered in _INTERNAL_TABLES or lowered.startswith("pragma_")
+
+
+def harden(connection: sqlite3.Connection, file_bytes: int) -> None:
+    """Give a fresh connection its settings and limits; the authorizer comes last, by the caller."""
+    if hasattr(connection, "enable_load_extension"):  # absent where Python was built without it
+        connection.enable_load_extension(False)
+    _configure(connection)
+    for pragma in ("query_only=ON", "trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"):
+        connection.execute(f"PRAGMA {pragma}")
+    connection.execute("PRAGMA temp_store=FILE")  # a huge sort goes to disk, where it is counted
+    # No stored value is longer than its file, so only a large file needs room for large values. The
+    # tighter this is, the less memory and time one call of a text function can take.
+    value_bytes = min(max(file_bytes, MIN_VALUE_BYTES), MAX_VALUE_BYTES)
+    for category, limit in (
+        (sqlite3.SQLITE_LIMIT_LENGTH, value_bytes),
+        (sqlite3.SQLITE_LIMIT_SQL_LENGTH, MIB),  # definitions in the schema count too
+        (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 1000),
+        (sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 200),
+        (sqlite3.SQLITE_LIMIT_VDBE_OP, 250_000),
+        (sqlite3.SQLITE_LIMIT_FUNCTION_ARG, 127),
+        (sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 500),
+        (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
+        (sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+        (sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0),  # the bytes written are counted by thread
+    ):
+        connection.setlimit(category, limit)
+
+
+def _configure(connection: sqlite3.Connection) -> None:
+    """Switches that Python reaches from 3.12 on; before it the other walls stand alone."""
+    setconfig = getattr(connection, "setconfig", None)
+    if setconfig is None:
+        return
+    for name, value in (
+        ("DEFENSIVE", True),
+        ("TRUSTED_SCHEMA", False),
+        ("WRITABLE_SCHEMA", False),
+        ("ENABLE_TRIGGER", False),
+        ("ENABLE_FTS3_TOKENIZER", False),
+        ("ENABLE_LOAD_EXTENSION", False),
+        ("DQS_DML", True),  # "text" in double quotes is a literal where no column has that name
+    ):
+        setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{name}"), value)

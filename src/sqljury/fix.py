@@ -1,0 +1,94 @@
+"""The query fixer: a failed or empty query, what was wrong with it, and another attempt.
+
+CHASE-SQL, section 3.4. Before the model is asked, names are bound to the schema, which needs no model call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sqljury import prompts
+from sqljury.db.base import Database
+from sqljury.llm.base import LanguageModel, Message, Sampling, derive_seed
+from sqljury.replies import extract_sql
+from sqljury.schema.rebind import rebind
+from sqljury.types import Candidate, Cost, Fix, Limits, Result, Task
+
+REASON_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the fixer works with: the database and its limits, the model, the question's seed."""
+
+    db: Database
+    model: LanguageModel
+    limits: Limits
+    seed: int
+    cancel: threading.Event | None = None
+
+
+def needs_fixing(candidate: Candidate) -> bool:
+    """The query is missing, failed, or found nothing."""
+    return not candidate.sql or not candidate.result.rows
+
+
+def bind_names(candidate: Candidate, task: Task, work: Work) -> Candidate:
+    """A failed query with its names bound to the schema, if that makes it run; else the candidate as it is."""
+    if not candidate.sql or candidate.result.ok:
+        return candidate
+    sql = rebind(candidate.sql, task.schema)
+    if sql is None:
+        return candidate
+    result = work.db.execute(sql, work.limits, work.cancel)
+    return _fixed(candidate, sql, result, "schema") if result.ok else candidate
+
+
+def ask_again(
+    candidate: Candidate,
+    conversation: Sequence[Message],
+    task: Task,
+    work: Work,
+    *,
+    attempts: int,
+    max_tokens: int,
+) -> tuple[Candidate, Cost]:
+    """Let the model rewrite a query that failed or found nothing, up to ``attempts`` times.
+
+    ``conversation`` is the one that asked for the query; the model sees it again with what it wrote and what came
+    of it. A query that runs is only ever replaced by one that runs and finds something. Returns the candidate,
+    repaired or not, and what the attempts cost.
+    """
+    best, latest, cost = candidate, candidate, Cost()
+    for attempt in range(attempts):
+        if not latest.sql:
+            break
+        turn = [*conversation, Message("assistant", latest.sql), Message("user", _complaint(latest.result))]
+        sampling = Sampling(max_tokens=max_tokens, stop=(";",), seed=derive_seed(work.seed, "fix", attempt))
+        reply = work.model.complete(turn, sampling, cancel=work.cancel)
+        cost += reply.cost
+        sql = extract_sql(reply.completions[0].text)
+        if not sql or sql == latest.sql:
+            break  # it has nothing else to say, and greedy decoding would say it again
+        result = work.db.execute(sql, work.limits, work.cancel)
+        latest = bind_names(_fixed(latest, sql, result, "model"), task, work)
+        if latest.result.rows:
+            return latest, cost
+        if latest.result.ok and not best.result.ok:
+            best = latest
+    return best, cost
+
+
+def _complaint(result: Result) -> str:
+    if result.error is None:
+        return prompts.render("fix/empty")
+    return prompts.render("fix/error", reason=result.error[:REASON_CHARACTERS])
+
+
+def _fixed(candidate: Candidate, sql: str, result: Result, by: Literal["schema", "model"]) -> Candidate:
+    reason = candidate.result.error or "no rows"
+    fix = Fix(before=candidate.sql, reason=reason, by=by)
+    return replace(candidate, sql=sql, result=result, fixes=(*candidate.fixes, fix))

@@ -1,0 +1,36 @@
+"""Models behind a service: OpenAI-compatible servers, Anthropic, Gemini."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqljury.llm.api.anthropic_messages import AnthropicModel
+from sqljury.llm.api.backend import ApiModel
+from sqljury.llm.api.gemini import GeminiModel
+from sqljury.llm.api.openai_chat import OpenAIChatModel
+from sqljury.llm.api.retry import Retry
+from sqljury.llm.api.spec import ApiSpec, parse_spec
+
+__all__ = ["BACKENDS", "ApiModel", "ApiSpec", "Retry", "is_api_spec", "open_api_model", "parse_spec"]
+
+BACKENDS: dict[str, Callable[..., ApiModel]] = {
+    "anthropic": AnthropicModel,
+    "gemini": GeminiModel,
+    "openai": OpenAIChatModel,
+}
+
+
+def is_api_spec(text: str) -> bool:
+    """``text`` names a model of a service, and no local one: it begins with a vendor and a colon."""
+    return text.partition(":")[0] in BACKENDS and ":" in text
+
+
+def open_api_model(spec: str, *, retry: Retry | None = None, timeout: float = 600.0) -> ApiModel:
+    """Open ``VENDOR:MODEL`` or ``VENDOR:MODEL@URL``; nothing is sent yet.
+
+    ``timeout`` is the seconds without a byte after which a request has failed. Raises ``InputError`` for a
+    specification that cannot be read, ``ModelAuthError`` without a key, ``MissingExtraError`` without the
+    vendor's library.
+    """
+    parsed = parse_spec(spec)
+    return BACKENDS[parsed.vendor](parsed, retry=retry, timeout=timeout)

@@ -1,0 +1,186 @@
+"""llama.cpp in this process: loading, one streamed call, and the state of its slots."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import queue
+import secrets
+import shutil
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqljury.errors import CancelledError, ModelError, WeightsError
+
+PROMPT_BATCH = 256
+"""Prompt tokens read between two looks at whether the call was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to load the weights; ``states`` is the folder of kept prompt states."""
+
+    weights: Path
+    slots: int
+    context: int
+    threads: int
+    states: Path
+
+
+def cores() -> int:
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def version() -> str:
+    """The version of the llama.cpp binding, which kept states depend on."""
+    from importlib.metadata import version as installed
+
+    return installed("xllamacpp")
+
+
+class Engine:
+    """Loaded weights.
+
+    llama.cpp's own server answers on a Unix socket in a folder that only this user can enter, so no port is opened;
+    where Python has no Unix sockets it listens on loopback. Either way it wants a random key.
+    """
+
+    def __init__(self, options: Options) -> None:
+        # idle threads that spin starve whatever else runs on the machine, and with it this process
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        import xllamacpp
+
+        _private(options.states)
+        self._folder = Path(tempfile.mkdtemp(prefix="sqljury-"))
+        self._key = secrets.token_urlsafe(32)
+        self._states = options.states
+        self._slots = options.slots
+        params = xllamacpp.CommonParams()
+        params.model.path = str(options.weights)
+        params.n_parallel = options.slots
+        params.n_ctx = options.context
+        params.kv_unified = True
+        params.n_batch = PROMPT_BATCH
+        params.cpuparams.n_threads = options.threads
+        params.cpuparams_batch.n_threads = options.threads
+        params.cache_ram_mib = 0
+        params.slot_save_path = f"{options.states}{os.sep}"
+        params.warmup = False
+        params.ui = False
+        params.verbosity = -1
+        params.api_keys = [self._key]
+        unix = hasattr(socket, "AF_UNIX")
+        params.hostnames = [str(self._folder / "llama.sock") if unix else "127.0.0.1"]
+        try:
+            self._server = xllamacpp.Server(params)
+        except Exception as error:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise WeightsError(f"llama.cpp could not load {options.weights}: {error}") from error
+
+    def stream(self, body: dict[str, Any], cancel: threading.Event | None) -> Iterator[dict[str, Any]]:
+        """The chunks of one chat completion; closing the iterator, or setting ``cancel``, ends the work."""
+        chunks: queue.SimpleQueue[dict[str, Any] | BaseException | None] = queue.SimpleQueue()
+        stop = threading.Event()
+
+        def receive(chunk: dict[str, Any]) -> bool:
+            chunks.put(chunk)
+            return stop.is_set()
+
+        def work() -> None:
+            try:
+                self._server.handle_chat_completions(request, receive)
+                chunks.put(None)
+            except BaseException as error:
+                chunks.put(error)
+
+        request = {**body, "stream": True, "return_progress": True, "stream_options": {"include_usage": True}}
+        worker = threading.Thread(target=work, name="llama.cpp", daemon=True)
+        worker.start()
+        try:
+            while (chunk := _next(chunks, cancel)) is not None:
+                if isinstance(chunk, BaseException):
+                    raise ModelError(f"llama.cpp failed: {chunk}") from chunk
+                yield chunk
+        finally:
+            stop.set()
+            worker.join()
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """One request to llama.cpp's own server; raises ``ModelError`` unless it succeeds."""
+        status, reply = self._request(path, body)
+        if status != http.HTTPStatus.OK:
+            raise ModelError(f"llama.cpp answered {path} with status {status}: {reply.get('error', reply)}")
+        return reply
+
+    def save(self, slot: int, file: Path) -> None:
+        """Keep the state of ``slot`` as ``file`` in the folder of states."""
+        unfinished = file.with_suffix(f".{os.getpid()}.tmp")
+        self.post(f"/slots/{slot}?action=save", {"filename": unfinished.name})
+        os.replace(unfinished, file)
+
+    def restore(self, slot: int, file: Path) -> bool:
+        """Load the state of ``slot`` from ``file``; False when llama.cpp does not accept it."""
+        status, _ = self._request(f"/slots/{slot}?action=restore", {"filename": file.name})
+        return status == http.HTTPStatus.OK
+
+    def forget(self) -> None:
+        """Clear every slot."""
+        for slot in range(self._slots):
+            self.post(f"/slots/{slot}?action=erase", {})
+
+    def close(self) -> None:
+        """Free the weights and remove the private folder."""
+        del self._server
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _request(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        connection = _connection(self._server.listening_address)
+        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
+        try:
+            connection.request("POST", path, json.dumps(body), headers)
+            response = connection.getresponse()
+            return response.status, json.loads(response.read())
+        except (OSError, ValueError) as error:
+            raise ModelError(f"llama.cpp did not answer {path}: {error}") from error
+        finally:
+            connection.close()
+
+
+def _next(
+    chunks: queue.SimpleQueue[dict[str, Any] | BaseException | None], cancel: threading.Event | None
+) -> dict[str, Any] | BaseException | None:
+    while True:
+        if cancel is not None and cancel.is_set():
+            raise CancelledError("stopped while the model was writing")
+        try:
+            return chunks.get(timeout=0.1)
+        except queue.Empty:
+            continue
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str) -> None:
+        super().__init__("localhost")
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.connect(self._path)
+
+
+def _connection(address: str) -> http.client.HTTPConnection:
+    scheme, _, rest = address.partition("://")
+    return _UnixConnection(rest) if scheme == "unix" else http.client.HTTPConnection(rest)
+
+
+def _private(folder: Path) -> None:
+    """Make ``folder`` one that only this user can read: states hold what the prompts held."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.chmod(0o700)

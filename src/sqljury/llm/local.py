@@ -1,0 +1,253 @@
+"""The embedded model: GGUF weights run by llama.cpp inside this process.
+
+What a prompt begins with (its system message, where the schema stands) is computed once and its state kept as a
+file. Every call restores exactly that state and then reads only its own tokens. So a second question on a known
+database is quick, in this process or the next, and a reply depends on nothing but the request: not on what was
+asked before, nor in which order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import queue
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sqljury.errors import CancelledError, ContextLengthError, ModelError, ModelResponseError
+from sqljury.llm import engine, models
+from sqljury.llm.base import Completion, Message, Reply, Sampling, Token
+from sqljury.types import Cost
+
+STATES_BYTES = 1 << 30
+"""What the kept states may take on disk; the longest unused go first."""
+
+PREFIX_SLOT = 0
+
+
+class LocalModel:
+    """A model of the catalogue, or any GGUF file, behind the ``LanguageModel`` protocol.
+
+    ``slots`` samples are written side by side; more than that in one call take turns. ``context`` is in tokens and
+    shared by all slots. ``threads`` defaults to the machine's cores. The weights are loaded on first use. Calls
+    from several threads take turns. Raises ``WeightsError`` at once when the weights are not there.
+    """
+
+    def __init__(
+        self,
+        name: str = models.DEFAULT,
+        *,
+        slots: int = 8,
+        context: int = 16_384,
+        threads: int | None = None,
+        states: Path | None = None,
+    ) -> None:
+        self._weights = models.resolve(name)
+        self._name = name if name in models.CATALOGUE else self._weights.stem
+        self._options = engine.Options(
+            weights=self._weights,
+            slots=slots,
+            context=context,
+            threads=threads or engine.cores(),
+            states=states or models.cache_dir() / "states",
+        )
+        self._engine: engine.Engine | None = None
+        self._lock = threading.Lock()
+        self._prefix = ""
+
+    @property
+    def name(self) -> str:
+        """The catalogue name, or the file's stem."""
+        return self._name
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        sampling: Sampling,
+        n: int = 1,
+        *,
+        on_text: Callable[[int, str], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Reply:
+        """Answer ``messages`` ``n`` times; see ``LanguageModel.complete``.
+
+        Raises ``ContextLengthError`` for a prompt that does not fit, ``ModelError`` for a grammar or schema that
+        llama.cpp refuses, ``CancelledError`` once ``cancel`` is set.
+        """
+        started = time.perf_counter()
+        with _held(self._lock, cancel):
+            running = self._running()
+            computed = self._restore(running, messages, cancel)
+            completions: list[Completion] = []
+            cost = Cost()
+            while len(completions) < n:
+                count = min(n - len(completions), self._options.slots)
+                body = _body(messages, sampling, len(completions))
+                chunks = _Chunks(count, len(completions), on_text)
+                with closing(running.stream({**body, "n": count, "id_slot": PREFIX_SLOT}, cancel)) as stream:
+                    for chunk in stream:
+                        chunks.take(chunk)
+                completions += chunks.completions()
+                cost += chunks.cost(computed)
+                computed = 0
+        seconds = time.perf_counter() - started
+        return Reply(tuple(completions), Cost(1, *_tokens(cost), seconds=seconds))
+
+    def count_tokens(self, text: str) -> int:
+        """The exact number of tokens of ``text``, by the model's own tokenizer."""
+        with self._lock:
+            return len(self._running().post("/tokenize", {"content": text})["tokens"])
+
+    def close(self) -> None:
+        """Free the weights and remove the engine's private folder; the model loads again when it is used again."""
+        with self._lock:
+            if self._engine is not None:
+                self._engine.close()
+            self._engine = None
+            self._prefix = ""
+
+    def _running(self) -> engine.Engine:
+        if self._engine is None:
+            self._engine = engine.Engine(self._options)
+        return self._engine
+
+    def _restore(
+        self, running: engine.Engine, messages: Sequence[Message], cancel: threading.Event | None
+    ) -> int:
+        """Put the state of the system message into the first slot; returns the tokens that had to be computed."""
+        prefix = messages[0].content if messages and messages[0].role == "system" else ""
+        if prefix != self._prefix:
+            running.forget()
+            self._prefix = prefix
+        if not prefix:
+            running.forget()
+            return 0
+        kept = self._state_file(prefix)
+        if kept.is_file() and running.restore(PREFIX_SLOT, kept):
+            os.utime(kept)
+            return 0
+        opening = [Message("system", prefix), Message("user", "")]
+        body = {**_body(opening, Sampling(max_tokens=0), 0), "cache_prompt": False, "id_slot": PREFIX_SLOT}
+        chunks = _Chunks(1, 0, None)
+        with closing(running.stream(body, cancel)) as stream:
+            for chunk in stream:
+                chunks.take(chunk)
+        running.save(PREFIX_SLOT, kept)
+        _shrink(kept.parent, STATES_BYTES)
+        return chunks.prompt_tokens
+
+    def _state_file(self, prefix: str) -> Path:
+        stat = self._weights.stat()
+        parts = (engine.version(), str(self._weights), str(stat.st_size), str(stat.st_mtime_ns), prefix)
+        return self._options.states / f"{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:40]}.state"
+
+
+class _held:  # noqa: N801 - reads as a phrase where it is used
+    """The lock, waited for in steps so that a call can be cancelled while another runs."""
+
+    def __init__(self, lock: threading.Lock, cancel: threading.Event | None) -> None:
+        self._lock, self._cancel = lock, cancel
+
+    def __enter__(self) -> None:
+        while not self._lock.acquire(timeout=0.1):
+            if self._cancel is not None and self._cancel.is_set():
+                raise CancelledError("cancelled while another call to the model was running")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def _body(messages: Sequence[Message], sampling: Sampling, offset: int) -> dict[str, Any]:
+    """The request in llama.cpp's terms: plain temperature and top-p sampling, nothing it would add by default."""
+    body: dict[str, Any] = {
+        "messages": [{"role": role, "content": content} for role, content in messages],
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "top_k": 0,
+        "min_p": 0.0,
+        "max_tokens": sampling.max_tokens,
+        "seed": (sampling.seed + offset) % 2**32,
+        "stop": list(sampling.stop),
+        "logprobs": True,
+        "top_logprobs": max(1, sampling.top_logprobs),
+    }
+    if sampling.json_schema is not None:
+        schema = {"name": "reply", "schema": dict(sampling.json_schema)}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if sampling.grammar is not None:
+        body["grammar"] = sampling.grammar
+    return body
+
+
+class _Chunks:
+    """Collects the streamed pieces of ``count`` completions."""
+
+    def __init__(self, count: int, offset: int, on_text: Callable[[int, str], None] | None) -> None:
+        self._text = [""] * count
+        self._tokens: list[list[Token]] = [[] for _ in range(count)]
+        self._reason = [""] * count
+        self._offset, self._on_text = offset, on_text
+        self.prompt_tokens = self._cached = 0
+
+    def take(self, chunk: dict[str, Any]) -> None:
+        """Add one chunk; raises the error it holds, if it holds one."""
+        if "error" in chunk:
+            raise _error(chunk["error"])
+        for choice in chunk.get("choices", ()):
+            index, text = choice["index"], choice["delta"].get("content")
+            for entry in (choice.get("logprobs") or {}).get("content") or ():
+                top = tuple((other["token"], other["logprob"]) for other in entry["top_logprobs"])
+                self._tokens[index].append(Token(entry["token"], entry["logprob"], top))
+            if text:
+                self._text[index] += text
+                if self._on_text:
+                    self._on_text(self._offset + index, text)
+            self._reason[index] = choice.get("finish_reason") or self._reason[index]
+        if timings := chunk.get("timings"):
+            self._cached = timings["cache_n"]
+            self.prompt_tokens = timings["prompt_n"] + timings["cache_n"]
+
+    def completions(self) -> list[Completion]:
+        if not all(self._reason):
+            raise ModelResponseError("llama.cpp ended a reply without a reason; ask again")
+        return [
+            Completion(text, "length" if reason == "length" else "stop", tuple(tokens))
+            for text, reason, tokens in zip(self._text, self._reason, self._tokens, strict=True)
+        ]
+
+    def cost(self, computed: int) -> Cost:
+        """What the call took; ``computed`` tokens of the prompt were read for it beforehand, not found."""
+        return Cost(
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=sum(map(len, self._tokens)),
+            cached_tokens=max(0, self._cached - computed),
+        )
+
+
+def _tokens(cost: Cost) -> tuple[int, int, int]:
+    return cost.prompt_tokens, cost.completion_tokens, cost.cached_tokens
+
+
+def _error(error: dict[str, Any]) -> ModelError:
+    if error.get("type") == "exceed_context_size_error":
+        return ContextLengthError(
+            f"the prompt has {error['n_prompt_tokens']} tokens and the model's context {error['n_ctx']}; "
+            "use a smaller schema form, or a model with a longer context"
+        )
+    return ModelError(f"llama.cpp refused the request: {error.get('message', 'no reason given')}")
+
+
+def _shrink(folder: Path, limit: int) -> None:
+    """Delete the longest unused states until the rest fits ``limit`` bytes; the newest always stays."""
+    kept = sorted(folder.glob("*.state"), key=lambda file: file.stat().st_mtime, reverse=True)
+    used = 0
+    for number, file in enumerate(kept):
+        used += file.stat().st_size
+        if used > limit and number:
+            file.unlink(missing_ok=True)

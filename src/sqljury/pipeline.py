@@ -1,0 +1,209 @@
+"""The whole way from a question to an answer: generate, execute, repair, group, choose."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from sqljury import fix, recipes
+from sqljury.batch import map_threads
+from sqljury.db.base import Database
+from sqljury.errors import ContextLengthError, EmptyDatabaseError, NoAnswerError, QuestionError, RecipeError
+from sqljury.generate import GENERATORS
+from sqljury.llm.base import Completion, LanguageModel, Sampling, derive_seed
+from sqljury.recipes import GeneratePart, Recipe
+from sqljury.replies import extract_sql
+from sqljury.schema.introspect import introspect
+from sqljury.schema.render import render
+from sqljury.select import SELECTORS
+from sqljury.select.consistency import decided, group
+from sqljury.types import Answer, Candidate, Cost, Limits, Question, Result, Task
+
+
+class Progress(NamedTuple):
+    """What the pipeline is at: a step, and ``done`` of ``total`` of its pieces."""
+
+    step: str
+    done: int
+    total: int
+
+
+def _silent(_: Progress) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A recipe on a model; answers any number of questions on any number of databases.
+
+    ``limits`` hold for each query it runs. Equal questions, databases, seeds and models give equal answers.
+    """
+
+    recipe: Recipe
+    model: LanguageModel
+    limits: Limits = Limits()
+
+    def __post_init__(self) -> None:
+        for part in self.recipe.generate:
+            if part.generator not in GENERATORS:
+                raise RecipeError(f"recipe {self.recipe.name}: unknown generator {part.generator!r}")
+        if self.recipe.select.selector not in SELECTORS:
+            raise RecipeError(f"recipe {self.recipe.name}: unknown selector {self.recipe.select.selector!r}")
+
+    @classmethod
+    def from_recipe(cls, recipe: str, model: LanguageModel, limits: Limits = Limits()) -> Pipeline:  # noqa: B008
+        """The pipeline of a recipe by name or TOML path; raises ``RecipeError``."""
+        return cls(recipes.load(recipe), model, limits)
+
+    def answer(
+        self,
+        question: Question,
+        db: Database,
+        *,
+        seed: int = 0,
+        progress: Callable[[Progress], None] = _silent,
+        cancel: threading.Event | None = None,
+    ) -> Answer:
+        """The answer with its evidence.
+
+        Raises ``QuestionError`` for a question that cannot be asked, ``EmptyDatabaseError`` for a database without
+        tables, ``NoAnswerError`` when no candidate ran, ``CancelledError`` once ``cancel`` is set, and what the
+        model raises.
+        """
+        started = time.perf_counter()
+        check_question(question)
+        progress(Progress("reading the schema", 0, 1))
+        task = self._task(question, db)
+        work = fix.Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
+        candidates, cost = self._generate(task, work, progress)
+        progress(Progress("running the queries", 0, len(candidates)))
+        candidates = map_threads(lambda candidate: self._execute(candidate, task, work), candidates, cancel)
+        candidates, fixing = self._fix(candidates, task, work, progress)
+        grouped = group(candidates)
+        chosen = SELECTORS[self.recipe.select.selector](grouped)
+        cost = replace(cost + fixing, seconds=time.perf_counter() - started)
+        if chosen is None:
+            raise NoAnswerError(_why_none(grouped), grouped, cost)
+        return self._answered(question, grouped, chosen, cost)
+
+    def _task(self, question: Question, db: Database) -> Task:
+        schema = introspect(db)
+        if not schema.tables:
+            raise EmptyDatabaseError(f"{db.url} has no tables; there is nothing to ask about")
+        text = render(schema, db, form=self.recipe.schema.form, sample_rows=self.recipe.schema.sample_rows)
+        return Task(question, schema, text)
+
+    def _generate(
+        self, task: Task, work: fix.Work, progress: Callable[[Progress], None]
+    ) -> tuple[list[Candidate], Cost]:
+        total = sum(part.samples for part in self.recipe.generate)
+        candidates: list[Candidate] = []
+        cost = Cost()
+        for number, part in enumerate(self.recipe.generate):
+            progress(Progress("writing queries", len(candidates), total))
+            sampling = Sampling(
+                temperature=part.temperature,
+                top_p=part.top_p,
+                max_tokens=part.max_tokens,
+                seed=derive_seed(work.seed, "generate", number),
+                stop=(";",),
+            )
+            reply = self.model.complete(
+                GENERATORS[part.generator](task), sampling, part.samples, cancel=work.cancel
+            )
+            candidates += [_candidate(completion, part) for completion in reply.completions]
+            cost += reply.cost
+        return candidates, cost
+
+    def _execute(self, candidate: Candidate, task: Task, work: fix.Work) -> Candidate:
+        if not candidate.sql:
+            return replace(candidate, result=Result(error="the model wrote no query"))
+        ran = replace(candidate, result=work.db.execute(candidate.sql, self.limits, work.cancel))
+        return fix.bind_names(ran, task, work) if self.recipe.fix.names else ran
+
+    def _fix(
+        self, candidates: list[Candidate], task: Task, work: fix.Work, progress: Callable[[Progress], None]
+    ) -> tuple[list[Candidate], Cost]:
+        """Repair what failed, likeliest first, for as long as a repaired vote could still change the outcome."""
+        broken = [index for index, candidate in enumerate(candidates) if fix.needs_fixing(candidate)]
+        broken.sort(key=lambda index: -(candidates[index].logprob or 0.0))
+        known: dict[str, Candidate] = {}
+        cost = Cost()
+        for done, index in enumerate(broken):
+            if not self.recipe.fix.attempts or decided(group(candidates), len(broken) - done):
+                break
+            progress(Progress("repairing queries", done, len(broken)))
+            candidate = candidates[index]
+            if candidate.sql not in known:
+                part = self._part(index)
+                known[candidate.sql], spent = fix.ask_again(
+                    candidate,
+                    GENERATORS[part.generator](task),
+                    task,
+                    work,
+                    attempts=self.recipe.fix.attempts,
+                    max_tokens=part.max_tokens,
+                )
+                cost += spent
+            repaired = known[candidate.sql]
+            candidates[index] = replace(candidate, sql=repaired.sql, result=repaired.result, fixes=repaired.fixes)
+        return candidates, cost
+
+    def _part(self, index: int) -> GeneratePart:
+        """The part of the recipe that made the candidate at ``index``."""
+        parts = [part for part in self.recipe.generate for _ in range(part.samples)]
+        return parts[index]
+
+    def _answered(self, question: Question, candidates: tuple[Candidate, ...], chosen: int, cost: Cost) -> Answer:
+        best = candidates[chosen]
+        votes = sum(candidate.group == best.group for candidate in candidates)
+        return Answer(
+            question=question,
+            sql=best.sql,
+            columns=best.result.columns,
+            rows=best.result.rows,
+            truncated=best.result.truncated,
+            confidence=votes / len(candidates),
+            candidates=candidates,
+            cost=cost,
+            model=self.model.name,
+            recipe=self.recipe.name,
+        )
+
+
+_WRITE = re.compile(
+    r"^(?:please|kindly|now|can you|could you|would you|i want you to|i want to|let's)?[\s,]*"
+    r"(?:(?:delete|drop|truncate|erase|wipe|insert|remove)\b(?! (?:off|out|rate|in (?:sales|price)))"
+    r"|update\b(?! (?:me|us)\b)|alter (?:the )?(?:table|column|schema|database)\b"
+    r"|rename (?:the )?(?:table|column)\b|create (?:an? |the )?(?:new )?(?:table|view|index|column|database|trigger|user)\b"
+    r"|add (?:an? |the )?(?:new )?(?:row|record|column|table|entry|customer|user)\b|grant\b|revoke\b)",
+    re.IGNORECASE,
+)
+
+
+def check_question(question: Question) -> None:
+    """Raise ``QuestionError`` for a question that is empty or asks to change data."""
+    if not question.text.strip():
+        raise QuestionError("the question is empty; ask something, such as: how many customers are there?")
+    if _WRITE.match(question.text.strip()):
+        raise QuestionError(
+            f"{question.text.strip()[:80]!r} asks to change the database, and sqljury only reads; "
+            "ask for the rows instead, such as: which rows would that be?"
+        )
+
+
+def _candidate(completion: Completion, part: GeneratePart) -> Candidate:
+    return Candidate(extract_sql(completion.text), part.generator, completion.logprob)
+
+
+def _why_none(candidates: tuple[Candidate, ...]) -> str:
+    tried = f"none of {len(candidates)} candidate queries could be run"
+    errors = [candidate.result.error or "" for candidate in candidates]
+    if not any(candidate.sql for candidate in candidates):
+        return "the model answered in prose and wrote no query; rephrase the question, or use another model"
+    common = max(set(errors), key=errors.count)
+    return f"{tried} (most often: {common}); rephrase the question with the names the database uses, or see --explain"

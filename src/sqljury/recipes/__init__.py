@@ -1,0 +1,123 @@
+"""Named configurations of the pipeline: TOML files here, or a user's own."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqljury.errors import RecipeError
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaPart:
+    """How the model sees the schema: ``form`` as in ``schema.render``, and example rows of each table."""
+
+    form: str = "ddl"
+    sample_rows: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratePart:
+    """``samples`` queries of one generator; ``temperature`` 0 is greedy. ``max_tokens`` is for one query."""
+
+    generator: str = "direct"
+    samples: int = 1
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int = 300
+
+
+@dataclass(frozen=True, slots=True)
+class FixPart:
+    """Repairs: ``names`` binds names to the schema without the model; ``attempts`` is the model's, per query."""
+
+    names: bool = True
+    attempts: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SelectPart:
+    """The way to choose among candidates."""
+
+    selector: str = "consistency"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One configuration of the pipeline."""
+
+    name: str
+    summary: str = ""
+    schema: SchemaPart = SchemaPart()
+    generate: tuple[GeneratePart, ...] = (GeneratePart(),)
+    fix: FixPart = FixPart()
+    select: SelectPart = SelectPart()
+
+
+def names() -> list[str]:
+    """The recipes that come with the package, sorted."""
+    return sorted(entry.name.removesuffix(".toml") for entry in files(__name__).iterdir() if entry.name.endswith(".toml"))
+
+
+def load(name: str) -> Recipe:
+    """The recipe of that name, or of a TOML file at that path.
+
+    Raises ``RecipeError`` for an unknown name, a file that is no TOML, and a field that no recipe has.
+    """
+    if name in names():
+        return parse(name, (files(__name__) / f"{name}.toml").read_text(encoding="utf-8"))
+    path = Path(name)
+    if path.suffix == ".toml" and path.is_file():
+        return parse(path.stem, path.read_text(encoding="utf-8"))
+    raise RecipeError(f"there is no recipe {name!r}; known are {', '.join(names())}, or give the path of a .toml file")
+
+
+def parse(name: str, text: str) -> Recipe:
+    """A recipe from TOML text; see ``load`` for the errors."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(f"recipe {name}: not valid TOML: {error}") from error
+    _known(name, "", data, Recipe)
+    generate = data.get("generate", [{}])
+    if not isinstance(generate, list) or not generate:
+        raise RecipeError(f"recipe {name}: write at least one [[generate]] table")
+    recipe = Recipe(
+        name=name,
+        summary=str(data.get("summary", "")),
+        schema=_part(name, "schema", data.get("schema", {}), SchemaPart),
+        generate=tuple(_part(name, "generate", part, GeneratePart) for part in generate),
+        fix=_part(name, "fix", data.get("fix", {}), FixPart),
+        select=_part(name, "select", data.get("select", {}), SelectPart),
+    )
+    if min(part.samples for part in recipe.generate) < 1:
+        raise RecipeError(f"recipe {name}: generate.samples must be at least 1")
+    return recipe
+
+
+P = TypeVar("P", SchemaPart, GeneratePart, FixPart, SelectPart)
+
+
+def _part(recipe: str, section: str, data: Any, kind: type[P]) -> P:
+    _known(recipe, section, data, kind)
+    defaults = kind()
+    values: dict[str, Any] = {}
+    for key, value in data.items():
+        wanted = type(getattr(defaults, key))
+        whole = wanted is float and isinstance(value, int) and not isinstance(value, bool)
+        if type(value) is not wanted and not whole:
+            raise RecipeError(f"recipe {recipe}: {section}.{key} must be {wanted.__name__}, not {value!r}")
+        values[key] = float(value) if whole else value
+    return kind(**values)
+
+
+def _known(recipe: str, section: str, data: Any, kind: type) -> None:
+    if not isinstance(data, dict):
+        raise RecipeError(f"recipe {recipe}: {section} must be a table, not {data!r}")
+    known = {field.name for field in fields(kind)} - {"name"}
+    if unknown := set(data) - known:
+        where = f"{section}." if section else ""
+        raise RecipeError(f"recipe {recipe}: unknown field {where}{min(unknown)}; known are {', '.join(sorted(known))}")

@@ -1,0 +1,1 @@
+"""What a database holds: read out of it, and written down for a model."""

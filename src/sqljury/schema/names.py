@@ -1,0 +1,28 @@
+"""Names as SQL wants them: bare where that works, quoted where it does not."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_BARE: Final = re.compile(r"[^\W\d]\w*")
+
+# Words that SQLite's grammar, or the parser that guards it, does not take as a bare column or table name.
+# SQLite takes many other keywords as names (key, plan, match); quoting those would only puzzle a model.
+_WORDS: Final = """
+    add all alter and any as autoincrement between case cast check collate commit constraint create cross cube
+    current_date current_time current_timestamp default deferrable delete describe distinct drop else escape
+    except exists false fetch for foreign from full glob grant group having if ilike in index inner insert
+    intersect into is isnull join lateral left like limit lock natural not nothing notnull null offset on or
+    order outer primary qualify raise references regexp returning revoke right rlike rollback rollup select
+    set table then to transaction true uncache union unique update using values when where window with xor
+"""
+RESERVED: Final = frozenset(_WORDS.split())
+
+
+def quote_name(name: str, dialect: str = "sqlite") -> str:
+    """The name for use in a query of this dialect, quoted only where it must be."""
+    if _BARE.fullmatch(name) and name.lower() not in RESERVED:
+        return name
+    mark = "`" if dialect == "mysql" else '"'
+    return mark + name.replace(mark, mark * 2) + mark

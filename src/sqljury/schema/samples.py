@@ -1,0 +1,43 @@
+"""The first rows of tables, cheaply."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqljury.db.base import Database
+from sqljury.schema.names import quote_name
+from sqljury.types import Limits, Result, Row, Schema, Table
+
+_LIMITS: Final = Limits(seconds=2.0, bytes=16 * 1024 * 1024)
+TOO_LARGE: Final = "…"
+"""What stands for the cells of a column too large to be read for a sample."""
+
+
+def sample(db: Database, schema: Schema, rows: int = 3, *, views: bool = False) -> dict[str, Result]:
+    """The first rows of each table by its name; ``views`` too if asked, which may have to compute them whole."""
+    chosen = (table for table in schema.tables if views or table.kind == "table")
+    return {table.name: sample_rows(db, table, rows) for table in chosen}
+
+
+def sample_rows(db: Database, table: Table, rows: int = 3) -> Result:
+    """The first ``rows`` rows in storage order, without a scan; ``error`` when the table cannot be read.
+
+    Columns too large to read (16 MiB over these rows) are filled with ``TOO_LARGE``.
+    """
+    names = [column.name for column in table.columns]
+    limits = Limits(_LIMITS.seconds, rows, _LIMITS.bytes)
+    result = db.execute(_select(db, table, names, rows), limits)
+    if result.ok or len(names) == 1:
+        return result
+    single = [db.execute(_select(db, table, [name], rows), limits) for name in names]
+    count = max(len(column.rows) for column in single)
+    if not count:
+        return result
+    cells = [[row[0] for row in column.rows] or [TOO_LARGE] * count for column in single]
+    columns = list(zip(*cells, strict=False))
+    return Result(columns=tuple(names), rows=tuple(Row(row) for row in columns), seconds=result.seconds)
+
+
+def _select(db: Database, table: Table, names: list[str], rows: int) -> str:
+    columns = ", ".join(quote_name(name, db.dialect) for name in names)
+    return f"SELECT {columns} FROM {quote_name(table.name, db.dialect)} LIMIT {int(rows)}"  # noqa: S608
