@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sqljury import fix, recipes
 from sqljury.batch import map_threads
-from sqljury.db.base import Database
+from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import ContextLengthError, EmptyDatabaseError, NoAnswerError, QuestionError, RecipeError
 from sqljury.generate import GENERATORS
 from sqljury.llm.base import Completion, LanguageModel, Sampling, derive_seed
@@ -19,6 +19,7 @@ from sqljury.recipes import GeneratePart, Recipe
 from sqljury.replies import extract_sql
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
+from sqljury.schema.samples import sample
 from sqljury.select import SELECTORS
 from sqljury.select.consistency import decided, group
 from sqljury.types import Answer, Candidate, Cost, Limits, Question, Result, Task
@@ -45,7 +46,7 @@ class Pipeline:
 
     recipe: Recipe
     model: LanguageModel
-    limits: Limits = Limits()
+    limits: Limits = DEFAULT_LIMITS
 
     def __post_init__(self) -> None:
         for part in self.recipe.generate:
@@ -55,7 +56,7 @@ class Pipeline:
             raise RecipeError(f"recipe {self.recipe.name}: unknown selector {self.recipe.select.selector!r}")
 
     @classmethod
-    def from_recipe(cls, recipe: str, model: LanguageModel, limits: Limits = Limits()) -> Pipeline:  # noqa: B008
+    def from_recipe(cls, recipe: str, model: LanguageModel, limits: Limits = DEFAULT_LIMITS) -> Pipeline:
         """The pipeline of a recipe by name or TOML path; raises ``RecipeError``."""
         return cls(recipes.load(recipe), model, limits)
 
@@ -94,7 +95,7 @@ class Pipeline:
         schema = introspect(db)
         if not schema.tables:
             raise EmptyDatabaseError(f"{db.url} has no tables; there is nothing to ask about")
-        text = render(schema, db, form=self.recipe.schema.form, sample_rows=self.recipe.schema.sample_rows)
+        text = render(schema, sample(db, schema, self.recipe.schema.sample_rows), form=self.recipe.schema.form)
         return Task(question, schema, text)
 
     def _generate(
@@ -179,7 +180,8 @@ _WRITE = re.compile(
     r"^(?:please|kindly|now|can you|could you|would you|i want you to|i want to|let's)?[\s,]*"
     r"(?:(?:delete|drop|truncate|erase|wipe|insert|remove)\b(?! (?:off|out|rate|in (?:sales|price)))"
     r"|update\b(?! (?:me|us)\b)|alter (?:the )?(?:table|column|schema|database)\b"
-    r"|rename (?:the )?(?:table|column)\b|create (?:an? |the )?(?:new )?(?:table|view|index|column|database|trigger|user)\b"
+    r"|rename (?:the )?(?:table|column)\b|create (?:an? |the )?(?:new )?"
+    r"(?:table|view|index|column|database|trigger|user)\b"
     r"|add (?:an? |the )?(?:new )?(?:row|record|column|table|entry|customer|user)\b|grant\b|revoke\b)",
     re.IGNORECASE,
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from sqljury.errors import QueryRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from sqlglot import exp
 
@@ -75,7 +75,7 @@ def _parse(sql: str, dialect: str) -> exp.Expr:
     return statements[0]
 
 
-def _check_tokens(tokens: Iterable[Any]) -> None:
+def _check_tokens(tokens: Sequence[Any]) -> None:
     """Before parsing: an allowed first word, and nesting that no parser can choke on."""
     names = [token.token_type.name for token in tokens]
     if not names:

@@ -176,6 +176,9 @@ def _prime(connection: sqlite3.Connection) -> None:
         quoted = name.replace('"', '""')
         with contextlib.suppress(sqlite3.Error):  # of a module that this SQLite does not have
             connection.execute(f'SELECT 1 FROM "{quoted}" LIMIT 0').close()  # noqa: S608
+    for function in ("json_each", "json_tree"):
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute(f"SELECT 1 FROM {function}('[]')").close()  # noqa: S608
 
 
 def _fetch(

@@ -142,9 +142,7 @@ class Metered:
             used = self._priced(reply.cost)
             return replace(reply, cost=used)
         finally:
-            self.ledger.settle(
-                ticket, used if used.seconds else replace(used, seconds=time.perf_counter() - began)
-            )
+            self.ledger.settle(ticket, used if used.seconds else replace(used, seconds=time.perf_counter() - began))
 
     def count_tokens(self, text: str) -> int:
         """As the model within counts."""
@@ -156,9 +154,7 @@ class Metered:
             return Cost(calls=1)  # counting tokens takes time, and nobody asked for it
         copies = n if getattr(self.model, "prompt_per_sample", False) else 1
         prompt = sum(self.model.count_tokens(message.content) for message in messages)
-        return self._priced(
-            Cost(calls=1, prompt_tokens=prompt * copies, completion_tokens=n * sampling.max_tokens)
-        )
+        return self._priced(Cost(calls=1, prompt_tokens=prompt * copies, completion_tokens=n * sampling.max_tokens))
 
     def _priced(self, cost: Cost) -> Cost:
         return replace(cost, usd=self.price.usd(cost)) if self.price and not cost.usd else cost

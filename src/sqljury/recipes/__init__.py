@@ -6,16 +6,18 @@ import tomllib
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from sqljury.errors import RecipeError
+
+Form = Literal["ddl", "compact"]
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaPart:
     """How the model sees the schema: ``form`` as in ``schema.render``, and example rows of each table."""
 
-    form: str = "ddl"
+    form: Form = "ddl"
     sample_rows: int = 3
 
 
@@ -59,7 +61,7 @@ class Recipe:
 
 def names() -> list[str]:
     """The recipes that come with the package, sorted."""
-    return sorted(entry.name.removesuffix(".toml") for entry in files(__name__).iterdir() if entry.name.endswith(".toml"))
+    return sorted(file.name.removesuffix(".toml") for file in files(__name__).iterdir() if file.name.endswith(".toml"))
 
 
 def load(name: str) -> Recipe:
@@ -93,6 +95,8 @@ def parse(name: str, text: str) -> Recipe:
         fix=_part(name, "fix", data.get("fix", {}), FixPart),
         select=_part(name, "select", data.get("select", {}), SelectPart),
     )
+    if recipe.schema.form not in get_args(Form):
+        raise RecipeError(f"recipe {name}: schema.form must be one of {', '.join(get_args(Form))}")
     if min(part.samples for part in recipe.generate) < 1:
         raise RecipeError(f"recipe {name}: generate.samples must be at least 1")
     return recipe

@@ -194,7 +194,7 @@ class _Binder:
     def _join(self, alias: str, step: Step) -> None:
         from sqlglot import exp
 
-        if step.table.name in self._tables:
+        if step.table.name in self._tables or not isinstance(self._select, exp.Select):
             return
         pairs = [
             exp.EQ(this=_named(alias, here), expression=_named(step.table.name, there))

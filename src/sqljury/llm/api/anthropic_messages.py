@@ -91,11 +91,6 @@ class AnthropicModel(ApiModel):
 
     def _turns(self, request: Request) -> list[dict[str, str]]:
         turns = tuple(message for message in request.messages if message.role != "system")
-        if request.prefix and request.sampling.json_schema is not None:
-            raise ModelError(
-                f"{self.name} cannot both continue a begun reply and keep to a JSON schema; "
-                "leave out the assistant's turn at the end of the messages."
-            )
         if request.prefix and "prefill" in self.refused:
             turns = begin_with(turns, request.prefix)
         elif prefix := request.prefix.rstrip():  # it may not end with a blank there

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-from sqljury.errors import ModelResponseError, ModelUnavailableError
+from sqljury.errors import ModelError, ModelResponseError, ModelUnavailableError
 from sqljury.llm.api.events import Draft, Event, Usage, interruptible
 from sqljury.llm.api.failures import Failure, translate
 from sqljury.llm.api.redact import redactor
@@ -130,6 +130,11 @@ class ApiModel(ABC):
         """Answer ``messages`` ``n`` times; samples that do not fit in one request get seeds of their own."""
         began = time.perf_counter()
         turns, prefix = _split_prefix(messages)
+        if prefix and sampling.json_schema is not None:
+            raise ModelError(
+                f"{self.name} cannot both continue a begun reply and keep to a JSON schema; "
+                "leave out the assistant's turn at the end of the messages."
+            )
         stream = on_text is not None or cancel is not None
         done: list[Completion] = []
         cost = Cost(calls=1)
@@ -261,11 +266,14 @@ class ApiModel(ABC):
 
 
 def derive_seed(seed: int, position: int) -> int:
-    """The seed of the sample at ``position``: ``seed`` itself for the first, unrelated ones (31 bits) after it."""
-    if position == 0:
-        return seed
-    digest = hashlib.sha256(f"{seed}:{position}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") & 0x7FFFFFFF
+    """The seed of the sample at ``position``: ``seed`` itself for the first, unrelated ones after it; all of 31 bits.
+
+    Servers take a negative seed, or one of 32 bits set, to mean a new one each time.
+    """
+    if position:
+        digest = hashlib.sha256(f"{seed}:{position}".encode()).digest()
+        seed = int.from_bytes(digest[:4], "big")
+    return seed & 0x7FFFFFFF
 
 
 def begin_with(messages: Sequence[Message], prefix: str) -> tuple[Message, ...]:

@@ -66,11 +66,6 @@ class GeminiModel(ApiModel):
         sampling = request.sampling
         if sampling.grammar is not None:
             raise ModelError(f"{self.name} cannot keep to a grammar; use a JSON schema, or another model.")
-        if request.prefix and sampling.json_schema is not None:
-            raise ModelError(
-                f"{self.name} cannot both continue a begun reply and keep to a JSON schema; "
-                "leave out the assistant's turn at the end of the messages."
-            )
         config: dict[str, Any] = {
             "temperature": sampling.temperature,
             "top_p": sampling.top_p if sampling.top_p != 1.0 else None,

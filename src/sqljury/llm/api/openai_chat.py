@@ -77,7 +77,8 @@ class OpenAIChatModel(ApiModel):
             "seed": sampling.seed,
             "stop": list(sampling.stop[:_MOST_STOPS]) or None,
             "logprobs": True,
-            "top_logprobs": min(sampling.top_logprobs, _MOST_TOP) or None if "logprobs" not in self.refused else None,
+            # llama.cpp gives no log-probabilities at all for 0, and twenty alternatives a token if it is left out.
+            "top_logprobs": max(1, min(sampling.top_logprobs, _MOST_TOP)) if "logprobs" not in self.refused else None,
             "stream_options": {"include_usage": True} if request.stream else None,
         }
         fields: dict[str, Any] = {
@@ -107,11 +108,8 @@ class OpenAIChatModel(ApiModel):
             if self._server() == "vLLM":
                 extra = {"continue_final_message": True, "add_generation_prompt": False}
         elif request.prefix:
-            if request.sampling.json_schema is not None or request.sampling.grammar is not None:
-                raise ModelError(
-                    f"{self.name} cannot both continue a begun reply and keep to a JSON schema or grammar; "
-                    "leave out the assistant's turn at the end of the messages."
-                )
+            if request.sampling.grammar is not None:
+                raise ModelError(f"{self.name} cannot both continue a begun reply and keep to a grammar.")
             turns = begin_with(turns, request.prefix)
         return [{"role": role, "content": content} for role, content in turns], extra
 

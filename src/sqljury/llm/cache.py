@@ -1,0 +1,212 @@
+"""Replies kept on disk, so that the same question to the same model is paid once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqljury.errors import CancelledError, InputError
+from sqljury.llm.base import Completion, LanguageModel, Message, Reply, Sampling, Token
+from sqljury.types import Cost
+
+T = TypeVar("T")
+
+FORMAT = 1
+_APPLICATION_ID = 0x53514A59  # "SQJY", in the file's header
+_BUSY_SECONDS = 10.0
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+_TABLE = """
+create table if not exists reply (
+    key text primary key, body text not null, size integer not null, made real not null, used real not null
+) without rowid;
+create index if not exists reply_used on reply (used);
+"""
+
+
+class Cached:
+    """A model whose replies are kept in the SQLite file ``path`` and given again for the same call.
+
+    A call is the same if the model's name, the messages, every field of the sampling and ``n`` are. A reply that
+    was kept costs nothing but the seconds to read it: no call, no tokens. So put the meter inside:
+    ``Cached(Metered(model, ledger), path)``. Replies older than ``max_age`` seconds are not given; beyond
+    ``max_bytes`` the ones longest unused go first. Threads and processes may share the file, which only its owner
+    can read. A damaged file is put aside, one that cannot be written is done without, both with a warning.
+    Raises ``InputError`` if ``path`` is a database of another kind.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        path: str | os.PathLike[str],
+        *,
+        max_bytes: int = 256 * 1024 * 1024,
+        max_age: float | None = 30 * 24 * 3600.0,
+    ) -> None:
+        self.model = model
+        self.path = Path(path)
+        self._max_bytes = max_bytes
+        self._max_age = max_age
+        self._use(lambda _: None)
+
+    @property
+    def name(self) -> str:
+        """The name of the model within."""
+        return self.model.name
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        sampling: Sampling,
+        n: int = 1,
+        *,
+        on_text: Callable[[int, str], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Reply:
+        """Give the kept reply, its text replayed to ``on_text``, or ask the model within and keep what it says."""
+        began = time.perf_counter()
+        key = call_key(self.model.name, messages, sampling, n)
+        kept = self._use(lambda connection: self._read(connection, key))
+        if kept is None:
+            reply = self.model.complete(messages, sampling, n, on_text=on_text, cancel=cancel)
+            self._use(lambda connection: self._write(connection, key, reply.completions))
+            return reply
+        if cancel and cancel.is_set():
+            raise CancelledError("The call was cancelled.")
+        if on_text:
+            for index, completion in enumerate(kept):
+                on_text(index, completion.text)
+        return Reply(kept, Cost(seconds=time.perf_counter() - began))
+
+    def count_tokens(self, text: str) -> int:
+        """As the model within counts."""
+        return self.model.count_tokens(text)
+
+    def clear(self) -> None:
+        """Forget all replies."""
+        self._use(lambda connection: connection.execute("delete from reply"))
+
+    def _read(self, connection: sqlite3.Connection, key: str) -> tuple[Completion, ...] | None:
+        now = time.time()
+        oldest = now - self._max_age if self._max_age is not None else 0.0
+        row = connection.execute("select body from reply where key = ? and made >= ?", (key, oldest)).fetchone()
+        if row is None:
+            return None
+        try:
+            kept = _from_json(row[0])
+        except (ValueError, KeyError, TypeError):
+            connection.execute("delete from reply where key = ?", (key,))
+            return None
+        connection.execute("update reply set used = ? where key = ?", (now, key))
+        return kept
+
+    def _write(self, connection: sqlite3.Connection, key: str, completions: tuple[Completion, ...]) -> None:
+        now, body = time.time(), _to_json(completions)
+        connection.execute(
+            "insert or replace into reply values (?, ?, ?, ?, ?)", (key, body, len(body.encode()) + len(key), now, now)
+        )
+        if self._max_age is not None:
+            connection.execute("delete from reply where made < ?", (now - self._max_age,))
+        connection.execute(
+            "delete from reply where key in (select key from (select key, sum(size) over (order by used desc, key) "
+            "as total from reply) where total > ?)",
+            (self._max_bytes,),
+        )
+
+    def _use(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Do ``work`` in a transaction; a damaged file is replaced first, and any other trouble is only warned of."""
+        for attempt in (1, 2):
+            try:
+                with closing(_open(self.path)) as connection, connection:
+                    return work(connection)
+            except sqlite3.DatabaseError as error:
+                if attempt == 1 and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+                    self._put_aside(error)
+                    continue
+                self._warn(f"The cache of replies {self.path} is not used: {error}.")
+            except OSError as error:
+                self._warn(f"The cache of replies {self.path} is not used: {error.strerror}.")
+            break
+        return None
+
+    def _put_aside(self, error: sqlite3.DatabaseError) -> None:
+        aside = self.path.with_name(self.path.name + ".damaged")
+        self._warn(f"The cache of replies {self.path} is damaged ({error}); it is now {aside.name}, a new one begins.")
+        for suffix in ("-wal", "-shm"):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        if self.path.exists():
+            os.replace(self.path, aside)
+
+    def _warn(self, text: str) -> None:
+        warnings.warn(text, RuntimeWarning, stacklevel=4)
+
+
+def call_key(name: str, messages: Sequence[Message], sampling: Sampling, n: int) -> str:
+    """The SHA-256, in hexadecimal, over everything that shapes a reply."""
+    # Keys are not sorted: the order of a JSON schema's properties shapes the reply.
+    call = {
+        "format": FORMAT,
+        "model": name,
+        "messages": [list(message) for message in messages],
+        "sampling": {field.name: getattr(sampling, field.name) for field in fields(sampling)},
+        "n": n,
+    }
+    return hashlib.sha256(json.dumps(call, default=_plain).encode()).hexdigest()
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} cannot be part of a call's key")
+
+
+def _to_json(completions: tuple[Completion, ...]) -> str:
+    return json.dumps([[c.text, c.finish_reason, c.tokens] for c in completions], separators=(",", ":"))
+
+
+def _from_json(body: str) -> tuple[Completion, ...]:
+    return tuple(
+        Completion(text, finish, tuple(Token(t, p, tuple((o, q) for o, q in top)) for t, p, top in tokens))
+        for text, finish, tokens in json.loads(body)
+    )
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """A connection to the file, made and laid out if need be; each use opens its own, so threads share nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o600)  # it holds what was asked about a database, and its rows
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS)
+    try:
+        (ours,) = connection.execute("pragma application_id").fetchone()
+        (version,) = connection.execute("pragma user_version").fetchone()
+        if (ours, version) != (_APPLICATION_ID, FORMAT):
+            _lay_out(connection, path, ours)
+        connection.execute("pragma synchronous = normal")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _lay_out(connection: sqlite3.Connection, path: Path, application_id: int) -> None:
+    tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]
+    if tables and application_id != _APPLICATION_ID:
+        raise InputError(f"{path} is a database of another kind; give the cache of replies a path of its own.")
+    connection.execute("pragma auto_vacuum = full")
+    connection.execute("pragma journal_mode = wal")
+    connection.executescript(
+        f"begin immediate; drop table if exists reply; {_TABLE}"
+        f"pragma application_id = {_APPLICATION_ID}; pragma user_version = {FORMAT}; commit;"
+    )
