@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import threading
 import time
@@ -12,9 +14,11 @@ from typing import NamedTuple
 from sqljury import fix, recipes
 from sqljury.batch import map_threads
 from sqljury.db.base import DEFAULT_LIMITS, Database
-from sqljury.errors import ContextLengthError, EmptyDatabaseError, NoAnswerError, QuestionError, RecipeError
+from sqljury.db.connect import connect
+from sqljury.errors import EmptyDatabaseError, NoAnswerError, QuestionError, RecipeError
 from sqljury.generate import GENERATORS
 from sqljury.llm.base import Completion, LanguageModel, Sampling, derive_seed
+from sqljury.llm.open import open_model
 from sqljury.recipes import GeneratePart, Recipe
 from sqljury.replies import extract_sql
 from sqljury.schema.introspect import introspect
@@ -113,9 +117,7 @@ class Pipeline:
                 seed=derive_seed(work.seed, "generate", number),
                 stop=(";",),
             )
-            reply = self.model.complete(
-                GENERATORS[part.generator](task), sampling, part.samples, cancel=work.cancel
-            )
+            reply = self.model.complete(GENERATORS[part.generator](task), sampling, part.samples, cancel=work.cancel)
             candidates += [_candidate(completion, part) for completion in reply.completions]
             cost += reply.cost
         return candidates, cost
@@ -209,3 +211,28 @@ def _why_none(candidates: tuple[Candidate, ...]) -> str:
         return "the model answered in prose and wrote no query; rephrase the question, or use another model"
     common = max(set(errors), key=errors.count)
     return f"{tried} (most often: {common}); rephrase the question with the names the database uses, or see --explain"
+
+
+def ask(
+    question: str,
+    db: Database | str | os.PathLike[str],
+    *,
+    evidence: str = "",
+    recipe: str = "default",
+    model: LanguageModel | str | None = None,
+    seed: int = 0,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Answer:
+    """Answer one question on a database, given as a path, a URL, or what ``connect`` returned.
+
+    ``model`` is a model or the name of one, by default the embedded one, which is loaded for this call and freed
+    after it: for many questions, open the model once with ``open_model`` and pass it. Raises what
+    ``Pipeline.answer``, ``connect`` and ``open_model`` raise.
+    """
+    asked = Question(question, evidence)
+    check_question(asked)
+    with contextlib.ExitStack() as stack:
+        database = stack.enter_context(connect(db)) if isinstance(db, str | os.PathLike) else db
+        if model is None or isinstance(model, str):
+            model = open_model(model)
+        return Pipeline.from_recipe(recipe, model, limits).answer(asked, database, seed=seed)

@@ -1,4 +1,4 @@
--- Statements that must be refused or contained, the file unchanged: one a line, ⏎ for a line break in it.
+-- Statements that must be refused or contained, the file unchanged: one a line.
 -- Plain writes
 DELETE FROM customer
 UPDATE customer SET age = 0
@@ -162,14 +162,18 @@ SELECT printf('%1000000000d', 1)
 SELECT printf('%.*c', 2000000000, 'x')
 SELECT format('%*d', 1000000000, 1)
 SELECT replace(printf('%1000000d', 1), ' ', printf('%1000000d', 1))
-SELECT length(hex(hex(hex(hex(hex(hex(hex(hex(hex(hex(hex(printf('%100000d', 1))))))))))))
+SELECT replace(replace(replace(printf('%999d', 1), ' ', printf('%999d', 1)), ' ', 'abcdefghij'), 'a', 'bbbbbbbbbbbbbbbbbbbb')
+SELECT printf('%' || '1000000000d', 1)
+SELECT printf(name, 1000000000, 1) FROM customer
+SELECT "format"('%-+ #0*d', 1000000000, 1)
+SELECT length(hex(hex(hex(hex(hex(hex(hex(hex(hex(hex(printf('%999d', 1))))))))))))
 WITH RECURSIVE n(x, s) AS (SELECT 1, 'ab' UNION ALL SELECT x + 1, s || s FROM n) SELECT length(s) FROM n
 WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT group_concat(x) FROM n
-WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT group_concat(printf('%1000d', x), '') FROM n
-WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT json_group_array(printf('%1000d', x)) FROM n
-WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT json_group_object(x, printf('%1000d', x)) FROM n
-WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT printf('%100000d', x) FROM n ORDER BY 1
-WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT DISTINCT printf('%10000d', x) FROM n LIMIT -1 OFFSET 9999999999
-WITH RECURSIVE n(x) AS (SELECT 1 UNION SELECT x + 1 FROM n) SELECT count(DISTINCT printf('%1000d', x)) FROM n
-WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT sum(x) OVER (ORDER BY printf('%1000d', -x)) FROM n
-WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT printf('%100000d', x) FROM n
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT group_concat(printf('%999d', x), '') FROM n
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT json_group_array(printf('%999d', x)) FROM n
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT json_group_object(x, printf('%999d', x)) FROM n
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT printf('%999d', x) || printf('%900d', x) FROM n ORDER BY 1
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT DISTINCT printf('%990d', x) FROM n LIMIT -1 OFFSET 9999999999
+WITH RECURSIVE n(x) AS (SELECT 1 UNION SELECT x + 1 FROM n) SELECT count(DISTINCT printf('%999d', x)) FROM n
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT sum(x) OVER (ORDER BY printf('%999d', -x)) FROM n
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT printf('%999d', x) || printf('%900d', x) FROM n

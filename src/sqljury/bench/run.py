@@ -109,7 +109,9 @@ def described(folder: Path) -> Record:
     try:
         loaded: Record = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DatasetError(f"{folder} is no run: it has no readable {SETTINGS}; give a folder of `sqljury bench`") from error
+        raise DatasetError(
+            f"{folder} is no run: it has no readable {SETTINGS}; give a folder of `sqljury bench`"
+        ) from error
     return loaded
 
 
@@ -121,7 +123,8 @@ def _claim(folder: Path, wanted: Mapping[str, Any]) -> None:
         changed = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
         if changed:
             raise DatasetError(
-                f"{folder} holds a run with other settings ({', '.join(changed)} differ); give another folder with --out"
+                f"{folder} holds a run with other settings ({', '.join(changed)} differ); "
+                "give another folder with --out"
             )
     else:
         file.write_text(text, encoding="utf-8")

@@ -58,7 +58,9 @@ def ask(
     asked = Question(question, evidence)
     check_question(asked)
     with connect(db) as database, show.progress() as report:
-        language_model = open_model(model, cache=cache, budget=budget(max_calls, max_tokens, max_usd), price=price_of(price))
+        language_model = open_model(
+            model, cache=cache, budget=budget(max_calls, max_tokens, max_usd), price=price_of(price)
+        )
         pipeline = Pipeline.from_recipe(recipe, language_model, Limits(seconds=timeout))
         try:
             answer = pipeline.answer(asked, database, seed=seed, progress=report)

@@ -1,5 +1,56 @@
+"""``sqljury bench``: a recipe over a benchmark, a line a question, continued where it stopped."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
 import typer
-app = typer.Typer()
-@app.command()
-def x() -> None:
+
+from sqljury.cli.options import CacheOption, ModelOption, RecipeOption
+
+app = typer.Typer(help="Run recipes over benchmarks.", no_args_is_help=True)
+
+
+@app.callback()
+def _bench() -> None:
     pass
+
+
+@app.command("spider")
+def spider(
+    data: Annotated[Path, typer.Option(help="The folder with dev.json, tables.json and database/.")],
+    out: Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")],
+    split: Annotated[str, typer.Option(help="dev or train.")] = "dev",
+    limit: Annotated[int | None, typer.Option(min=1, help="That many questions, drawn at random by --seed.")] = None,
+    seed: Annotated[int, typer.Option(help="Draws the questions and seeds every random choice.")] = 0,
+    recipe: RecipeOption = "default",
+    model: ModelOption = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 30.0,
+    cache: CacheOption = False,
+) -> None:
+    """Answer Spider's questions and keep every candidate; then run `sqljury eval` on the folder."""
+    from sqljury.bench import run
+    from sqljury.datasets import spider as dataset
+    from sqljury.llm.open import open_model
+    from sqljury.pipeline import Pipeline
+    from sqljury.types import Limits
+
+    examples = dataset.load(data, split)
+    if limit is not None:
+        examples = dataset.sample(examples, limit, seed)
+    pipeline = Pipeline.from_recipe(recipe, open_model(model, cache=cache), Limits(seconds=timeout))
+    name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit}
+    done = len(run.records(out))
+    if done:
+        print(f"{out} has {done} of {len(examples)} answers; going on", file=sys.stderr)
+
+    def say(record: run.Record) -> None:
+        nonlocal done
+        done += 1
+        outcome = record["error"] or " ".join(record["sql"].split())
+        print(f"{done}/{len(examples)} {record['cost']['seconds']:.1f} s {outcome[:100]}", file=sys.stderr)
+
+    run.run(examples, pipeline, out, run.settings(pipeline, name, seed), say)
+    print(f"{len(examples)} answers in {out}; now run: sqljury eval {out}", file=sys.stderr)

@@ -7,7 +7,9 @@ it does not understand is none; the engine's own walls stand behind it whatever 
 from __future__ import annotations
 
 import functools
+import logging
 import re
+import threading
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqljury.errors import QueryRefusedError
@@ -27,6 +29,9 @@ _SQLITE: Final = """
 """
 FORBIDDEN_FUNCTIONS: Final[dict[str, frozenset[str]]] = {"sqlite": frozenset(_SQLITE.split())}
 """By dialect, functions with side effects or made to exhaust memory; unknown names are left to the engine."""
+
+WIDE_FORMAT: Final = re.compile(r"%[^a-zA-Z%]*(?:\*|\d{4})")
+"""A printf format that asks for 1,000 characters or more, or takes the width from an argument."""
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _STARTS: Final = frozenset({"SELECT", "WITH", "VALUES", "L_PAREN"})
@@ -58,6 +63,8 @@ def _parse(sql: str, dialect: str) -> exp.Expr:
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
+    _hush_parser()
+    _quiet.on = True
     try:
         tokens = sqlglot.tokenize(sql, read=dialect)
         _check_tokens(tokens)
@@ -69,10 +76,21 @@ def _parse(sql: str, dialect: str) -> exp.Expr:
     except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
         # A parser's own bug on odd text must not reach the caller as a crash.
         _refuse(f"not a query in {dialect}: {type(error).__name__} while parsing")
+    finally:
+        _quiet.on = False
     statements = [item for item in found if item is not None and not isinstance(item, exp.Semicolon)]
     if len(statements) != 1:
         _refuse("there is no query" if not statements else "only one statement at a time is allowed")
     return statements[0]
+
+
+_quiet = threading.local()
+
+
+@functools.cache
+def _hush_parser() -> None:
+    """Keep sqlglot from logging about statements that are refused anyway; other users of it are not affected."""
+    logging.getLogger("sqlglot").addFilter(lambda _record: not getattr(_quiet, "on", False))
 
 
 def _check_tokens(tokens: Sequence[Any]) -> None:
@@ -103,6 +121,20 @@ def _check_names(node: Any, forbidden: frozenset[str]) -> None:
     name = name.lower()
     if name in forbidden or name.startswith("pragma_"):
         _refuse(f"{name} is not allowed")
+    if name in ("printf", "format"):
+        _check_format(name, node)
+
+
+def _check_format(name: str, call: Any) -> None:
+    """Only a literal format of modest width: one call can otherwise run for minutes, and nothing stops it."""
+    from sqlglot import exp
+
+    text = call.this if isinstance(call, exp.Format) else next(iter(call.expressions), None)
+    literal = isinstance(text, exp.Literal) or (
+        isinstance(text, exp.Column) and isinstance(text.this, exp.Identifier) and text.this.quoted and not text.table
+    )
+    if text is not None and not (literal and not WIDE_FORMAT.search(text.name)):
+        _refuse(f"{name} is allowed only with a literal format of less than 1000 characters a value")
 
 
 @functools.cache

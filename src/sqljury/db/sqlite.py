@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Self
 
 from sqljury.db import readonly, sqlite_file
 from sqljury.db.base import DEFAULT_LIMITS, error_text
-from sqljury.db.sqlite_walls import authorize, harden
+from sqljury.db.sqlite_walls import Authorizer, authorizer, functions_for, harden
 from sqljury.db.watch import Watch
 from sqljury.errors import (
     DatabaseError,
@@ -31,12 +31,14 @@ LOCK_SECONDS: Final = 2.0
 
 _BUSY_SECONDS: Final = 0.1
 _STEPS_PER_CHECK: Final = 1000  # about 15 µs apart, and 2 % of the time of a query
+_DENIALS: Final = ("not authorized", "is prohibited")  # some come with the code of a common error
 _CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=1_000_000)
 
 
 class _Opened(NamedTuple):
     connection: sqlite3.Connection
     how: sqlite_file.Opening
+    authorize: Authorizer
 
 
 class SQLiteDatabase:
@@ -103,15 +105,16 @@ class SQLiteDatabase:
     def _run(self, sql: str, parameters: Sequence[str], watch: Watch, *, trusted: bool) -> Result:
         """Run until it works, fails for good, or the lock that another program holds outlasts the patience."""
         while True:
-            with self._connection(watch) as (connection, how):
+            with self._connection(watch) as opened:
                 try:
-                    result = _fetch(connection, sql, parameters, watch, trusted=trusted)
+                    result = _fetch(opened, sql, parameters, watch, trusted=trusted)
                 except sqlite3.Error as error:
                     if _is_busy(error):
                         _wait_for_lock(watch, self.path)
                         continue
                     return Result(error=_explain(error, watch), seconds=watch.seconds)
                 # Without locks a writer may have come in between: what was read may be half old, half new.
+                how = opened.how
                 if not how.immutable or sqlite_file.sign(self.path) == how.signature or watch.stop():
                     return result
 
@@ -156,9 +159,9 @@ def _open(path: str, watch: Watch) -> _Opened:
         try:
             connection.text_factory = _decode
             harden(connection, how.file_bytes)
-            _prime(connection)
+            authorize = authorizer(functions_for(_prime(connection)))
             connection.set_authorizer(authorize)
-            return _Opened(connection, how)
+            return _Opened(connection, how, authorize)
         except sqlite3.Error as error:
             connection.close()
             if not _is_busy(error):
@@ -169,22 +172,20 @@ def _open(path: str, watch: Watch) -> _Opened:
             raise
 
 
-def _prime(connection: sqlite3.Connection) -> None:
-    """Read the schema, and start virtual tables while they may still prepare statements of their own."""
-    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
-    for (name,) in connection.execute(query).fetchall():
-        quoted = name.replace('"', '""')
+def _prime(connection: sqlite3.Connection) -> list[str]:
+    """Start virtual tables while they may still prepare statements of their own; the schema's definitions."""
+    schema = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
+    quoted = (name.replace('"', '""') for name, sql in schema if (sql or "").upper().startswith("CREATE VIRTUAL"))
+    sources = [*(f'"{name}"' for name in quoted), "json_each('[]')", "json_tree('[]')"]
+    for source in sources:
         with contextlib.suppress(sqlite3.Error):  # of a module that this SQLite does not have
-            connection.execute(f'SELECT 1 FROM "{quoted}" LIMIT 0').close()  # noqa: S608
-    for function in ("json_each", "json_tree"):
-        with contextlib.suppress(sqlite3.Error):
-            connection.execute(f"SELECT 1 FROM {function}('[]')").close()  # noqa: S608
+            connection.execute(f"SELECT 1 FROM {source} LIMIT 0").close()  # noqa: S608
+    return [sql or "" for _, sql in schema]
 
 
-def _fetch(
-    connection: sqlite3.Connection, sql: str, parameters: Sequence[str], watch: Watch, *, trusted: bool
-) -> Result:
+def _fetch(opened: _Opened, sql: str, parameters: Sequence[str], watch: Watch, *, trusted: bool) -> Result:
     """Step through the rows, counting what they take."""
+    connection = opened.connection
     connection.set_progress_handler(watch.stop, _STEPS_PER_CHECK)
     if trusted:
         connection.set_authorizer(None)
@@ -197,7 +198,7 @@ def _fetch(
     finally:
         cursor.close()
         if trusted:
-            connection.set_authorizer(authorize)
+            connection.set_authorizer(opened.authorize)
         connection.set_progress_handler(None, 0)
 
 
@@ -257,7 +258,7 @@ def _explain(error: Exception, watch: Watch) -> str:
         return error_text("limit", f"{error}; a value or the statement is too long")
     if code == sqlite3.SQLITE_FULL:
         return error_text("limit", "the disk for temporary files is full; ask for less")
-    if code == sqlite3.SQLITE_AUTH or "is prohibited" in str(error):
+    if code == sqlite3.SQLITE_AUTH or any(words in str(error) for words in _DENIALS):
         return error_text("refused", f"{error}; only reading tables with known functions is allowed")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return error_text("refused", f"{error}; the database is open for reading only")

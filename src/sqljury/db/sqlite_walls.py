@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections.abc import Callable, Iterable
 from typing import Final
+
+from sqljury.db.readonly import WIDE_FORMAT
 
 MIB: Final = 1024 * 1024
 MIN_VALUE_BYTES: Final = 1 * MIB
-MAX_VALUE_BYTES: Final = 64 * MIB
+MAX_VALUE_BYTES: Final = 16 * MIB
 
 _AGGREGATES: Final = """
     avg count group_concat max median min percentile percentile_cont percentile_disc string_agg sum total
@@ -33,25 +37,50 @@ FUNCTIONS: Final = frozenset(f"{_AGGREGATES} {_VALUES} {_DOCUMENTS}".split())
 ``random`` is allowed: "any three customers" is a question. The clock is, as in "this year".
 """
 
+_CALL: Final = re.compile(r"""\b(?:printf|format)\b["'`\]]?\s*(?:\(|/\*|--)""", re.IGNORECASE)
+_PLAIN_CALL: Final = re.compile(r"\b(?:printf|format)\s*\(\s*'([^']*)'", re.IGNORECASE)
+
 _INTERNAL_TABLES: Final = frozenset(
     {"dbstat", "sqlite_dbpage", "sqlite_stmt", "bytecode", "tables_used", "fsdir", "completion"}
 )
 
 
-def authorize(action: int, first: str | None, second: str | None, _database: str | None, _source: str | None) -> int:
-    """SQLite's authorizer callback: reads, selects, recursion and known functions pass, all else is denied."""
-    if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
-        return sqlite3.SQLITE_OK
-    if action == sqlite3.SQLITE_READ:
-        allowed = not is_internal_table(first or "")
-    elif action == sqlite3.SQLITE_FUNCTION:
-        allowed = (second or "").lower() in FUNCTIONS
-    elif action == sqlite3.SQLITE_PRAGMA:
-        # FTS5 asks for it on its own behalf, to see whether its cache is stale.
-        allowed = (first or "").lower() == "data_version" and second is None
-    else:
-        allowed = False
-    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
+
+
+def authorizer(functions: frozenset[str] = FUNCTIONS) -> Authorizer:
+    """SQLite's authorizer callback: reads, selects, recursion and these functions pass, all else is denied."""
+
+    def authorize(
+        action: int, first: str | None, second: str | None, _database: str | None, _source: str | None
+    ) -> int:
+        if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_READ:
+            allowed = not is_internal_table(first or "")
+        elif action == sqlite3.SQLITE_FUNCTION:
+            allowed = (second or "").lower() in functions
+        elif action == sqlite3.SQLITE_PRAGMA:
+            # FTS5 asks for it on its own behalf, to see whether its cache is stale.
+            allowed = (first or "").lower() == "data_version" and second is None
+        else:
+            allowed = False
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    return authorize
+
+
+def functions_for(definitions: Iterable[str]) -> frozenset[str]:
+    """The functions allowed on a database with these tables and views.
+
+    One call of printf can be made to work for minutes, during which nothing can stop it. The parser sees to
+    the calls in a query; where a view has one it cannot vouch for, printf and format are denied altogether.
+    """
+    for sql in definitions:
+        formats = _PLAIN_CALL.findall(sql)
+        if len(formats) != len(_CALL.findall(sql)) or any(WIDE_FORMAT.search(text) for text in formats):
+            return FUNCTIONS - {"printf", "format"}
+    return FUNCTIONS
 
 
 def is_internal_table(name: str) -> bool:

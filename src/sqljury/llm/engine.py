@@ -11,7 +11,8 @@ import shutil
 import socket
 import tempfile
 import threading
-from collections.abc import Iterator
+import weakref
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,7 @@ class Engine:
 
         _private(options.states)
         self._folder = Path(tempfile.mkdtemp(prefix="sqljury-"))
+        self._cleanup = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._key = secrets.token_urlsafe(32)
         self._states = options.states
         self._slots = options.slots
@@ -81,10 +83,10 @@ class Engine:
         try:
             self._server = xllamacpp.Server(params)
         except Exception as error:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._cleanup()
             raise WeightsError(f"llama.cpp could not load {options.weights}: {error}") from error
 
-    def stream(self, body: dict[str, Any], cancel: threading.Event | None) -> Iterator[dict[str, Any]]:
+    def stream(self, body: dict[str, Any], cancel: threading.Event | None) -> Generator[dict[str, Any], None, None]:
         """The chunks of one chat completion; closing the iterator, or setting ``cancel``, ends the work."""
         chunks: queue.SimpleQueue[dict[str, Any] | BaseException | None] = queue.SimpleQueue()
         stop = threading.Event()
@@ -138,7 +140,7 @@ class Engine:
     def close(self) -> None:
         """Free the weights and remove the private folder."""
         del self._server
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._cleanup()
 
     def _request(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         connection = _connection(self._server.listening_address)

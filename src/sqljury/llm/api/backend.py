@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import math
@@ -20,7 +19,7 @@ from sqljury.llm.api.failures import Failure, translate
 from sqljury.llm.api.redact import redactor
 from sqljury.llm.api.retry import Retry
 from sqljury.llm.api.spec import ApiSpec, read_key
-from sqljury.llm.base import Completion, Message, Reply, Sampling
+from sqljury.llm.base import Completion, Message, Reply, Sampling, derive_seed
 from sqljury.types import Cost
 
 _log = logging.getLogger(__name__)
@@ -139,7 +138,7 @@ class ApiModel(ABC):
         done: list[Completion] = []
         cost = Cost(calls=1)
         while len(done) < n:
-            seeded = replace(sampling, seed=derive_seed(sampling.seed, len(done)))
+            seeded = replace(sampling, seed=sample_seed(sampling.seed, len(done)))
             request = Request(turns, seeded, n - len(done), stream, prefix)
             gathered = self._attempt(request, len(done), on_text, cancel)
             done += self._checked(gathered)
@@ -265,15 +264,12 @@ class ApiModel(ABC):
         )
 
 
-def derive_seed(seed: int, position: int) -> int:
+def sample_seed(seed: int, position: int) -> int:
     """The seed of the sample at ``position``: ``seed`` itself for the first, unrelated ones after it; all of 31 bits.
 
     Servers take a negative seed, or one of 32 bits set, to mean a new one each time.
     """
-    if position:
-        digest = hashlib.sha256(f"{seed}:{position}".encode()).digest()
-        seed = int.from_bytes(digest[:4], "big")
-    return seed & 0x7FFFFFFF
+    return derive_seed(seed, position) if position else seed & 0x7FFFFFFF
 
 
 def begin_with(messages: Sequence[Message], prefix: str) -> tuple[Message, ...]:

@@ -1,0 +1,48 @@
+# `make demo` shows what sqljury does; `make test` runs everything that CI runs. Both need Python 3.11-3.13 only.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test lint types pytest format clean
+
+demo: $(VENV)/.core
+	$(BIN)/sqljury models pull
+	$(BIN)/python examples/shop/build.py
+	$(BIN)/python examples/demo.py
+
+test: lint types pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+pytest: $(VENV)/.dev
+	$(BIN)/sqljury models pull
+	$(BIN)/sqljury models pull smollm2-135m
+	$(BIN)/sqljury models pull gemma-3-270m
+	$(BIN)/python -m pytest
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis examples/shop/shop.db
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+		|| { echo 'sqljury needs Python 3.11 to 3.13; name one with: make PYTHON=python3.12 ...' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	$(PIP) install -e .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[dev,openai,anthropic,gemini,pandas]'
+	touch $@ $(VENV)/.core

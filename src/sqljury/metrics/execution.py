@@ -1,0 +1,112 @@
+"""Execution accuracy: a prediction is right when it returns what the gold query returns on the same database.
+
+Three settings of one definition (Zhong et al. 2020; Spider's leaderboard; ESM+ paper, section 2.2):
+
+``EX``
+    The queries as written. What `sqljury eval` reports first, since a user sees DISTINCT or its absence.
+``EXE``
+    What the published test-suite program answers by default: DISTINCT is taken out of both queries first. It comes
+    from models that could not predict it; published leaderboard figures are made with it.
+``EXE_KEEP_DISTINCT``
+    The same with DISTINCT kept, as section 5.3 of the ESM+ paper recommends.
+
+Values are compared as predicted. Plugging gold's values into the prediction, the published program's other default of
+old, is not done.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from sqljury.errors import DatasetError, QueryLimitError
+from sqljury.metrics.results import same_result
+from sqljury.metrics.text import orders, without_distinct
+from sqljury.types import Limits, Result
+
+LIMITS: Final = Limits(seconds=60.0, rows=1_000_000, bytes=1024**3)
+"""For one query under evaluation; wide, because a result that is cut can seldom be compared."""
+
+_SPLIT_OPERATORS: Final = (("> =", ">="), ("< =", "<="), ("! =", "!="))
+_CURRENT_YEAR: Final = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How queries are treated before they are compared.
+
+    Without ``keep_distinct`` DISTINCT is taken out of both. ``order_anywhere`` lets the order of rows count as soon as
+    the gold query's text has "order by" anywhere, as the published program does; else only its own ORDER BY counts.
+    """
+
+    keep_distinct: bool = True
+    order_anywhere: bool = False
+
+    def ordered(self, gold_sql: str) -> bool:
+        """Whether the order of rows counts for this gold query."""
+        return "order by" in gold_sql.lower() if self.order_anywhere else orders(gold_sql)
+
+    def prepare(self, sql: str) -> str:
+        """The query that is run: split operators joined, YEAR(CURDATE()) read as 2020, the year of the program."""
+        for apart, joined in _SPLIT_OPERATORS:
+            sql = sql.replace(apart, joined)
+        return _CURRENT_YEAR.sub("2020", sql if self.keep_distinct else without_distinct(sql))
+
+
+EX: Final = Rules()
+EXE: Final = Rules(keep_distinct=False, order_anywhere=True)
+EXE_KEEP_DISTINCT: Final = Rules(order_anywhere=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whether a prediction is right, and in a few words why not."""
+
+    correct: bool
+    reason: str = ""
+
+
+class Runs(Protocol):
+    """The part of a database that evaluation needs."""
+
+    def execute(self, sql: str, limits: Limits = ...) -> Result:
+        """Run one query; whatever is wrong with it becomes ``Result.error``."""
+
+
+def execution_match(
+    database: Runs, gold_sql: str, predicted_sql: str, rules: Rules = EX, limits: Limits = LIMITS
+) -> Outcome:
+    """Run both queries and compare what they return.
+
+    Raises ``DatasetError`` as ``run_gold`` does. To keep gold's result for several predictions, call ``run_gold``
+    once and ``judge`` for each.
+    """
+    gold = run_gold(database, gold_sql, rules, limits)
+    return judge(gold, database.execute(rules.prepare(predicted_sql), limits), rules.ordered(gold_sql))
+
+
+def run_gold(database: Runs, sql: str, rules: Rules = EX, limits: Limits = LIMITS) -> Result:
+    """The whole result of a gold query; raises ``DatasetError`` when it fails or a limit cuts it."""
+    result = database.execute(rules.prepare(sql), limits)
+    if result.error is not None:
+        raise DatasetError(f"the gold query fails, so no prediction can be judged by it: {result.error}; query: {sql}")
+    if result.truncated:
+        message = f"the gold query returns more than {limits.rows} rows; raise Limits.rows to judge by it; query: {sql}"
+        raise DatasetError(message)
+    return result
+
+
+def judge(gold: Result, predicted: Result, ordered: bool) -> Outcome:
+    """Compare a prediction's result with gold's whole one; one that failed or cannot be compared is wrong."""
+    if predicted.error is not None:
+        return Outcome(False, predicted.error)
+    try:
+        if same_result(gold, predicted, ordered):
+            return Outcome(True)
+    except QueryLimitError as error:
+        return Outcome(False, str(error))
+    if len(gold.rows) != len(predicted.rows) or predicted.truncated:
+        more = "more than " if predicted.truncated else ""
+        return Outcome(False, f"{more}{len(predicted.rows)} rows where gold has {len(gold.rows)}")
+    return Outcome(False, "other rows, or another order of them, than gold" if ordered else "other rows than gold")

@@ -1,0 +1,52 @@
+"""What can be told from the text of a query without parsing it; strings, quoted names and comments are not looked into."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_PIECE: Final = re.compile(
+    r"""
+      '(?:[^']|'')*(?:'|\Z)          # a string; one never closed runs to the end
+    | "(?:[^"]|"")*(?:"|\Z)          # a quoted name, or in SQLite a string
+    | `[^`]*(?:`|\Z) | \[[^\]]*(?:\]|\Z)
+    | --[^\n]* | /\*.*?(?:\*/|\Z)
+    | \w+ | [();]
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def orders(sql: str) -> bool:
+    """Whether the query's own rows come in an order: an ORDER BY outside all parentheses.
+
+    One in a subquery or a window does not count, for it orders nothing that is returned.
+    """
+    previous, depth = "", 0
+    for _, piece in _pieces(sql):
+        depth += (piece == "(") - (piece == ")")
+        word = piece.lower()
+        if depth == 0 and previous == "order" and word == "by":
+            return True
+        previous = word
+    return False
+
+
+def without_distinct(sql: str) -> str:
+    """The first statement of ``sql`` with every DISTINCT taken out, those inside aggregates too."""
+    kept, start = [], 0
+    for at, piece in _pieces(sql):
+        if piece == ";":
+            return "".join(kept) + sql[start : at + 1]
+        if piece.lower() == "distinct":
+            kept.append(sql[start:at])
+            start = at + len(piece)
+    return "".join(kept) + sql[start:]
+
+
+def _pieces(sql: str) -> Iterator[tuple[int, str]]:
+    for match in _PIECE.finditer(sql):
+        piece = match.group()
+        if not piece.startswith(("--", "/*")):
+            yield match.start(), piece

@@ -1,0 +1,85 @@
+"""What all tests share: no network but loopback, a cache of their own, and the parts that may be missing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sqljury.llm import models
+from sqljury.llm.local import LocalModel
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared"
+WEIGHTS = {name: models.path(name) for name in models.CATALOGUE}
+"""Where the weights lie in the user's cache, read before any test gets a cache of its own."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what cannot run here; in CI nothing may be skipped, so there it runs and fails."""
+    if os.environ.get("CI"):
+        return
+    missing = [name for name, path in WEIGHTS.items() if not path.is_file()]
+    for item in items:
+        if missing and item.get_closest_marker("weights"):
+            item.add_marker(pytest.mark.skip(reason=f"no weights of {', '.join(missing)}; run: make pytest"))
+        if not SHARED.is_dir() and item.get_closest_marker("shared"):
+            item.add_marker(pytest.mark.skip(reason="no ../shared"))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests neither read nor write the user's cache, except for the weights."""
+    monkeypatch.setenv("SQLJURY_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.delenv("SQLJURY_MODEL", raising=False)
+
+
+@pytest.fixture(scope="session")
+def cached_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder that holds the real weights, as links."""
+    cache = tmp_path_factory.getbasetemp() / "cache"
+    folder = cache / "models"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in WEIGHTS.values():
+        link = folder / path.name
+        if path.is_file() and not link.exists():
+            link.symlink_to(path)
+            stamp = path.with_name(path.name + ".sha256")
+            if stamp.is_file():
+                link.with_name(stamp.name).symlink_to(stamp)
+    return cache
+
+
+@pytest.fixture(scope="session")
+def small_model(cached_weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalModel]:
+    """The smallest real model, for what does not depend on what it says."""
+    model = _load("smollm2-135m", tmp_path_factory)
+    yield model
+    model.close()
+
+
+@pytest.fixture(scope="session")
+def default_model(cached_weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalModel]:
+    """The embedded model."""
+    model = _load(models.DEFAULT, tmp_path_factory)
+    yield model
+    model.close()
+
+
+def _load(name: str, factory: pytest.TempPathFactory) -> LocalModel:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SQLJURY_CACHE", str(factory.getbasetemp() / "cache"))
+        return LocalModel(name, slots=4, context=4096, states=factory.mktemp("states"))
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example database."""
+    import subprocess
+    import sys
+
+    path = tmp_path_factory.mktemp("shop") / "shop.db"
+    subprocess.run([sys.executable, str(ROOT / "examples" / "shop" / "build.py"), str(path)], check=True)
+    return path
