@@ -6,7 +6,7 @@ import re
 
 _FENCE = re.compile(r"```[ \t]*(?:\w+)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _START = re.compile(r"^[ \t(]*(?:SELECT|WITH|VALUES)\b", re.IGNORECASE | re.MULTILINE)
-_INLINE = re.compile(r"\b(?:SELECT|WITH)\b(?=\s)", re.IGNORECASE)
+_INLINE = re.compile(r"\b(?:SELECT|WITH)\b(?=\s)")  # in capitals, as prose selects things too
 _OTHER = re.compile(
     r"^\s*(?:INSERT|UPDATE|DELETE|DROP|ALTER|CREATE|REPLACE|TRUNCATE|MERGE|GRANT|ATTACH|PRAGMA)\b", re.IGNORECASE
 )

@@ -65,9 +65,3 @@ def untouched(shop: Path) -> Iterator[None]:
 
 def _contents(folder: Path) -> dict[str, str]:
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.iterdir())}
-
-
-def statements(name: str) -> list[str]:
-    """The statements of a corpus file: one a line, ``⏎`` for a line break in it."""
-    lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
-    return [line.replace("⏎", "\n") for line in lines if line and not line.startswith("-- ") or "⏎" in line]

@@ -142,7 +142,7 @@ def test_old_replies_are_not_given(path: Path) -> None:
 
 def test_the_longest_unused_go_first(path: Path) -> None:
     fake = FakeModel("x" * 1000)
-    model = Cached(fake, path, max_bytes=7000)
+    model = Cached(fake, path, max_bytes=10_000)
 
     def ask(text: str) -> None:
         model.complete([Message("user", text)], Sampling())
@@ -155,7 +155,7 @@ def test_the_longest_unused_go_first(path: Path) -> None:
     ask("b")
     assert [call.prompt for call in fake.calls].count("b") == 2
     with sqlite3.connect(path) as connection:
-        assert connection.execute("select sum(size) from reply").fetchone()[0] <= 7000
+        assert connection.execute("select sum(size) from reply").fetchone()[0] <= 10_000
 
 
 @pytest.mark.parametrize("content", [b"this is no database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 5000])

@@ -32,7 +32,7 @@ def test_a_sequence_answers_call_by_call_and_a_list_in_it_sample_by_sample() -> 
     assert texts(model, 3) == ["b", "c", "b"]
     with pytest.raises(ModelUnavailableError, match="busy"):
         texts(model)
-    with pytest.raises(ModelResponseError, match="script has ended.*How many orders"):
+    with pytest.raises(ModelResponseError, match=r"script has ended.*How many orders"):
         texts(model)
 
 

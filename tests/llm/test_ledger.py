@@ -41,7 +41,7 @@ def test_a_call_limit_stops_before_the_call_is_sent() -> None:
     model = Metered(fake, Ledger(Budget(calls=2)))
     model.complete(ASK, BRIEF)
     model.complete(ASK, BRIEF)
-    with pytest.raises(BudgetExceededError, match="limit of 2 calls .* 2 spent"):
+    with pytest.raises(BudgetExceededError, match=r"limit of 2 calls .* 2 spent"):
         model.complete(ASK, BRIEF)
     assert len(fake.calls) == 2
 
@@ -50,7 +50,7 @@ def test_a_token_limit_counts_the_most_the_next_call_can_take() -> None:
     fake = FakeModel("x")
     model = Metered(fake, Ledger(Budget(tokens=10)))
     model.complete(ASK, BRIEF, 3)  # at most 3 + 3 * 2, in truth 3 + 3
-    with pytest.raises(BudgetExceededError, match="limit of 10 tokens .* 6 spent, and it may take up to 5"):
+    with pytest.raises(BudgetExceededError, match=r"limit of 10 tokens .* 6 spent, and it may take up to 5"):
         model.complete(ASK, BRIEF)
     assert len(fake.calls) == 1
 
@@ -64,7 +64,7 @@ def test_a_dollar_limit_stops_at_the_price_given() -> None:
     model = Metered(FakeModel("x"), ledger, price)
     assert model.complete(ASK, BRIEF).cost.usd == pytest.approx(13e-6)
     model.complete(ASK, BRIEF)
-    with pytest.raises(BudgetExceededError, match="limit of 4e-05 dollars .* 2.6e-05 spent"):
+    with pytest.raises(BudgetExceededError, match=r"limit of 4e-05 dollars .* 2.6e-05 spent"):
         model.complete(ASK, BRIEF)
     assert ledger.spent.usd == pytest.approx(26e-6)
 

@@ -6,10 +6,13 @@ Wang et al. 2022, as CHASE-SQL (section 3.5) uses it for queries: executed, grou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import Any
 
+from sqljury.errors import QueryLimitError
+from sqljury.metrics.results import same_result
 from sqljury.types import Candidate, Result
 
 DIGITS = 9
@@ -18,12 +21,18 @@ DIGITS = 9
 
 def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The candidates with ``group`` set: 0 for the most votes, ties by the likelier query, None for failed ones."""
-    members: dict[Hashable, list[int]] = {}
+    members: list[list[int]] = []
     for index, candidate in enumerate(candidates):
-        if candidate.sql and candidate.result.ok:
-            members.setdefault(signature(candidate.result), []).append(index)
-    ranked = sorted(members.values(), key=lambda group: _strength(candidates, group), reverse=True)
-    numbers = {index: number for number, group in enumerate(ranked) for index in group}
+        if not candidate.sql or not candidate.result.ok:
+            continue
+        for indices in members:
+            if agree(candidates[indices[0]].result, candidate.result):
+                indices.append(index)
+                break
+        else:
+            members.append([index])
+    ranked = sorted(members, key=lambda indices: _strength(candidates, indices), reverse=True)
+    numbers = {index: number for number, indices in enumerate(ranked) for index in indices}
     return tuple(replace(candidate, group=numbers.get(index)) for index, candidate in enumerate(candidates))
 
 
@@ -42,26 +51,29 @@ def decided(candidates: Sequence[Candidate], open_votes: int) -> bool:
     return bool(votes) and votes[0] > votes[1] + open_votes
 
 
-def signature(result: Result) -> Hashable:
-    """Equal for results with the same rows, whatever the order of rows and of columns.
+def agree(one: Result, other: Result) -> bool:
+    """Whether two results say the same: the same rows, whatever the order of rows and of columns.
 
-    An empty result equals every other empty one: nothing tells them apart to whoever reads the answer.
+    Empty results all agree, since nothing tells them apart to whoever reads the answer. Cut results agree when what
+    is left of both does.
     """
-    if not result.rows:
-        return ()
-    columns = sorted(zip(*[[_cell(cell) for cell in row] for row in result.rows], strict=True), key=_column_key)
-    return (result.truncated, len(columns), frozenset(Counter(zip(*columns, strict=True)).items()))
+    if (one.truncated, len(one.rows)) != (other.truncated, len(other.rows)):
+        return False
+    try:
+        return same_result(_rounded(one), _rounded(other), ordered=False)
+    except QueryLimitError:  # too many columns with too much in common; then they count as different
+        return False
 
 
-def _column_key(column: tuple[Any, ...]) -> tuple[str, ...]:
-    return tuple(sorted(map(repr, column)))
+def _rounded(result: Result) -> Result:
+    return Result(rows=tuple(tuple(map(_cell, row)) for row in result.rows))
 
 
-def _cell(cell: Any) -> Hashable:
-    if isinstance(cell, float):
-        rounded = float(f"{cell:.{DIGITS}g}")
-        return int(rounded) if rounded.is_integer() else rounded
-    return bytes(cell) if isinstance(cell, (bytearray, memoryview)) else cell
+def _cell(cell: Any) -> Any:
+    if not isinstance(cell, float) or not isfinite(cell):
+        return cell
+    rounded = float(f"{cell:.{DIGITS}g}")
+    return int(rounded) if rounded.is_integer() else rounded
 
 
 def _strength(candidates: Sequence[Candidate], members: list[int]) -> tuple[Any, ...]:

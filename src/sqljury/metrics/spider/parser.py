@@ -1,0 +1,323 @@
+"""Reads SQL into Spider's structured form, accepting what the benchmark's own parser accepts and nothing else.
+
+Where that parser is odd, so is this one, since hardness and exact set match are defined by what it sees:
+
+- ``AS`` names an alias in the whole query, subqueries included, and a table needs it to have one.
+- Parentheses around conditions, outer and LEFT joins, column aliases that are used, IS NOT NULL, lists after IN, ``<>``,
+  CASE and functions other than the five aggregates cannot be read.
+- A column compared with a column swallows an ``OR`` behind it up to the next AND, comma, parenthesis or clause.
+- ORDER BY has one direction, that of its last key which names one. What follows a complete query is not read.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from sqljury.errors import InputError
+from sqljury.metrics.spider.names import Names
+from sqljury.metrics.spider.structure import (
+    AGGREGATES,
+    ARITHMETIC,
+    OPERATORS,
+    SET_OPERATORS,
+    ColUnit,
+    Condition,
+    Conditions,
+    Query,
+    SelectUnit,
+    TableUnit,
+    Value,
+    ValUnit,
+)
+from sqljury.metrics.spider.tokens import tokenize
+
+MAX_DEPTH: Final = 60
+"""Queries inside queries; deeper ones cannot be read."""
+
+_CLAUSES: Final = frozenset({"select", "from", "where", "group", "order", "limit", *SET_OPERATORS})
+_JOINS: Final = frozenset({"join", "on", "as"})
+_ENDS: Final = _CLAUSES | {")", ";"}
+_NO_TABLES: Final[tuple[str, ...]] = ()
+
+
+def parse(sql: str, names: Names) -> Query:
+    """The structure of one query; raises ``InputError`` for what Spider's parser cannot read, valid SQL or not."""
+    words = tokenize(sql)
+    return _Parser(words, names, _aliases(words, names), 0).query()
+
+
+def parse_or_empty(sql: str, names: Names) -> Query:
+    """The structure, or the empty one for what cannot be read: how the benchmark treats predictions."""
+    try:
+        return parse(sql, names)
+    except InputError:
+        return Query()
+
+
+def _fail(reason: str) -> NoReturn:
+    raise InputError(f"not in Spider's grammar: {reason}")
+
+
+def _aliases(words: list[str], names: Names) -> dict[str, str]:
+    """What each name stands for in the whole query, tables for themselves; the last AS of a name counts."""
+    aliases: dict[str, str] = {}
+    for at, word in enumerate(words):
+        if word == "as":
+            if at + 1 == len(words):
+                _fail("nothing follows AS")
+            aliases[words[at + 1]] = words[at - 1]
+    for table in names.tables:
+        if table in aliases:
+            _fail(f"the alias {table} is also the name of a table")
+        aliases[table] = table
+    return aliases
+
+
+class _Parser:
+    """A position in a list of words; each method reads one part of a query and moves on."""
+
+    def __init__(self, words: list[str], names: Names, aliases: dict[str, str], depth: int) -> None:
+        self._words = words
+        self._names = names
+        self._aliases = aliases
+        self._depth = depth
+        self._at = 0
+
+    # Reading words
+
+    def _peek(self) -> str:
+        """The next word, empty at the end: no word is."""
+        return self._words[self._at] if self._at < len(self._words) else ""
+
+    def _next(self) -> str:
+        word = self._peek()
+        if not word:
+            _fail("the query ends too early")
+        self._at += 1
+        return word
+
+    def _skip(self, word: str) -> bool:
+        """Move past the next word if it is this one."""
+        found = self._peek() == word
+        self._at += found
+        return found
+
+    def _expect(self, word: str) -> None:
+        if not self._skip(word):
+            _fail(f"{self._peek() or 'the end'!r} where {word!r} is needed")
+
+    # Queries
+
+    def query(self) -> Query:
+        """A SELECT and what a set operator joins to it, in parentheses or not."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            _fail("too many queries inside each other")
+        start = self._at
+        in_parentheses = self._skip("(")
+        select_at = self._at
+        # FROM comes first: it says where the columns of the other clauses are looked up.
+        self._at = self._position_of_from(start)
+        tables, join, scope = self._from()
+        after_from, self._at = self._at, select_at
+        distinct, select = self._select(scope)
+        self._at = after_from
+        where = self._conditions(scope) if self._skip("where") else ()
+        group_by = self._group_by(scope)
+        having = self._conditions(scope) if self._skip("having") else ()
+        order, order_by = self._order_by(scope)
+        limit = self._limit()
+        self._skip_semicolons()
+        if in_parentheses:
+            self._expect(")")
+        self._skip_semicolons()
+        set_operator = self._next() if self._peek() in SET_OPERATORS else ""
+        other = self.query() if set_operator else None
+        self._depth -= 1
+        return Query(
+            distinct, select, tables, join, where, group_by, having, order, order_by, limit, set_operator, other
+        )
+
+    def _position_of_from(self, start: int) -> int:
+        try:
+            return self._words.index("from", start) + 1
+        except ValueError:
+            _fail("there is no FROM")
+
+    def _skip_semicolons(self) -> None:
+        while self._skip(";"):
+            pass
+
+    # Clauses
+
+    def _from(self) -> tuple[tuple[TableUnit, ...], Conditions, tuple[str, ...]]:
+        """Tables, join conditions, and the tables in which a column without a table is looked up."""
+        tables: list[TableUnit] = []
+        join: list[Condition | str] = []
+        scope: list[str] = []
+        while self._peek():
+            in_parentheses = self._skip("(")
+            if self._peek() == "select":
+                tables.append(self.query())
+            else:
+                self._skip("join")
+                scope.append(self._table())
+                tables.append(scope[-1])
+            if self._skip("on"):
+                conditions = self._conditions(tuple(scope))
+                join += ["and", *conditions] if join else conditions
+            if in_parentheses:
+                self._expect(")")
+            if self._peek() in _ENDS:
+                break
+        return tuple(tables), tuple(join), tuple(scope)
+
+    def _table(self) -> str:
+        word = self._next()
+        table = self._aliases.get(word)
+        if table not in self._names.tables:
+            _fail(f"{word!r} is no table")
+        if self._peek() == "as":
+            self._at += 2
+        return table
+
+    def _select(self, scope: tuple[str, ...]) -> tuple[bool, tuple[SelectUnit, ...]]:
+        self._expect("select")
+        distinct = self._skip("distinct")
+        units: list[SelectUnit] = []
+        while self._peek() and self._peek() not in _CLAUSES:
+            aggregate = self._next() if self._peek() in AGGREGATES else "none"
+            units.append(SelectUnit(aggregate, self._val_unit(scope)))
+            self._skip(",")
+        return distinct, tuple(units)
+
+    def _group_by(self, scope: tuple[str, ...]) -> tuple[ColUnit, ...]:
+        units: list[ColUnit] = []
+        if self._skip("group"):
+            self._expect("by")
+            while self._peek() and self._peek() not in _ENDS:
+                units.append(self._col_unit(scope))
+                if not self._skip(","):
+                    break
+        return tuple(units)
+
+    def _order_by(self, scope: tuple[str, ...]) -> tuple[str, tuple[ValUnit, ...]]:
+        if not self._skip("order"):
+            return "", ()
+        self._expect("by")
+        direction, units = "asc", []
+        while self._peek() and self._peek() not in _ENDS:
+            units.append(self._val_unit(scope))
+            if self._peek() in ("asc", "desc"):
+                direction = self._next()
+            if not self._skip(","):
+                break
+        return direction, tuple(units)
+
+    def _limit(self) -> int | None:
+        if not self._skip("limit"):
+            return None
+        word = self._next()
+        try:
+            return int(word)
+        except ValueError:
+            _fail(f"LIMIT {word} is no whole number")
+
+    # Conditions
+
+    def _conditions(self, scope: tuple[str, ...]) -> Conditions:
+        units: list[Condition | str] = []
+        while self._peek():
+            units.append(self._condition(scope))
+            if self._peek() in _ENDS or self._peek() in _JOINS:
+                break
+            if self._peek() in ("and", "or"):
+                units.append(self._next())
+        return tuple(units)
+
+    def _condition(self, scope: tuple[str, ...]) -> Condition:
+        left = self._val_unit(scope)
+        negated = self._skip("not")
+        operator = self._next()
+        if operator not in OPERATORS:
+            _fail(f"{operator!r} is no comparison")
+        value1, value2 = self._value(scope), None
+        if operator == "between":
+            self._expect("and")
+            value2 = self._value(scope)
+        return Condition(negated, operator, left, value1, value2)
+
+    def _value(self, scope: tuple[str, ...]) -> Value:
+        start = self._at
+        in_parentheses = self._skip("(")
+        word = self._peek() or self._next()
+        value: Value
+        if word == "select":
+            value = self.query()
+        elif '"' in word:
+            value = self._next()
+        else:
+            value = self._number_or_column(start, scope)
+        if in_parentheses:
+            self._expect(")")
+        return value
+
+    def _number_or_column(self, start: int, scope: tuple[str, ...]) -> float | ColUnit:
+        try:
+            number = float(self._peek())
+        except ValueError:
+            return self._column_value(start, scope)
+        self._at += 1
+        return number
+
+    def _column_value(self, start: int, scope: tuple[str, ...]) -> ColUnit:
+        """All words up to the end of the condition are one column, though only the first ones are looked at.
+
+        An opening parenthesis is among them and the closing one is not, so a column in parentheses cannot be read.
+        """
+        stops = _CLAUSES | _JOINS | {",", ")", "and"}
+        while self._peek() and self._peek() not in stops:
+            self._at += 1
+        words = self._words[start : self._at]
+        return _Parser(words, self._names, self._aliases, self._depth)._col_unit(scope)
+
+    # Columns
+
+    def _val_unit(self, scope: tuple[str, ...]) -> ValUnit:
+        in_parentheses = self._skip("(")
+        left, right, operator = self._col_unit(scope), None, "none"
+        if self._peek() in ARITHMETIC:
+            operator = self._next()
+            right = self._col_unit(scope)
+        if in_parentheses:
+            self._expect(")")
+        return ValUnit(operator, left, right)
+
+    def _col_unit(self, scope: tuple[str, ...]) -> ColUnit:
+        in_parentheses = self._skip("(")
+        if self._peek() in AGGREGATES:
+            # The parenthesis that may stand before an aggregate is not closed here, it never was.
+            aggregate = self._next()
+            self._expect("(")
+            unit = ColUnit(aggregate, distinct=self._skip("distinct"), column=self._column(scope))
+            self._expect(")")
+            return unit
+        unit = ColUnit("none", distinct=self._skip("distinct"), column=self._column(scope))
+        if in_parentheses:
+            self._expect(")")
+        return unit
+
+    def _column(self, scope: tuple[str, ...]) -> str:
+        word = self._next()
+        if word == "*":
+            return word
+        if "." in word:
+            qualifier, _, column = word.partition(".")
+            table = self._aliases.get(qualifier, "")
+            if column in self._names.tables.get(table, ()):
+                return f"{table}.{column}"
+        else:
+            for table in scope:
+                if word in self._names.tables[table]:
+                    return f"{table}.{word}"
+        _fail(f"{word!r} is no column of {', '.join(scope) or 'any table in FROM'}")

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqljury.schema.rebind import rebind
+from sqljury.types import Column, ForeignKey, Schema, Table
+
+
+def table(name: str, columns: str, *keys: tuple[str, str]) -> Table:
+    foreign = tuple(ForeignKey((column,), target.split(".")[0], (target.split(".")[1],)) for column, target in keys)
+    return Table(name, tuple(Column(column) for column in columns.split()), foreign_keys=foreign)
+
+
+SCHEMA = Schema(
+    "firm",
+    "sqlite",
+    (
+        table("person", "person_id name height"),
+        table("athlete", "athlete_id person_id total", ("person_id", "person.person_id")),
+        table("stock", "shop_id device_id quantity", ("shop_id", "shop.shop_id"), ("device_id", "device.device_id")),
+        table("shop", "shop_id shop_name open_date"),
+        table("device", "device_id carrier software"),
+        table("city", "city_id name"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "bound"),
+    [
+        (  # the column's table is missing: it is joined in, and the rest qualified
+            "SELECT height FROM athlete WHERE total < 3",
+            "SELECT person.height FROM athlete JOIN person ON athlete.person_id = person.person_id "
+            "WHERE athlete.total < 3",
+        ),
+        (  # the wrong alias, and the right one is in the query
+            "SELECT a.height, p.total FROM athlete AS a JOIN person AS p ON a.person_id = p.person_id",
+            "SELECT p.height, a.total FROM athlete AS a JOIN person AS p ON a.person_id = p.person_id",
+        ),
+        (  # two foreign keys away, over the bridge table
+            "SELECT shop_name, carrier FROM shop",
+            "SELECT shop.shop_name, device.carrier FROM shop JOIN stock ON shop.shop_id = stock.shop_id "
+            "JOIN device ON stock.device_id = device.device_id",
+        ),
+        ("SELECT shop_nmae FROM shop", "SELECT shop.shop_name FROM shop"),
+        ("SELECT shop_name FROM shops", "SELECT shop_name FROM shop AS shops"),
+        (  # a name that both tables have
+            "SELECT person_id FROM athlete JOIN person ON athlete.person_id = person.person_id",
+            "SELECT athlete.person_id FROM athlete JOIN person ON athlete.person_id = person.person_id",
+        ),
+        (  # each side of a set operation has its own tables
+            "SELECT name FROM athlete UNION SELECT shop_nam FROM shop",
+            "SELECT person.name FROM athlete JOIN person ON athlete.person_id = person.person_id "
+            "UNION SELECT shop.shop_name FROM shop",
+        ),
+        (  # a subquery is bound by its own tables, and may name those around it
+            "SELECT count(*) FROM athlete AS a WHERE EXISTS(SELECT 1 FROM person AS p "
+            "WHERE p.person_id = a.person_id AND p.heigth > 2)",
+            "SELECT COUNT(*) FROM athlete AS a WHERE EXISTS(SELECT 1 FROM person AS p "
+            "WHERE p.person_id = a.person_id AND p.height > 2)",
+        ),
+    ],
+)
+def test_names_are_bound(query: str, bound: str) -> None:
+    assert rebind(query, SCHEMA) == bound
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT name FROM person",
+        "SELECT name AS n FROM person ORDER BY n",
+        'SELECT name FROM person WHERE name = "Bob"',  # text, as SQLite reads it
+        "SELECT x.n FROM (SELECT name AS n FROM person) AS x",
+        "WITH x AS (SELECT name AS n FROM person) SELECT n FROM x",
+        "SELECT nothing_like_it FROM person",
+        "SELECT carrier FROM person",  # no foreign key leads there
+        "SELECT name FROM athlete, city WHERE quantity > 3",  # a real name out of reach is no misspelling
+        "SELECT a.total FROM athlete AS a JOIN person AS p ON p.total = a.total",  # would compare a.total with itself
+        "SELECT FROM WHERE",
+        "not sql at all (",
+        "",
+    ],
+)
+def test_what_cannot_be_bound_is_left(query: str) -> None:
+    assert rebind(query, SCHEMA) is None
+
+
+@given(st.text(alphabet="SELECT*FROMWHERE nameprsoi_.,()='1", max_size=60))
+def test_any_text_is_taken(query: str) -> None:
+    rebind(query, SCHEMA)
+
+
+def test_deep_nesting_is_given_up() -> None:
+    assert rebind("SELECT " + "(" * 3000 + "1" + ")" * 3000, SCHEMA) is None

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqljury.select.consistency import agree, choose, decided, group
+from sqljury.types import Candidate, Result
+
+
+def candidate(*rows: tuple[object, ...], logprob: float | None = None, error: str | None = None) -> Candidate:
+    return Candidate("SELECT 1", "direct", logprob, Result(("a",), rows, error=error))
+
+
+def test_the_largest_group_wins_and_its_likeliest_query_is_chosen() -> None:
+    grouped = group(
+        [
+            candidate((1,), logprob=-0.1),
+            candidate((2,), logprob=-5.0),
+            candidate((2,), logprob=-3.0),
+            candidate(error="no such column", logprob=-0.01),
+        ]
+    )
+    assert [one.group for one in grouped] == [1, 0, 0, None]
+    assert choose(grouped) == 2
+
+
+def test_a_tie_goes_to_the_likelier_query() -> None:
+    grouped = group([candidate((1,), logprob=-2.0), candidate((2,), logprob=-1.0)])
+    assert choose(grouped) == 1
+
+
+def test_without_probabilities_a_tie_goes_to_the_first() -> None:
+    assert choose(group([candidate((1,)), candidate((2,))])) == 0
+
+
+def test_failures_and_missing_queries_have_no_vote() -> None:
+    grouped = group([candidate(error="x"), Candidate("", "direct", result=Result())])
+    assert [one.group for one in grouped] == [None, None]
+    assert choose(grouped) is None
+
+
+def test_a_lead_is_decided_when_open_votes_cannot_change_it() -> None:
+    grouped = group([candidate((1,)), candidate((1,)), candidate((1,)), candidate((2,)), candidate(error="x")])
+    assert decided(grouped, open_votes=1)
+    assert not decided(grouped, open_votes=2)
+    assert not decided(group([candidate(error="x")]), open_votes=0)
+
+
+def test_numbers_agree_in_nine_digits() -> None:
+    assert agree(Result(("a",), ((0.1 + 0.2,),)), Result(("a",), ((0.3,),)))
+    assert agree(Result(("a",), ((2,),)), Result(("a",), ((2.0,),)))
+    assert not agree(Result(("a",), ((float("inf"),),)), Result(("a",), ((1.0,),)))
+    assert not agree(Result(("a",), ((0.3,),)), Result(("a",), ((0.31,),)))
+    assert not agree(Result(("a",), (("1",),)), Result(("a",), ((1,),)))
+
+
+def test_a_cut_result_is_not_the_whole_one() -> None:
+    whole, cut = Result(("a",), ((1,),)), Result(("a",), ((1,),), truncated=True)
+    assert not agree(whole, cut)
+
+
+def test_results_without_rows_are_one_group() -> None:
+    assert agree(Result(("a",)), Result(("a", "b")))
+
+
+cells = st.none() | st.integers(-3, 3) | st.sampled_from(["a", "b", ""]) | st.floats(allow_nan=False, width=16)
+
+
+@given(st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=6), st.randoms(), st.permutations(range(3)))
+def test_order_of_rows_and_columns_does_not_matter(
+    rows: list[tuple[object, ...]], random: object, order: list[int]
+) -> None:
+    mixed = [tuple(row[index] for index in order) for row in rows]
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    assert agree(Result((), tuple(rows)), Result((), tuple(mixed)))

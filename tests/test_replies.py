@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqljury.replies import extract_sql
+
+
+@pytest.mark.parametrize(
+    ("reply", "sql"),
+    [
+        ("SELECT 1", "SELECT 1"),
+        ("SELECT 1;", "SELECT 1"),
+        ("  select a\nfrom t ;\n", "select a\nfrom t"),
+        ("```sql\nSELECT 1;\n```", "SELECT 1"),
+        ("```\nSELECT 1\n```\nThis counts.", "SELECT 1"),
+        ("```sqlite\nSELECT 1", "SELECT 1"),
+        ("Here it is:\n\n```sql\nSELECT 1\n```\n\nOr shorter:\n```sql\nSELECT 2\n```", "SELECT 2"),
+        ("The query is SELECT a FROM t", "SELECT a FROM t"),
+        ("Here is the query:\nSELECT a FROM t\n\nThis query lists all a.", "SELECT a FROM t"),
+        ("SELECT a\n\nFROM t", "SELECT a\nFROM t"),
+        ("WITH x AS (SELECT 1) SELECT * FROM x", "WITH x AS (SELECT 1) SELECT * FROM x"),
+        ("DELETE FROM t", "DELETE FROM t"),
+        ("```sql\nDROP TABLE t;\n```", "DROP TABLE t"),
+        ("There are 12 customers.", ""),
+        ("I cannot select anything here.", ""),
+        ("", ""),
+        ("``` ```", ""),
+    ],
+)
+def test_the_statement_is_found(reply: str, sql: str) -> None:
+    assert extract_sql(reply) == sql
+
+
+@given(st.text())
+def test_any_text_is_read_without_error(reply: str) -> None:
+    assert not extract_sql(reply).endswith(";")
