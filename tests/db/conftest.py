@@ -26,7 +26,8 @@ CREATE VIRTUAL TABLE notes USING fts4 (text);
 CREATE TABLE audit (what TEXT);
 CREATE TRIGGER customer_changes AFTER UPDATE ON customer BEGIN INSERT INTO audit VALUES ('changed'); END;
 INSERT INTO nation VALUES ('Latvia', 'Riga'), ('Norway', 'Oslo');
-INSERT INTO customer VALUES (1, 'Ann', 'Riga', 31), (2, 'Bo', 'Oslo', 25), (3, 'Cem', NULL, NULL), (4, 'Dee', 'Riga', 44);
+INSERT INTO customer VALUES
+    (1, 'Ann', 'Riga', 31), (2, 'Bo', 'Oslo', 25), (3, 'Cem', NULL, NULL), (4, 'Dee', 'Riga', 44);
 INSERT INTO orders VALUES (1, 1, 9.5), (2, 1, 20), (3, 4, 7), (4, 2, 12.25);
 INSERT INTO "odd ""table" VALUES (1, 'x', 2.5);
 INSERT INTO docs VALUES ('a river runs'), ('a hill stands');

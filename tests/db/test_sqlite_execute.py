@@ -215,7 +215,7 @@ def test_catalog_reads_pragmas_and_leaves_the_walls_up(db: SQLiteDatabase) -> No
     assert error_kind(db.execute("SELECT * FROM pragma_table_info('nation')")) == "refused"
     with pytest.raises(QueryError, match="no such table"):
         db.catalog("SELECT * FROM nowhere")
-    with pytest.raises(QueryError, match="readonly|read-only|reading only"):
+    with pytest.raises(QueryError, match="reading only"):
         db.catalog("DELETE FROM customer")
     connection = db._idle[0].connection
     with pytest.raises(sqlite3.DatabaseError, match="not authorized"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -63,7 +64,8 @@ class Service:
 
     def send(self, handler: BaseHTTPRequestHandler, said: Said) -> None:
         if said.broken:
-            handler.connection.close()
+            handler.close_connection = True
+            handler.connection.shutdown(socket.SHUT_RDWR)
             return
         handler.send_response(said.status)
         for name, value in said.headers.items():

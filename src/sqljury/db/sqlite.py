@@ -31,7 +31,7 @@ LOCK_SECONDS: Final = 2.0
 
 _BUSY_SECONDS: Final = 0.1
 _STEPS_PER_CHECK: Final = 1000  # about 15 µs apart, and 2 % of the time of a query
-_DENIALS: Final = ("not authorized", "is prohibited")  # some come with the code of a common error
+_DENIALS: Final = ("not authorized", "is prohibited", "unsafe use of")  # some come with the code of a common error
 _CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=1_000_000)
 
 
@@ -114,8 +114,7 @@ class SQLiteDatabase:
                         continue
                     return Result(error=_explain(error, watch), seconds=watch.seconds)
                 # Without locks a writer may have come in between: what was read may be half old, half new.
-                how = opened.how
-                if not how.immutable or sqlite_file.sign(self.path) == how.signature or watch.stop():
+                if sqlite_file.is_current(self.path, opened.how) or watch.stop():
                     return result
 
     @contextlib.contextmanager
@@ -136,15 +135,12 @@ class SQLiteDatabase:
 
     def _take(self) -> _Opened | None:
         """An idle connection, unless the file was replaced or, read without locks, changed."""
-        now = sqlite_file.sign(self.path)
         while True:
             with self._lock:
                 if not self._idle:
                     return None
                 opened = self._idle.pop()
-            then = opened.how.signature
-            same = now == then if opened.how.immutable else now[:2] == then[:2]
-            if same:
+            if sqlite_file.is_current(self.path, opened.how):
                 return opened
             opened.connection.close()
 

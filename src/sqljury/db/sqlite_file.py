@@ -21,7 +21,7 @@ class Signature(NamedTuple):
     inode: int
     size: int
     modified_ns: int
-    log_bytes: int
+    log_bytes: int | None
 
 
 class Opening(NamedTuple):
@@ -36,30 +36,37 @@ class Opening(NamedTuple):
 def inspect(path: str) -> Opening:
     """How to open the file at ``path``; raises what ``connect`` raises when it is no SQLite database.
 
-    A database in WAL mode is opened as immutable while its log is absent: SQLite would otherwise leave a
+    A database in WAL mode is opened as immutable while it has no log: SQLite would otherwise leave a
     ``-shm`` and a ``-wal`` file beside it. Nobody can be writing then; whether somebody started to is for the
     caller to see from the signature.
     """
     header = _header(path)
     log_bytes = size_or_none(path + "-wal")
-    immutable = header[18] == _WAL and log_bytes is None
-    signature = sign(path)
+    in_use = log_bytes is not None and size_or_none(path + "-shm") is not None
+    immutable = header[18] == _WAL and not log_bytes and not in_use
+    signature = _sign(path)
     if log_bytes is None:
         _refuse_truncated(path, header, signature.size)
     uri = Path(os.path.realpath(path)).as_uri() + "?mode=ro" + ("&immutable=1" if immutable else "")
     return Opening(uri, signature.size + (log_bytes or 0), immutable, signature)
 
 
-def sign(path: str) -> Signature:
-    """The file's present signature; raises ``DatabaseNotFoundError`` when it is gone."""
+def is_current(path: str, how: Opening) -> bool:
+    """Whether a connection opened so still reads the file at ``path`` as it is."""
     try:
-        status = os.stat(path)
+        now = _sign(path)
     except OSError:
-        raise DatabaseNotFoundError(f"{path}: the file is no longer there") from None
+        return False
+    if how.immutable:
+        return now == how.signature
+    # SQLite's locks see to changes in the file, but not to another file put in its place.
+    return (now.device, now.inode) == (how.signature.device, how.signature.inode)
+
+
+def _sign(path: str) -> Signature:
+    status = os.stat(path)
     log_bytes = size_or_none(path + "-wal")
-    return Signature(
-        status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, -1 if log_bytes is None else log_bytes
-    )
+    return Signature(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, log_bytes)
 
 
 def size_or_none(path: str) -> int | None:
@@ -100,7 +107,8 @@ def _refuse_truncated(path: str, header: bytes, size: int) -> None:
     page_size = int.from_bytes(header[16:18], "big")
     page_size = 65536 if page_size == 1 else page_size
     pages = int.from_bytes(header[28:32], "big")
-    counted = header[24:28] == header[92:96]  # otherwise the page count is that of an older writer
+    # SQLite's own rule for trusting the page count: otherwise it is that of an older writer.
+    counted = header[24:28] == header[92:96] and page_size.bit_count() == 1
     if counted and size < pages * page_size:
         message = f"{path}: is cut off at {size} of {pages * page_size} bytes; restore it from a copy"
         raise NotADatabaseError(message)

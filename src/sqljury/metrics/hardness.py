@@ -48,7 +48,7 @@ def _aggregates(query: Query) -> int:
     each AND and OR, for the program looks there at the first field of something else.
     """
     keys = [unit for key in query.order_by for unit in (key.left, key.right) if unit is not None]
-    aggregated = [unit.aggregate for unit in (*query.select, *query.group_by, *keys)]
+    aggregates = [unit.aggregate for unit in query.select] + [unit.aggregate for unit in (*query.group_by, *keys)]
     negated = [unit.negated for unit in query.where + query.having if isinstance(unit, Condition)]
     between = [unit for unit in query.having if isinstance(unit, str)]
-    return sum(aggregate != "none" for aggregate in aggregated) + sum(negated) + len(between)
+    return sum(aggregate != "none" for aggregate in aggregates) + sum(negated) + len(between)

@@ -7,7 +7,7 @@ Distilled Test Suites", section 2), which Spider's leaderboard uses.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Final, NamedTuple
 
 from sqljury.errors import QueryLimitError
@@ -76,7 +76,9 @@ def _same_sorted_rows(
     Meant as a quick way to say no. It says no a little too often: (1, 1.5) sorts otherwise than (1.0, 1.5), equal as
     they are. That is kept, for the published verdicts come from it.
     """
-    ours, theirs = ([_sorted(row, ids) for row, ids in zip(*side, strict=True)] for side in ((gold, left), (predicted, right)))
+    ours, theirs = (
+        [_sorted(row, ids) for row, ids in zip(*side, strict=True)] for side in ((gold, left), (predicted, right))
+    )
     return ours == theirs if ordered else set(ours) == set(theirs)
 
 
@@ -88,7 +90,7 @@ def _sorted(row: Row, ids: Ids) -> Ids:
 
 
 class _Split(NamedTuple):
-    """The rows of both sides sorted into classes by the columns paired so far."""
+    """The rows of each side in classes that the columns paired so far tell apart; the sides share the numbers."""
 
     left: Ids
     right: Ids
@@ -104,87 +106,73 @@ class _Search:
 
     def __init__(self, left: list[Ids], right: list[Ids]) -> None:
         # Equal rows, and equal columns, are interchangeable: one of each stands for all, with their number.
-        self._rows = [Counter(left), Counter(right)]
-        self._columns = [Counter(zip(*rows, strict=True)) for rows in self._rows]
-        self._kinds: list[dict[Hashable, list[Ids]]] = [self._by_kind(0), self._by_kind(1)]
+        self._rows = (Counter(left), Counter(right))
+        self._columns = tuple(Counter(zip(*rows, strict=True)) for rows in self._rows)
+        self._distinct = tuple(list(columns) for columns in self._columns)
         self._work = 0
 
     def found(self) -> bool:
         """Whether the columns can be paired; raises ``QueryLimitError`` past ``MAX_WORK``."""
-        left, right = self._kinds
-        if {kind: len(columns) for kind, columns in left.items()} != {k: len(columns) for k, columns in right.items()}:
+        left, right = self._by_kind(0), self._by_kind(1)
+        weights = _Split(*(tuple(rows.values()) for rows in self._rows))
+        if {kind: len(left[kind]) for kind in left} != {kind: len(right[kind]) for kind in right}:
             return False
-        start = self._weights()
-        if start is None:
+        if sorted(weights.left) != sorted(weights.right):
             return False
-        order = [(column, right[kind]) for kind in sorted(left, key=lambda kind: len(left[kind])) for column in left[kind]]
-        return self._pair(order, start)
+        fewest_first = sorted(left, key=lambda kind: len(left[kind]))
+        return self._pair([(number, right[kind]) for kind in fewest_first for number in left[kind]], weights)
 
-    def _by_kind(self, side: int) -> dict[Hashable, list[Ids]]:
-        """The columns by how often each stands there and how often each value stands in it."""
-        kinds: dict[Hashable, list[Ids]] = {}
-        weights = tuple(self._rows[side].values())
-        for column, copies in self._columns[side].items():
+    def _by_kind(self, side: int) -> dict[Hashable, list[int]]:
+        """Numbers of columns by how often each stands there and how often each value stands in it."""
+        kinds: dict[Hashable, list[int]] = {}
+        for number, (column, copies) in enumerate(self._columns[side].items()):
             counts: Counter[int] = Counter()
-            for value, weight in zip(column, weights, strict=True):
+            for value, weight in zip(column, self._rows[side].values(), strict=True):
                 counts[value] += weight
-            kinds.setdefault((copies, frozenset(counts.items())), []).append(column)
+            kinds.setdefault((copies, frozenset(counts.items())), []).append(number)
         return kinds
 
-    def _weights(self) -> _Split | None:
-        """The first classes: rows by how often they stand there."""
-        left, right = (tuple(rows.values()) for rows in self._rows)
-        return _Split(left, right) if sorted(left) == sorted(right) else None
-
-    def _pair(self, order: list[tuple[Ids, list[Ids]]], start: _Split) -> bool:
-        """Depth first without recursion: a result may have more columns than Python has stack."""
-        levels: list[Iterator[tuple[Ids, _Split]]] = []
-        taken: list[Ids] = []
-        split = start
-        while True:
-            if len(set(split.left)) == len(split.left):
+    def _pair(self, order: list[tuple[int, list[int]]], start: _Split) -> bool:
+        """Depth first, with what is to try on a stack: a result may have more columns than Python has frames."""
+        stack: list[tuple[tuple[int, ...], _Split]] = [((), start)]
+        while stack:
+            paired, before = stack.pop()
+            split = self._finer(before, order[len(paired) - 1][0], paired[-1]) if paired else before
+            if split is None:
+                continue
+            if len(set(split.left)) == len(split.left):  # at the latest when all columns are paired
                 if self._aligned(split):
                     return True
-            elif len(levels) == len(order):
-                return True
-            else:
-                levels.append(self._choices(*order[len(levels)], split, taken))
-            while levels:
-                choice = next(levels[-1], None)
-                del taken[len(levels) - 1 :]
-                if choice is not None:
-                    break
-                levels.pop()
-            else:
-                return False
-            taken.append(choice[0])
-            split = choice[1]
-
-    def _choices(
-        self, column: Ids, candidates: list[Ids], split: _Split, taken: list[Ids]
-    ) -> Iterator[tuple[Ids, _Split]]:
-        """The columns still free on the right that keep the rows equal, with the finer classes they give."""
-        used = set(taken)
-        for candidate in candidates:
-            if candidate in used:
                 continue
-            self._work += len(column)
-            if self._work > MAX_WORK:
-                message = f"two results of {len(column)} rows and {sum(self._columns[0].values())} columns are too alike to compare"
-                raise QueryLimitError(message)
-            classes: dict[tuple[int, int], int] = {}
-            left, right = (
-                tuple([classes.setdefault(pair, len(classes)) for pair in zip(split[side], values, strict=True)])
-                for side, values in ((0, column), (1, candidate))
-            )
-            if Counter(left) == Counter(right):
-                yield candidate, _Split(left, right)
+            candidates = order[len(paired)][1]
+            self._spend(len(candidates))
+            stack += [((*paired, number), split) for number in reversed(candidates) if number not in paired]
+        return False
+
+    def _finer(self, split: _Split, number: int, partner: int) -> _Split | None:
+        """The classes once these two columns are paired too; None when the rows then differ."""
+        self._spend(len(split.left))
+        columns = self._distinct[0][number], self._distinct[1][partner]
+        classes: dict[tuple[int, int], int] = {}
+        left, right = (
+            tuple([classes.setdefault(pair, len(classes)) for pair in zip(numbers, values, strict=True)])
+            for numbers, values in zip(split, columns, strict=True)
+        )
+        return _Split(left, right) if Counter(left) == Counter(right) else None
 
     def _aligned(self, split: _Split) -> bool:
         """Each row has a class of its own, which says which row on the right it is."""
-        sides = []
-        for side in (0, 1):
-            rank = sorted(range(len(split[side])), key=split[side].__getitem__)
-            columns = self._columns[side].items()
-            sides.append(Counter({tuple([column[at] for at in rank]): copies for column, copies in columns}))
-        return sides[0] == sides[1]
+        self._spend(len(split.left) * len(self._columns[0]))
+        ours, theirs = (
+            Counter({tuple([column[row] for row in rank]): copies for column, copies in columns.items()})
+            for columns, rank in (
+                (columns, sorted(range(len(numbers)), key=numbers.__getitem__))
+                for columns, numbers in zip(self._columns, split, strict=True)
+            )
+        )
+        return ours == theirs
+
+    def _spend(self, cells: int) -> None:
+        self._work += cells
+        if self._work > MAX_WORK:
+            raise QueryLimitError("the results are too alike under too many orders of columns to be told apart")

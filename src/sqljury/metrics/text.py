@@ -1,4 +1,4 @@
-"""What can be told from the text of a query without parsing it; strings, quoted names and comments are not looked into."""
+"""What the text of a query tells without parsing it: strings, quoted names and comments are passed over."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def orders(sql: str) -> bool:
 
 def without_distinct(sql: str) -> str:
     """The first statement of ``sql`` with every DISTINCT taken out, those inside aggregates too."""
-    kept, start = [], 0
+    kept: list[str] = []
+    start = 0
     for at, piece in _pieces(sql):
         if piece == ";":
             return "".join(kept) + sql[start : at + 1]

@@ -164,8 +164,8 @@ def _read(answer: Any, part: Literal["message", "delta"], request: Request) -> I
     if usage := getattr(answer, "usage", None):
         details = getattr(usage, "prompt_tokens_details", None)
         yield Usage(
-            usage.prompt_tokens or 0,
-            usage.completion_tokens or 0,
+            getattr(usage, "prompt_tokens", None) or 0,
+            getattr(usage, "completion_tokens", None) or 0,
             getattr(details, "cached_tokens", None) or 0,
             # llama.cpp's server sends a count of its own for each of several completions.
             adds=part == "delta" and not choices,

@@ -38,5 +38,5 @@ class Names:
             return cls.of(tables)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             database = entry.get("db_id", "?") if isinstance(entry, Mapping) else "?"
-            message = f"the tables.json entry of {database!r} is malformed ({type(error).__name__}: {error}); use Spider's"
+            message = f"tables.json: the entry of {database!r} is malformed ({error!r}); use the file as Spider has it"
             raise DatasetError(message) from None

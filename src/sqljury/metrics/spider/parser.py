@@ -3,8 +3,8 @@
 Where that parser is odd, so is this one, since hardness and exact set match are defined by what it sees:
 
 - ``AS`` names an alias in the whole query, subqueries included, and a table needs it to have one.
-- Parentheses around conditions, outer and LEFT joins, column aliases that are used, IS NOT NULL, lists after IN, ``<>``,
-  CASE and functions other than the five aggregates cannot be read.
+- Parentheses around conditions, outer and LEFT joins, column aliases that are used, IS NOT NULL, lists after IN,
+  ``<>``, CASE and functions other than the five aggregates cannot be read.
 - A column compared with a column swallows an ``OR`` behind it up to the next AND, comma, parenthesis or clause.
 - ORDER BY has one direction, that of its last key which names one. What follows a complete query is not read.
 """
@@ -37,7 +37,6 @@ MAX_DEPTH: Final = 60
 _CLAUSES: Final = frozenset({"select", "from", "where", "group", "order", "limit", *SET_OPERATORS})
 _JOINS: Final = frozenset({"join", "on", "as"})
 _ENDS: Final = _CLAUSES | {")", ";"}
-_NO_TABLES: Final[tuple[str, ...]] = ()
 
 
 def parse(sql: str, names: Names) -> Query:
@@ -135,7 +134,18 @@ class _Parser:
         other = self.query() if set_operator else None
         self._depth -= 1
         return Query(
-            distinct, select, tables, join, where, group_by, having, order, order_by, limit, set_operator, other
+            distinct,
+            select,
+            tables,
+            join,
+            where,
+            group_by,
+            having,
+            order,
+            order_by,
+            limit,
+            set_operator,
+            other,
         )
 
     def _position_of_from(self, start: int) -> int:
@@ -174,7 +184,7 @@ class _Parser:
 
     def _table(self) -> str:
         word = self._next()
-        table = self._aliases.get(word)
+        table = self._aliases.get(word, "")
         if table not in self._names.tables:
             _fail(f"{word!r} is no table")
         if self._peek() == "as":

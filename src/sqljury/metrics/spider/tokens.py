@@ -14,8 +14,11 @@ from sqljury.errors import InputError
 _SPLITS: Final = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r"`+|[«»“”„‘’]", r" \g<0> "),
-        (r"(?<!\.)\.(?=[\])}>»”’ ]*\s*\Z)", r" . "),  # a full stop ends the text, it does not end a word inside it
+        (r"``|`|[«»“”„‘’]", r" \g<0> "),
+        (
+            r"(?<!\.)\.(?=[\])}>»”’ ]*\s*\Z)",
+            r" . ",
+        ),  # a full stop ends the text, it does not end a word inside it
         (r"([:,])(\D|\Z)", r" \1 \2"),  # not between digits: 1,000
         (r"\.{2,}|--|[;@#$%&?!*\[\](){}<>\u2012-\u2015]", r" \g<0> "),
         (r"(?i)\b(?:(can)(not)|(gim)(me)|(gon)(na)|(got)(ta)|(lem)(me))\b", r" \1\3\5\7\9 \2\4\6\8\g<10> "),

@@ -1,0 +1,1 @@
+"""Benchmarks as lists of examples: a question, its gold query and the database that both are about."""

@@ -1,0 +1,106 @@
+"""Spider (Yu et al. 2018), read from its folder as downloaded or as a smaller copy of the same form.
+
+The folder holds ``dev.json``, ``train.json`` or the download's two parts of it, and
+``database/<db_id>/<db_id>.sqlite``.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from sqljury.errors import DatasetError, InputError
+from sqljury.types import Question
+
+T = TypeVar("T")
+
+SPLITS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    "dev": (("dev.json",),),
+    "train": (("train.json",), ("train_spider.json", "train_others.json")),
+}
+"""By split, the files that make it up; where there are several such sets, the first that is there."""
+
+_KEYS: Final = ("question", "query", "db_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One question of a benchmark; ``id``, also that of ``question``, is its split and place there: ``dev-0017``."""
+
+    id: str
+    question: Question
+    gold_sql: str
+    db_id: str
+    database: Path
+
+
+def load(directory: str | Path, split: str) -> list[Example]:
+    """All examples of a split in the order of its file, the second file of ``train`` counted on after the first.
+
+    Raises ``DatasetError`` that names the file and the entry, counted from 0: an unknown split, no such file, one that
+    is no JSON list of objects with the texts ``question``, ``query`` and ``db_id``, or no database for a ``db_id``.
+    """
+    folder = Path(directory)
+    examples: list[Example] = []
+    for file in _files(folder, split):
+        for number, entry in enumerate(_read(file)):
+            place = f"{file}, entry {number}"
+            examples.append(_example(entry, place, folder, f"{split}-{len(examples):04d}"))
+    return examples
+
+
+def sample(items: Sequence[T], limit: int | None, seed: int) -> list[T]:
+    """``limit`` of the items chosen by ``seed``, in their own order; all where ``limit`` is None or not smaller.
+
+    The places are ``random.Random(seed).sample(range(len(items)), limit)``, sorted. Raises ``InputError`` for a limit
+    below 1.
+    """
+    if limit is not None and limit < 1:
+        raise InputError(f"the limit is {limit}; give at least 1, or none for all")
+    if limit is None or limit >= len(items):
+        return list(items)
+    chosen = random.Random(seed).sample(range(len(items)), limit)  # noqa: S311
+    return [items[place] for place in sorted(chosen)]
+
+
+def _files(folder: Path, split: str) -> list[Path]:
+    if split not in SPLITS:
+        raise DatasetError(f"Spider has no split {split!r}; give one of {', '.join(SPLITS)}")
+    if not folder.is_dir():
+        raise DatasetError(f"{folder}: no such folder; give the one that Spider was unpacked into")
+    for names in SPLITS[split]:
+        files = [folder / name for name in names]
+        if all(file.is_file() for file in files):
+            return files
+    wanted = ", or ".join(" and ".join(names) for names in SPLITS[split])
+    raise DatasetError(f"{folder}: there is no {wanted}; give the folder that Spider was unpacked into")
+
+
+def _read(file: Path) -> list[Any]:
+    try:
+        entries = json.loads(file.read_bytes())
+    except OSError as error:
+        raise DatasetError(f"{file}: cannot be read ({error.strerror}); check its permissions") from None
+    except (ValueError, RecursionError) as error:
+        raise DatasetError(f"{file}: is no JSON ({error}); download Spider again") from None
+    if not isinstance(entries, list):
+        raise DatasetError(f"{file}: holds no list of questions; use the file as Spider has it")
+    return entries
+
+
+def _example(entry: Any, place: str, folder: Path, name: str) -> Example:
+    if not isinstance(entry, dict):
+        raise DatasetError(f"{place}: is no object; use the file as Spider has it")
+    for key in _KEYS:
+        if not isinstance(entry.get(key), str) or not entry[key].strip():
+            raise DatasetError(f"{place}: has no text for {key!r}; add it or remove the entry")
+    db_id = entry["db_id"]
+    database = folder / "database" / db_id / f"{db_id}.sqlite"
+    # A name, not a path: the entry does not choose which file outside the folder is opened.
+    if Path(db_id).name != db_id or db_id == ".." or "\0" in db_id or not database.is_file():
+        raise DatasetError(f"{place}: there is no database {db_id!r} ({database}); add the file or remove the entry")
+    return Example(name, Question(entry["question"], id=name), entry["query"], db_id, database)
