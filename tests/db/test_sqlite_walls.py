@@ -114,6 +114,20 @@ def test_query_only_alone(shop: Path) -> None:
     assert digest(shop) == before
 
 
+def test_newer_pythons_switch_more_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Recorder(sqlite3.Connection):
+        seen: dict[int, bool]
+
+        def setconfig(self, option: int, enable: bool = True, /) -> None:
+            self.seen = {**getattr(self, "seen", {}), option: enable}
+
+    for name, option in (("DEFENSIVE", 1010), ("TRUSTED_SCHEMA", 1017), ("ENABLE_TRIGGER", 1003)):
+        monkeypatch.setattr(sqlite3, f"SQLITE_DBCONFIG_{name}", option, raising=False)
+    connection = sqlite3.connect(":memory:", factory=Recorder)
+    harden(connection, 0)
+    assert {1010: True, 1017: False, 1003: False}.items() <= connection.seen.items()
+
+
 def test_every_function_of_this_sqlite_is_allowed_or_denied_on_purpose() -> None:
     known = {row[0].lower() for row in sqlite3.connect(":memory:").execute("SELECT name FROM pragma_function_list")}
     denied = {

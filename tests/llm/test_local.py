@@ -19,7 +19,9 @@ from sqljury.llm.local import LocalModel
 
 pytestmark = pytest.mark.weights
 
-SCHEMA = Message("system", "You write SQLite queries and nothing else.\n\nCREATE TABLE singer (id INT, name TEXT, age INT);")
+SCHEMA = Message(
+    "system", "You write SQLite queries and nothing else.\n\nCREATE TABLE singer (id INT, name TEXT, age INT);"
+)
 HOT = Sampling(temperature=1.0, seed=5, max_tokens=12)
 
 
@@ -240,6 +242,6 @@ def test_any_gguf_file_by_path(cached_weights: Path, tmp_path: Path) -> None:
     copy = tmp_path / "mine.gguf"
     copy.symlink_to(models.path("smollm2-135m"))
     model = LocalModel(str(copy), slots=1, context=512, states=tmp_path / "states")
-    assert model.name == "mine"
+    assert model.name.startswith("mine@")
     assert model.complete([Message("user", "Hi")], Sampling(max_tokens=2)).completions
     model.close()

@@ -63,7 +63,9 @@ def wheel(folder: Path, number: int, data: bytes) -> None:
         archive.writestr(f"{name}/__init__.py", "raise SystemExit('this package must not be imported')")
         archive.writestr(f"{name}/data.bin", data)
         archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tiny-part{number}\nVersion: 1.0\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         archive.writestr(f"{info}/RECORD", "")
 
 

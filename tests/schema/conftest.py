@@ -31,7 +31,7 @@ CREATE TABLE node (id INT PRIMARY KEY, parent INT REFERENCES node);
 CREATE VIRTUAL TABLE docs USING fts5 (title, body);
 CREATE VIRTUAL TABLE box USING rtree (id, min_x, max_x);
 CREATE VIEW cheap AS SELECT isbn, price * 2 AS double, count(*) FROM book WHERE price < 9 GROUP BY isbn;
-CREATE VIEW broken AS SELECT nothing FROM nowhere;
+CREATE VIEW broken AS SELECT a FROM nowhere;
 CREATE VIEW alsobroken AS SELECT isbn FROM book WHERE missing = 1;
 INSERT INTO author VALUES (1, 'Ann', 'a@x', 1.5), (2, 'Bo', NULL, NULL);
 INSERT INTO book (isbn, author, "order", price) VALUES ('i1', 1, 1, 10);

@@ -79,6 +79,7 @@ def test_an_engine_without_a_reader(nasty: SQLiteDatabase) -> None:
 
 def test_a_thousand_tables_take_seconds_at_most(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "wide.db")
+    connection.execute("BEGIN")
     columns = ", ".join(f"c{number} TEXT" for number in range(20))
     for number in range(1000):
         connection.execute(f"CREATE TABLE t{number} (id INTEGER PRIMARY KEY, {columns}, UNIQUE (c0))")

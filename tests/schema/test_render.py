@@ -132,13 +132,13 @@ def test_the_same_bytes_every_time(nasty: SQLiteDatabase, nasty_path: Path) -> N
         ("x" * 41, "x" * 39 + "…"),
         ("x" * 40, "x" * 40),
         ("ends */ here", "ends * / here"),
-        ("***///*/", "***// / * /"),
+        ("***///*/", "*** /// * /"),
         ("\u202eevil\u200b\u2028", " evil  "),
         ("größe ✓ 日本", "größe ✓ 日本"),
     ],
 )
 def test_cells(value: object, shown: str) -> None:
-    assert cell_text(value).replace("/ */", "/ * /") == shown or cell_text(value) == shown
+    assert cell_text(value) == shown
 
 
 HOSTILE = st.text(alphabet=st.sampled_from("*/-'\";\n\r\x00\x1b|a1 \u202e\u2028"), max_size=60)
@@ -174,7 +174,7 @@ def test_a_tight_budget_cuts_cells_first_then_rows_then_the_form() -> None:
     schema, samples = Schema("s", "sqlite", (wide,)), {"t": Result(tuple(c.name for c in wide.columns), rows)}
     full = len(render(schema, samples))
     seen = []
-    for budget in (full, full - 1, 800, 560, 350, 200, 1):
+    for budget in (full, full - 1, 800, 560, 350, 150, 1):
         text = render(schema, samples, max_chars=budget)
         assert len(text) <= budget or budget == 1
         seen.append((text.count("v" * 39), text.count("v" * 9 + "…"), text.count(" rows of "), text.count("CREATE")))

@@ -42,11 +42,14 @@ def pull(
     force: Annotated[bool, typer.Option("--force", help="Fetch again what is already here.")] = False,
 ) -> None:
     """Fetch weights and check their hash; a broken-off download goes on where it stopped."""
+    import sys
+
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    silent = not sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=silent) as bar:
         task = bar.add_task(f"looking for {name}", total=None)
         target = models.pull(
             name,

@@ -17,9 +17,7 @@ ModelOption = Annotated[
 SeedOption = Annotated[int, typer.Option(help="Seeds every random choice.")]
 CacheOption = Annotated[bool, typer.Option(help="Keep and reuse the model's replies.")]
 MaxCalls = Annotated[int | None, typer.Option(min=1, help="Stop before making more calls to the model.")]
-MaxTokens = Annotated[
-    int | None, typer.Option(min=1, help="Stop before the model reads and writes more tokens.")
-]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="Stop before the model reads and writes more tokens.")]
 MaxUsd = Annotated[float | None, typer.Option(min=0, help="Stop before spending more than this; needs --price.")]
 PriceOption = Annotated[
     str | None, typer.Option(metavar="IN/OUT", help="US dollars for a million tokens read and written, such as 0.25/1.")

@@ -129,4 +129,6 @@ def _configure(connection: sqlite3.Connection) -> None:
         ("ENABLE_LOAD_EXTENSION", False),
         ("DQS_DML", True),  # "text" in double quotes is a literal where no column has that name
     ):
-        setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{name}"), value)
+        option = getattr(sqlite3, f"SQLITE_DBCONFIG_{name}", None)
+        if option is not None:  # an older SQLite lacks some
+            setconfig(option, value)

@@ -62,8 +62,7 @@ class Engine:
         self._folder = Path(tempfile.mkdtemp(prefix="sqljury-"))
         self._cleanup = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._key = secrets.token_urlsafe(32)
-        self._states = options.states
-        self._slots = options.slots
+        self.options = options
         params = xllamacpp.CommonParams()
         params.model.path = str(options.weights)
         params.n_parallel = options.slots
@@ -134,7 +133,7 @@ class Engine:
 
     def forget(self) -> None:
         """Clear every slot."""
-        for slot in range(self._slots):
+        for slot in range(self.options.slots):
             self.post(f"/slots/{slot}?action=erase", {})
 
     def close(self) -> None:

@@ -33,7 +33,7 @@ class LocalModel:
 
     ``slots`` samples are written side by side; more than that in one call take turns. ``context`` is in tokens and
     shared by all slots. ``threads`` defaults to the machine's cores. The weights are loaded on first use. Calls
-    from several threads take turns. Raises ``WeightsError`` at once when the weights are not there.
+    from several threads take turns. Missing or damaged weights raise ``WeightsError`` then.
     """
 
     def __init__(
@@ -45,23 +45,20 @@ class LocalModel:
         threads: int | None = None,
         states: Path | None = None,
     ) -> None:
-        self._weights = models.resolve(name)
-        self._name = name if name in models.CATALOGUE else self._weights.stem
-        self._options = engine.Options(
-            weights=self._weights,
-            slots=slots,
-            context=context,
-            threads=threads or engine.cores(),
-            states=states or models.cache_dir() / "states",
-        )
+        self._source = name
+        self._slots, self._context, self._threads = slots, context, threads
+        self._states = states or models.cache_dir() / "states"
         self._engine: engine.Engine | None = None
         self._lock = threading.Lock()
         self._prefix = ""
 
     @property
     def name(self) -> str:
-        """The catalogue name, or the file's stem."""
-        return self._name
+        """The catalogue name; for any other file its stem and a mark that changes when the file does."""
+        file = Path(self._source).expanduser()
+        if self._source in models.CATALOGUE or not file.is_file():
+            return self._source
+        return f"{file.stem}@{_fingerprint(file, '')[:8]}"
 
     def complete(
         self,
@@ -84,7 +81,7 @@ class LocalModel:
             completions: list[Completion] = []
             cost = Cost()
             while len(completions) < n:
-                count = min(n - len(completions), self._options.slots)
+                count = min(n - len(completions), self._slots)
                 body = _body(messages, sampling, len(completions))
                 chunks = _Chunks(count, len(completions), on_text)
                 with closing(running.stream({**body, "n": count, "id_slot": PREFIX_SLOT}, cancel)) as stream:
@@ -111,7 +108,15 @@ class LocalModel:
 
     def _running(self) -> engine.Engine:
         if self._engine is None:
-            self._engine = engine.Engine(self._options)
+            self._engine = engine.Engine(
+                engine.Options(
+                    weights=models.resolve(self._source),
+                    slots=self._slots,
+                    context=self._context,
+                    threads=self._threads or engine.cores(),
+                    states=self._states,
+                )
+            )
         return self._engine
 
     def _restore(self, running: engine.Engine, messages: Sequence[Message], cancel: threading.Event | None) -> int:
@@ -123,7 +128,7 @@ class LocalModel:
         if not prefix:
             running.forget()
             return 0
-        kept = self._state_file(prefix)
+        kept = self._states / f"{_fingerprint(running.options.weights, prefix)}.state"
         if kept.is_file() and running.restore(PREFIX_SLOT, kept):
             os.utime(kept)
             return 0
@@ -137,10 +142,12 @@ class LocalModel:
         _shrink(kept.parent, STATES_BYTES)
         return chunks.prompt_tokens
 
-    def _state_file(self, prefix: str) -> Path:
-        stat = self._weights.stat()
-        parts = (engine.version(), str(self._weights), str(stat.st_size), str(stat.st_mtime_ns), prefix)
-        return self._options.states / f"{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:40]}.state"
+
+def _fingerprint(weights: Path, prefix: str) -> str:
+    """What a state depends on: the library, the weights, the text. The file's own hash would take a second."""
+    stat = weights.stat()
+    parts = (engine.version(), str(weights), str(stat.st_size), str(stat.st_mtime_ns), prefix)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 
 class _held:  # noqa: N801 - reads as a phrase where it is used

@@ -131,7 +131,7 @@ def _plain(text: str, chars: int) -> str:
     """
     text = text[: chars * 4 + 1]
     text = "".join(c if c.isprintable() else " " for c in text)
-    text = text.replace("*/", "* /").replace("/*", "/ *").replace("--", "- -")
+    text = text.replace("*/", "* /").replace("/*", "/ *")
     return text if len(text) <= chars else text[: max(chars - 1, 0)] + "…"
 
 
