@@ -78,7 +78,7 @@ def test_a_reply_is_read(service: Service, keys: str) -> None:
     assert (cost.calls, cost.prompt_tokens, cost.completion_tokens, cost.cached_tokens) == (1, 10, 3, 4)
     (asked,) = service.asked
     assert asked.path == "/v1/messages"
-    assert asked.headers["x-api-key"] == keys
+    assert asked.headers["authorization"] == f"Bearer {keys}"
     assert asked.body == {
         "model": "m",
         "system": "Be brief.",

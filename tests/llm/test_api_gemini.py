@@ -63,7 +63,7 @@ def test_a_reply_is_read(service: Service, keys: str) -> None:
     cost = reply.cost
     assert (cost.calls, cost.prompt_tokens, cost.completion_tokens, cost.cached_tokens) == (1, 5, 13, 2)
     (asked,) = service.asked
-    assert asked.path == "/v1beta/models/m:generateContent"
+    assert asked.path == "/v1/models/m:generateContent"
     assert asked.headers["x-goog-api-key"] == keys
     assert asked.body["contents"] == [{"role": "user", "parts": [{"text": "How many?"}]}]
     assert asked.body["systemInstruction"]["parts"] == [{"text": "Be brief."}]
@@ -106,7 +106,7 @@ def test_text_is_streamed(service: Service) -> None:
     assert heard == [(0, "a"), (0, "b")]
     assert reply.completions[0].text == "ab"
     assert reply.cost.completion_tokens == 13
-    assert service.asked[0].path == "/v1beta/models/m:streamGenerateContent?alt=sse"
+    assert service.asked[0].path == "/v1/models/m:streamGenerateContent?alt=sse"
 
 
 def test_a_call_is_cancelled(service: Service) -> None:

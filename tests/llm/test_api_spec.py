@@ -3,7 +3,7 @@ import logging
 import pytest
 
 from sqljury.errors import InputError, ModelAuthError
-from sqljury.llm.api import BACKENDS, is_api_spec, open_api_model, parse_spec
+from sqljury.llm.api import BACKENDS, open_api_model, parse_spec
 from sqljury.llm.api.spec import HOSTS, KEY_VARIABLES, read_key
 from sqljury.llm.base import LanguageModel
 
@@ -37,7 +37,6 @@ def test_a_spec_is_read(text: str, expected: tuple[str, str, str | None]) -> Non
     spec = parse_spec(text)
     assert spec == expected
     assert spec.name == text.rstrip("/")
-    assert is_api_spec(text)
 
 
 @pytest.mark.parametrize("text", ["", "openai:", "gpt", "openai gpt", "openai:a b", "openai:m@http://", "nobody:gpt"])
@@ -63,11 +62,6 @@ def test_secrets_in_an_address_are_refused_and_not_repeated(text: str) -> None:
     assert "hunter2" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
-
-
-def test_local_names_are_no_specs() -> None:
-    assert not is_api_spec("qwen2.5-coder-1.5b")
-    assert not is_api_spec("/models/some:model.gguf")
 
 
 def test_the_registry_names_the_same_vendors_everywhere() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -27,10 +28,9 @@ _BUSY_SECONDS = 10.0
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 _TABLE = """
-create table if not exists reply (
+create table reply (
     key text primary key, body text not null, size integer not null, made real not null, used real not null
-) without rowid;
-create index if not exists reply_used on reply (used);
+) without rowid
 """
 
 
@@ -189,10 +189,11 @@ def _open(path: Path) -> sqlite3.Connection:
         path.chmod(0o600)  # it holds what was asked about a database, and its rows
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS)
     try:
-        (ours,) = connection.execute("pragma application_id").fetchone()
-        (version,) = connection.execute("pragma user_version").fetchone()
+        ours, version, tables = _header(connection, "begin")
+        if tables and ours != _APPLICATION_ID:
+            raise InputError(f"{path} is a database of another kind; give the cache of replies a path of its own.")
         if (ours, version) != (_APPLICATION_ID, FORMAT):
-            _lay_out(connection, path, ours)
+            _lay_out(connection)
         connection.execute("pragma synchronous = normal")
     except BaseException:
         connection.close()
@@ -200,13 +201,26 @@ def _open(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _lay_out(connection: sqlite3.Connection, path: Path, application_id: int) -> None:
-    tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]
-    if tables and application_id != _APPLICATION_ID:
-        raise InputError(f"{path} is a database of another kind; give the cache of replies a path of its own.")
+def _header(connection: sqlite3.Connection, begin: str) -> tuple[int, int, int]:
+    """Application id, format, and whether there are tables, all of one moment."""
+    connection.execute(begin)
+    row = connection.execute(
+        "select application_id, user_version, exists (select * from sqlite_master) "
+        "from pragma_application_id, pragma_user_version"
+    ).fetchone()
+    if begin == "begin":
+        connection.commit()
+    return row[0], row[1], row[2]
+
+
+def _lay_out(connection: sqlite3.Connection) -> None:
     connection.execute("pragma auto_vacuum = full")
-    connection.execute("pragma journal_mode = wal")
-    connection.executescript(
-        f"begin immediate; drop table if exists reply; {_TABLE}"
-        f"pragma application_id = {_APPLICATION_ID}; pragma user_version = {FORMAT}; commit;"
-    )
+    with contextlib.suppress(sqlite3.OperationalError):  # another process is at it
+        connection.execute("pragma journal_mode = wal")
+    if _header(connection, "begin immediate")[:2] != (_APPLICATION_ID, FORMAT):
+        connection.execute("drop table if exists reply")
+        connection.execute(_TABLE)
+        connection.execute("create index reply_used on reply (used)")
+        connection.execute(f"pragma application_id = {_APPLICATION_ID}")
+        connection.execute(f"pragma user_version = {FORMAT}")
+    connection.commit()

@@ -80,7 +80,7 @@ class FakeModel:
             for token in completion.tokens or [Token(completion.text, 0.0)]:
                 if cancel.is_set():
                     raise CancelledError("The call was cancelled.")
-                if on_text:
+                if on_text and token.text:
                     on_text(index, token.text)
         return Reply(
             completions,

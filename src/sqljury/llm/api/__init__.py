@@ -11,18 +11,13 @@ from sqljury.llm.api.openai_chat import OpenAIChatModel
 from sqljury.llm.api.retry import Retry
 from sqljury.llm.api.spec import ApiSpec, parse_spec
 
-__all__ = ["BACKENDS", "ApiModel", "ApiSpec", "Retry", "is_api_spec", "open_api_model", "parse_spec"]
+__all__ = ["BACKENDS", "ApiModel", "ApiSpec", "Retry", "open_api_model", "parse_spec"]
 
 BACKENDS: dict[str, Callable[..., ApiModel]] = {
     "anthropic": AnthropicModel,
     "gemini": GeminiModel,
     "openai": OpenAIChatModel,
 }
-
-
-def is_api_spec(text: str) -> bool:
-    """``text`` names a model of a service, and no local one: it begins with a vendor and a colon."""
-    return text.partition(":")[0] in BACKENDS and ":" in text
 
 
 def open_api_model(spec: str, *, retry: Retry | None = None, timeout: float = 600.0) -> ApiModel:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-from sqljury.errors import ModelError, ModelResponseError, ModelUnavailableError
+from sqljury.errors import ContextLengthError, ModelError, ModelResponseError, ModelUnavailableError
 from sqljury.llm.api.events import Draft, Event, Usage, interruptible
 from sqljury.llm.api.failures import Failure, translate
 from sqljury.llm.api.redact import redactor
@@ -167,12 +167,15 @@ class ApiModel(ABC):
         """Send a request until it succeeds, or it is no use any more."""
         began, failed = time.monotonic(), 0
         while True:
+            known = self.refused, self.most_samples
             fitting = replace(request, n=min(request.n, self.most_samples))
             gathered = self._once(fitting, Gathered(fitting, on_text, offset), cancel)
             failure = gathered.failure
             if failure is None:
                 return gathered
-            if not gathered.shown and self._adapt(failure, fitting):
+            # Another thread may have learned meanwhile what this request was refused for.
+            learned = failure.status in _REFUSALS and known != (self.refused, self.most_samples)
+            if not gathered.shown and (self._adapt(failure, fitting) or learned):
                 continue
             failed += 1
             elapsed = time.monotonic() - began
@@ -206,10 +209,10 @@ class ApiModel(ABC):
 
     def _adapt(self, failure: Failure, request: Request) -> bool:
         """Remember what the service does not understand; True if the request can now be put differently."""
-        if failure.status not in _REFUSALS:
+        if failure.status not in _REFUSALS or failure.kind is ContextLengthError:
             return False
         if request.n > 1 and self._refuses_samples(failure):
-            self.most_samples = min(self.most_samples, request.n) // 2
+            self.most_samples = min(self.most_samples, request.n // 2)
             return True
         for name in self.optional:
             if name not in self.refused and (failure.parameter == name or _names(failure.text, name)):
@@ -223,7 +226,8 @@ class ApiModel(ABC):
 
     def _give_up(self, failure: Failure, attempts: int, elapsed: float) -> NoReturn:
         if failure.ours:
-            raise failure.ours
+            # The traceback so far would show the service's answer, which may repeat the key.
+            raise failure.ours.with_traceback(None)
         tried = f" (gave up after {attempts} attempts in {elapsed:.0f} s)" if attempts > 1 else ""
         raise failure.kind(f"{self.name}: {failure.text}{tried}")
 

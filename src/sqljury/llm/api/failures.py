@@ -126,6 +126,8 @@ def rule_of(kind: type[BaseException]) -> Rule | None:
 
 def translate(error: Exception, redact: Callable[[str], str]) -> Failure:
     """What ``error`` means; nothing of the exception itself is kept."""
+    if isinstance(error, ModelResponseError):  # ours too, from reading a reply
+        return Failure(ModelResponseError, redact(str(error)))
     if isinstance(error, SqljuryError):
         return Failure(ModelError, str(error), ours=error)
     rule = rule_of(type(error))
@@ -149,7 +151,7 @@ def _by_status(error: Exception, redact: Callable[[str], str]) -> Failure:
         _shorten(redact(text)),
         transient and headers.get("x-should-retry") != "false",
         status,
-        str(detail.get("param") or ""),
+        redact(str(detail.get("param") or "")),
         _retry_after(headers, detail),
     )
 

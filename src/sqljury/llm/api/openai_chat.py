@@ -39,8 +39,8 @@ class OpenAIChatModel(ApiModel):
             raise MissingExtraError("openai", "openai") from None
         self.most_samples = _MOST_SAMPLES
         self._kind = "OpenAI" if self.spec.base_url is None else ""
-        # OpenAI has renamed the field; most other servers know the old name only.
-        self._length_field = "max_tokens" if self.spec.base_url else "max_completion_tokens"
+        if self.spec.base_url is None:
+            self.refused = frozenset({"max_tokens"})  # renamed there; most other servers know the old name only
         return openai.OpenAI(
             api_key=key,
             base_url=self.spec.base_url or _DEFAULT_URL,
@@ -60,10 +60,8 @@ class OpenAIChatModel(ApiModel):
                 yield from _read(chunk, "delta", request)
 
     def _adapt(self, failure: Failure, request: Request) -> bool:
-        other = "max_completion_tokens" if self._length_field == "max_tokens" else "max_tokens"
-        if failure.status == 400 and "length_field" not in self.refused and re.search(rf"\b{other}\b", failure.text):
-            self._length_field = other
-            self.refused |= {"length_field"}
+        if failure.status == 400 and "max_completion_tokens" in failure.text and "max_tokens" not in self.refused:
+            self.refused |= {"max_tokens"}
             return True
         return super()._adapt(failure, request)
 
@@ -91,7 +89,7 @@ class OpenAIChatModel(ApiModel):
             fields["response_format"] = {"type": "json_schema", "json_schema": schema}
         if sampling.grammar is not None:
             extra |= self._grammar(sampling.grammar)
-        fields[self._length_field] = sampling.max_tokens
+        fields["max_completion_tokens" if "max_tokens" in self.refused else "max_tokens"] = sampling.max_tokens
         return fields | {
             "model": self.spec.model,
             "messages": messages,
