@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import vocabulary as world
 
@@ -25,6 +25,7 @@ TODAY = date(2024, 12, 31)  # the database is as of this evening
 COLLECTED = 3  # delivery code; such orders have no parcel
 
 Row = tuple[Any, ...]
+T = TypeVar("T")
 
 
 class Dice:
@@ -42,10 +43,10 @@ class Dice:
     def chance(self, percent: int) -> bool:
         return self.below(100) < percent
 
-    def pick(self, items: Sequence[Any]) -> Any:
+    def pick(self, items: Sequence[T]) -> T:
         return items[self.below(len(items))]
 
-    def weighted(self, pairs: Sequence[tuple[Any, int]]) -> Any:
+    def weighted(self, pairs: Sequence[tuple[T, int]]) -> T:
         """One of the first members of `pairs`, as often as the second says."""
         left = self.below(sum(weight for _, weight in pairs))
         for item, weight in pairs:
@@ -166,7 +167,7 @@ def add_order(shop: Shop, customer: Customer, day: date) -> None:
 
 
 def desk_clerk(dice: Dice, day: str) -> int:
-    at_work = [
+    at_work: list[int] = [
         employee[0]
         for employee in world.EMPLOYEES
         if employee[3].startswith(("Order Desk", "Desk")) and employee[6] <= day <= (employee[7] or day)
@@ -235,7 +236,7 @@ def send(shop: Shop, order: Order, lines: int) -> tuple[str, date | None]:
 
 
 def days_on_the_road(dice: Dice, order: Order, sent: date) -> int:
-    promised = order.customer.region[2]
+    promised: int = order.customer.region[2]
     if order.delivery == 2:
         return dice.between(1, 2)
     late = 6 + 10 * (sent.month in (1, 2, 12)) + 14 * (order.customer.region[0] == "OI")

@@ -7,11 +7,7 @@ import threading
 import time
 from typing import Any
 
-import anthropic
-import httpx2
-import openai
 import pytest
-from google.genai import errors as google_errors
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +21,11 @@ from sqljury.errors import (
 )
 from sqljury.llm.api.failures import Failure, rule_of, translate
 from sqljury.llm.api.retry import Retry
+
+openai = pytest.importorskip("openai")
+anthropic = pytest.importorskip("anthropic")
+google_errors = pytest.importorskip("google.genai.errors")
+httpx2 = pytest.importorskip("httpx2")
 
 ROOTS = {openai.OpenAIError, anthropic.AnthropicError, httpx2.HTTPError, httpx2.RequestError}
 """Only ever raised as one of their kinds."""

@@ -18,6 +18,8 @@ from sqljury.errors import (
 from sqljury.llm.api import ApiModel, Retry, open_api_model
 from sqljury.llm.base import Message, Sampling, Token
 
+pytest.importorskip("google.genai")
+
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("keys")]
 
 ASK = [Message("system", "Be brief."), Message("user", "How many?")]

@@ -10,6 +10,8 @@ from sqljury.errors import CancelledError, ContextLengthError, ModelAuthError, M
 from sqljury.llm.api import ApiModel, open_api_model
 from sqljury.llm.base import LanguageModel, Message, Sampling
 
+pytest.importorskip("openai")
+
 pytestmark = [pytest.mark.weights, pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.timeout(300)]
 
 ASK = [Message("user", "Write SQL that counts the rows of the table orders.")]

@@ -20,6 +20,8 @@ from sqljury.errors import (
 from sqljury.llm.api import ApiModel, Retry, open_api_model
 from sqljury.llm.base import Message, Sampling, Token
 
+pytest.importorskip("openai")
+
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("keys")]
 
 ASK = [Message("system", "Be brief."), Message("user", "How many?")]
@@ -448,3 +450,25 @@ def test_tokens_are_estimated_without_a_request(service: Service) -> None:
     assert opened.count_tokens("") == 0
     assert opened.count_tokens("SELECT count(*) FROM orders") == 8
     assert service.asked == []
+
+
+def test_threads_that_are_refused_together_both_go_on(service: Service) -> None:
+    hold = threading.Event()
+    no = refused("Unsupported parameter: 'temperature'", param="temperature")
+    no.hold = hold
+    service.answers = [no, no, said(choice("a"))]
+    opened = model(service)
+    heard: list[str] = []
+
+    def ask() -> None:
+        heard.append(opened.complete(ASK, Sampling()).completions[0].text)
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    while len(service.asked) < 2:
+        time.sleep(0.01)
+    hold.set()
+    for thread in threads:
+        thread.join(10)
+    assert heard == ["a", "a"]

@@ -17,6 +17,10 @@ from sqljury.llm.api.redact import redactor
 from sqljury.llm.base import Message, Sampling
 from sqljury.llm.cache import Cached, call_key
 
+pytest.importorskip("openai")
+pytest.importorskip("anthropic")
+pytest.importorskip("google.genai")
+
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("keys")]
 
 ASK = [Message("user", "How many?")]

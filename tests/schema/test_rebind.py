@@ -78,7 +78,7 @@ def test_names_are_bound(query: str, bound: str) -> None:
         "SELECT nothing_like_it FROM person",
         "SELECT carrier FROM person",  # no foreign key leads there
         "SELECT name FROM athlete, city WHERE quantity > 3",  # a real name out of reach is no misspelling
-        "SELECT a.total FROM athlete AS a JOIN person AS p ON p.total = a.total",  # would compare a.total with itself
+        "SELECT s.open_date FROM shop AS s JOIN city AS c ON c.open_date = s.open_date",  # no key joins these two
         "SELECT FROM WHERE",
         "not sql at all (",
         "",
@@ -95,3 +95,32 @@ def test_any_text_is_taken(query: str) -> None:
 
 def test_deep_nesting_is_given_up() -> None:
     assert rebind("SELECT " + "(" * 3000 + "1" + ")" * 3000, SCHEMA) is None
+
+
+TWICE = Schema(
+    "debates",
+    "sqlite",
+    (
+        table("person", "person_id name"),
+        table("debate", "debate_id pro contra", ("pro", "person.person_id"), ("contra", "person.person_id")),
+        table("policy", "policy_id person_id", ("person_id", "person.person_id")),
+        table("claim", "claim_id policy_id amount", ("policy_id", "policy.policy_id")),
+    ),
+)
+
+
+def test_of_two_keys_to_one_table_the_one_the_query_speaks_of() -> None:
+    assert rebind("SELECT name, count(pro) FROM debate GROUP BY name", TWICE) == (
+        "SELECT person.name, COUNT(debate.pro) FROM debate JOIN person ON debate.pro = person.person_id "
+        "GROUP BY person.name"
+    )
+    assert rebind("SELECT name FROM debate", TWICE) is None
+    assert rebind("SELECT name FROM debate WHERE pro <> contra", TWICE) is None
+
+
+def test_a_join_on_a_column_that_one_side_lacks_goes_over_the_bridge() -> None:
+    query = "SELECT p.name FROM person AS p JOIN claim AS c ON p.person_id = c.person_id ORDER BY c.amount"
+    assert rebind(query, TWICE) == (
+        "SELECT p.name FROM person AS p JOIN policy ON p.person_id = policy.person_id "
+        "JOIN claim AS c ON policy.policy_id = c.policy_id ORDER BY c.amount"
+    )

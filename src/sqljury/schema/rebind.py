@@ -108,6 +108,8 @@ class _Binder:
                 self._opaque = True
             else:
                 self._tables[alias] = table
+        columns = scope.find_all(exp.Column)
+        self._own = [column for column in columns if not isinstance(column.this, exp.Star)]
         self._aliases = {item.alias.lower() for item in getattr(self._select, "selects", ()) if item.alias}
         self._joined = False
 
@@ -116,10 +118,9 @@ class _Binder:
 
         if not isinstance(self._select, exp.Select) or not self._tables:
             return False
-        own = [column for column in self._scope.find_all(exp.Column) if not isinstance(column.this, exp.Star)]
-        changed = [self._column(column) for column in own]
+        changed = [self._column(column) for column in self._own]
         if self._joined:  # the new table may share names with the old ones
-            for column in own:
+            for column in self._own:
                 self._qualify(column)
         return any(changed)
 
@@ -142,8 +143,35 @@ class _Binder:
         if alias is not None and _has(self._tables[alias], column.name):
             return False
         if owners := self._owners(column.name):
-            return _set_table(column, owners[0])
+            other = _other_side(column)
+            if other is None or (other.table.lower(), other.name.lower()) != (owners[0].lower(), column.name.lower()):
+                return _set_table(column, owners[0])
+            return self._reroute(column)
         return self._join_in(column) or (alias is not None and self._respell(column))
+
+    def _reroute(self, column: exp.Column) -> bool:
+        """Two tables joined on a column that only one of them has: join them along foreign keys instead."""
+        from sqlglot import exp
+
+        join = column.find_ancestor(exp.Join)
+        if join is None or not isinstance(join.this, exp.Table) or join.args.get("on") is not column.parent:
+            return False
+        alias = join.this.alias_or_name
+        target = self._tables.pop(alias, None)
+        route = self._only([r for r in self._routes() if target is not None and r[-1][1].table is target])
+        if target is None:
+            return False
+        if route is None:
+            self._tables[alias] = target
+            return False
+        before = len(self._select.args["joins"])
+        for start, step in route[:-1]:
+            self._join(start, step)
+        joins = self._select.args["joins"]
+        joins[:] = [j for j in joins[:before] if j is not join] + joins[before:] + [join]
+        self._tables[alias] = target
+        join.set("on", _equal(route[-1][0], route[-1][1], alias))
+        return True
 
     def _owners(self, name: str) -> list[str]:
         return [alias for alias, table in self._tables.items() if _has(table, name)]
@@ -165,15 +193,22 @@ class _Binder:
         return any(table is None or _has(table, name) for table in self._outside().values())
 
     def _join_in(self, column: exp.Column) -> bool:
-        """Join the nearest table that has the column; not when two tables are equally near."""
-        routes = [route for route in self._routes() if _has(route[-1][1].table, column.name)]
+        """Join the nearest table that has the column."""
+        route = self._only([route for route in self._routes() if _has(route[-1][1].table, column.name)])
+        if route is None:
+            return False
+        for alias, step in route:
+            self._join(alias, step)
+        return _set_table(column, route[-1][1].table.name)
+
+    def _only(self, routes: list[Route]) -> Route | None:
+        """The shortest route; of several the one whose first key the query speaks of; None when that is not one."""
         shortest = min(map(len, routes), default=0)
         routes = [route for route in routes if len(route) == shortest]
-        if len({route[-1][1].table.name for route in routes}) != 1:
-            return False
-        for alias, step in routes[0]:
-            self._join(alias, step)
-        return _set_table(column, routes[0][-1][1].table.name)
+        if len(routes) > 1:
+            spoken = {column.name.lower() for column in self._own}
+            routes = [route for route in routes if {name.lower() for name in route[0][1].here} & spoken]
+        return routes[0] if len(routes) == 1 else None
 
     def _routes(self) -> Iterator[Route]:
         """Ways of one foreign key, then of two, from the query's tables to tables it does not have."""
@@ -196,11 +231,8 @@ class _Binder:
 
         if step.table.name in self._tables or not isinstance(self._select, exp.Select):
             return
-        pairs = [
-            exp.EQ(this=_named(alias, here), expression=_named(step.table.name, there))
-            for here, there in zip(step.here, step.there, strict=True)
-        ]
-        self._select.join(exp.Table(this=_identifier(step.table.name)), on=exp.and_(*pairs), copy=False)
+        condition = _equal(alias, step, step.table.name)
+        self._select.join(exp.Table(this=_identifier(step.table.name)), on=condition, copy=False)
         self._tables[step.table.name] = step.table
         self._joined = True
 
@@ -216,6 +248,29 @@ class _Binder:
                 column.set("this", _identifier(name))
                 return _set_table(column, alias)
         return False
+
+
+def _other_side(column: exp.Column) -> exp.Column | None:
+    """The column that this one is compared with by ``=``."""
+    from sqlglot import exp
+
+    parent = column.parent
+    if not isinstance(parent, exp.EQ):
+        return None
+    other = parent.expression if parent.this is column else parent.this
+    return other if isinstance(other, exp.Column) else None
+
+
+def _equal(alias: str, step: Step, other: str) -> exp.Expr:
+    """The condition that joins ``step``'s table, called ``other``, to ``alias``."""
+    from sqlglot import exp
+
+    return exp.and_(
+        *[
+            exp.EQ(this=_named(alias, here), expression=_named(other, there))
+            for here, there in zip(step.here, step.there, strict=True)
+        ]
+    )
 
 
 def _set_table(column: exp.Column, alias: str) -> bool:
