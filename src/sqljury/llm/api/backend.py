@@ -147,7 +147,7 @@ class ApiModel(ABC):
 
     def count_tokens(self, text: str) -> int:
         """An estimate from the number of bytes: asking the service would cost a request each time."""
-        return math.ceil(len(text.encode()) / _BYTES_PER_TOKEN)
+        return math.ceil(len(text.encode(errors="replace")) / _BYTES_PER_TOKEN)
 
     @abstractmethod
     def _connect(self, key: str, timeout: float) -> Any:
