@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sqljury import FakeModel, Pipeline
+from sqljury.bench import run
+from sqljury.datasets import spider
+from sqljury.errors import DatasetError, ModelUnavailableError
+from sqljury.recipes import GeneratePart, Recipe
+
+RECIPE = Recipe("test", generate=(GeneratePart(samples=2, temperature=1.0),))
+RIGHT = {
+    "How many cats": "SELECT count(*) FROM cat",
+    "old cats": "SELECT name FROM cat WHERE age >= 7",
+    "by age": "SELECT name FROM cat ORDER BY age DESC",
+    "How many dogs": "I do not know any dogs.",
+}
+
+
+def start(data: Path, out: Path, model: FakeModel, seed: int = 0) -> None:
+    pipeline = Pipeline(RECIPE, model)
+    run.run(spider.load(data, "dev"), pipeline, out, run.settings(pipeline, {"name": "spider"}, seed))
+
+
+def test_a_line_a_question_with_all_candidates(data: Path, tmp_path: Path) -> None:
+    start(data, tmp_path / "run", FakeModel(RIGHT))
+    records = run.records(tmp_path / "run")
+    assert [record["db_id"] for record in records] == ["pets", "pets", "pets", "more"]
+    assert records[0]["sql"] == "SELECT count(*) FROM cat"
+    assert records[0]["confidence"] == 1.0
+    assert [candidate["group"] for candidate in records[0]["candidates"]] == [0, 0]
+    assert records[3]["sql"] == ""
+    assert "prose" in records[3]["error"]
+    assert len(records[3]["candidates"]) == 2
+    assert run.described(tmp_path / "run")["recipe"]["name"] == "test"
+
+
+def test_a_broken_off_run_goes_on_where_it_stopped(data: Path, tmp_path: Path) -> None:
+    answers = ["SELECT count(*) FROM cat", "SELECT name FROM cat", ModelUnavailableError("gone")]
+    with pytest.raises(ModelUnavailableError):
+        start(data, tmp_path / "run", FakeModel(answers))
+    file = tmp_path / "run" / run.ANSWERS
+    with file.open("a") as stream:
+        stream.write('{"id": "dev-0002", "sq')  # killed in the middle of a line
+    model = FakeModel(RIGHT)
+    start(data, tmp_path / "run", model)
+    assert [record["id"] for record in run.records(tmp_path / "run")] == [e.id for e in spider.load(data, "dev")]
+    assert not any("How many cats" in call.prompt for call in model.calls)
+
+
+def test_resuming_changes_nothing(data: Path, tmp_path: Path) -> None:
+    def bare(folder: Path) -> list[dict[str, object]]:
+        return [{key: value for key, value in record.items() if key != "cost"} for record in run.records(folder)]
+
+    start(data, tmp_path / "whole", FakeModel(RIGHT))
+    with pytest.raises(ModelUnavailableError):
+        start(data, tmp_path / "parts", FakeModel([RIGHT["How many cats"], ModelUnavailableError("gone")]))
+    start(data, tmp_path / "parts", FakeModel(RIGHT))
+    assert bare(tmp_path / "whole") == bare(tmp_path / "parts")
+
+
+def test_another_run_is_not_mixed_in(data: Path, tmp_path: Path) -> None:
+    start(data, tmp_path / "run", FakeModel(RIGHT))
+    with pytest.raises(DatasetError, match="seed differ"):
+        start(data, tmp_path / "run", FakeModel(RIGHT), seed=1)
+
+
+def test_a_damaged_line_is_named(data: Path, tmp_path: Path) -> None:
+    start(data, tmp_path / "run", FakeModel(RIGHT))
+    file = tmp_path / "run" / run.ANSWERS
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text(lines[0] + "nonsense\n" + lines[2])
+    with pytest.raises(DatasetError, match="line 2"):
+        run.records(tmp_path / "run")
+
+
+def test_no_run_at_all(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="is no run"):
+        run.described(tmp_path)
+    assert run.records(tmp_path) == []
+
+
+def test_lines_are_json_objects(data: Path, tmp_path: Path) -> None:
+    start(data, tmp_path / "run", FakeModel(RIGHT))
+    for line in (tmp_path / "run" / run.ANSWERS).read_text().splitlines():
+        assert list(json.loads(line))[:4] == ["id", "db_id", "question", "gold"]
