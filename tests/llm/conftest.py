@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from llm_service import SECRET, Service
@@ -28,12 +29,11 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture(scope="module")
-def llama_server() -> Iterator[str]:
+def llama_server(cached_weights: Path) -> Iterator[str]:
     """The address of llama.cpp's server with the embedded model, four slots, key ``SECRET``."""
-    path = models.find(models.DEFAULT)
-    if path is None:
-        pytest.skip("the embedded model's weights are not in the cache; run: sqljury models pull")
     import xllamacpp
+
+    path = cached_weights / "models" / models.entry(models.DEFAULT).file
 
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
