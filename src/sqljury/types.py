@@ -43,7 +43,11 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table or view; ``unique_keys`` holds each UNIQUE constraint's columns, the primary key not among them."""
+    """A table or view.
+
+    ``unique_keys`` holds each UNIQUE constraint's columns, the primary key not among them. ``definition`` is the
+    statement that made a view, as the database keeps it; empty for tables.
+    """
 
     name: str
     columns: tuple[Column, ...]
@@ -51,6 +55,7 @@ class Table:
     foreign_keys: tuple[ForeignKey, ...] = ()
     unique_keys: tuple[tuple[str, ...], ...] = ()
     kind: Literal["table", "view"] = "table"
+    definition: str = ""
 
 
 @dataclass(frozen=True, slots=True)

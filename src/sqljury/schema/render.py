@@ -13,6 +13,7 @@ Form = Literal["ddl", "compact"]
 
 CELL_CHARS: Final = 40
 _NAME_CHARS: Final = 120
+_VIEW_CHARS: Final = 1_000
 _SMALLER: Final = ((20, None), (10, None), (10, 1), (0, 0))  # characters a cell, rows a table
 _PLAIN_TYPE: Final = re.compile(r"\w[\w ]{0,38}(\([\w ,]{1,20}\))?")
 
@@ -61,10 +62,33 @@ def _ddl(table: Table, dialect: str) -> list[str]:
     for key in table.foreign_keys:
         target = f"{_name(key.ref_table, dialect)}({_names(key.ref_columns, dialect)})"
         body.append(f"FOREIGN KEY ({_names(key.columns, dialect)}) REFERENCES {target}")
-    kind = "VIEW" if table.kind == "view" else "TABLE"
+    if table.kind == "view" and (query := _view_query(table, dialect)):
+        columns = _names(tuple(column.name for column in table.columns), dialect)
+        return [f"CREATE VIEW {_name(table.name, dialect)} ({columns}) AS", f"{query};"]
     lines = [f"  {line}," for line in body]
     lines[-1] = lines[-1][:-1]
-    return [f"CREATE {kind} {_name(table.name, dialect)} (", *lines, ");"]
+    return [f"CREATE {table.kind.upper()} {_name(table.name, dialect)} (", *lines, ");"]
+
+
+def _view_query(table: Table, dialect: str) -> str:
+    """The query of a view, written anew without comments and on one line; empty when it is long or unreadable.
+
+    It says what a name alone does not, such as which rows were left out. Comments in it may be made to address the
+    model, as any content may.
+    """
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    if not table.definition or len(table.definition) > _VIEW_CHARS:
+        return ""
+    try:
+        create = sqlglot.parse_one(table.definition, dialect=dialect)
+    except (SqlglotError, RecursionError):
+        return ""
+    query = create.args.get("expression") if isinstance(create, exp.Create) else None
+    text = query.sql(dialect=dialect, comments=False) if isinstance(query, exp.Query) else ""
+    return _plain(text, _VIEW_CHARS)
 
 
 def _column(column: Column, table: Table, dialect: str) -> str:

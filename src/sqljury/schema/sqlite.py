@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
+from dataclasses import replace
 from typing import Final
 
 from sqljury.db.base import Database
@@ -16,17 +17,17 @@ _HIDDEN: Final = 1  # a column that a virtual table keeps to itself; 2 and 3 are
 def tables(db: Database) -> tuple[Table, ...]:
     """User tables and views that work, in the order they were created."""
     listed = db.catalog(
-        "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
+        "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') "
         "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
     )
     shadows = _shadows(db)
     found = []
-    for name, kind in listed:
+    for name, kind, sql in listed:
         if name in shadows:
             continue
         # A view on a dropped table, or a virtual table of a module that is not here, cannot be asked about.
         with contextlib.suppress(QueryError):
-            table = _table(db, str(name), is_view=kind == "view")
+            table = _table(db, str(name), str(sql or "") if kind == "view" else None)
             if table.columns:
                 found.append(table)
     return _with_resolved_keys(found)
@@ -43,7 +44,9 @@ def _shadows(db: Database) -> frozenset[str]:
         return frozenset()
 
 
-def _table(db: Database, name: str, *, is_view: bool) -> Table:
+def _table(db: Database, name: str, definition: str | None) -> Table:
+    """The table of that name, or the view, if it has a ``definition``."""
+    is_view = definition is not None
     rows = db.catalog('SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)', (name,))
     rows = [row for row in rows if row[4] != _HIDDEN]
     unique_keys = () if is_view else _unique_keys(db, name)
@@ -59,6 +62,7 @@ def _table(db: Database, name: str, *, is_view: bool) -> Table:
         foreign_keys=() if is_view else _foreign_keys(db, name),
         unique_keys=unique_keys,
         kind="view" if is_view else "table",
+        definition=definition or "",
     )
 
 
@@ -107,16 +111,7 @@ def _with_resolved_keys(found: list[Table]) -> tuple[Table, ...]:
     for table in found:
         keys = [_resolve(key, table, by_name.get(key.ref_table.lower())) for key in table.foreign_keys]
         unique = dict.fromkeys(key for key in keys if key is not None)
-        resolved.append(
-            Table(
-                name=table.name,
-                columns=table.columns,
-                primary_key=table.primary_key,
-                foreign_keys=tuple(unique),
-                unique_keys=table.unique_keys,
-                kind=table.kind,
-            )
-        )
+        resolved.append(replace(table, foreign_keys=tuple(unique)))
     return tuple(resolved)
 
 
