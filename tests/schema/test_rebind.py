@@ -124,3 +124,73 @@ def test_a_join_on_a_column_that_one_side_lacks_goes_over_the_bridge() -> None:
         "SELECT p.name FROM person AS p JOIN policy ON p.person_id = policy.person_id "
         "JOIN claim AS c ON policy.policy_id = c.policy_id ORDER BY c.amount"
     )
+
+
+AIR = Schema(
+    "air",
+    "sqlite",
+    (
+        table("airline", "uid airline country"),
+        table("airport", "code city Order", ("city", "town.name")),
+        table("flight", "flight_no airline src dst", ("src", "airport.code"), ("dst", "airport.code")),
+        table("town", "name people"),
+        table("owner", "owner_id first_name"),
+        table("dog", "dog_id owner_id", ("owner_id", "owner.owner_id")),
+        table("treatment", "treatment_id dog_id cost", ("dog_id", "dog.dog_id")),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        # the qualifier is a table of the schema that no key reaches: another table's column will not do
+        "SELECT town.name FROM owner",
+        "SELECT e.first_name, s.name FROM owner AS e JOIN town AS t ON e.owner_id = t.people",
+        # an outer join keeps rows that an inner one behind it would take away
+        "SELECT o.first_name FROM owner AS o LEFT JOIN treatment AS t ON o.owner_id = t.owner_id WHERE t.cost IS NULL",
+        "SELECT cost FROM owner AS o LEFT JOIN dog AS d ON o.owner_id = d.owner_id",
+        # counting over a key walked backwards counts rows several times
+        "SELECT count(*) FROM owner WHERE cost > 3",
+        # a constant says nothing about which of two keys is meant
+        "SELECT city FROM flight WHERE src = 'APG'",
+        # a column of a condition cannot bring in a table to be joined by that condition
+        "SELECT f.src FROM flight AS f JOIN airline AS a ON f.airline = people",
+        # most letters agree, and the words mean the opposite
+        "SELECT last_name FROM owner",
+        # what * meant is not known for two tables
+        "SELECT * FROM dog AS d JOIN owner AS o ON d.owner_id = o.owner_id WHERE cost > 3",
+    ],
+)
+def test_no_repair_that_changes_the_meaning(query: str) -> None:
+    assert rebind(query, AIR) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "bound"),
+    [
+        (  # its own table's similar name comes before other tables' names
+            "SELECT a.uid FROM flight AS f JOIN airline AS a ON f.airline = a.airlines",
+            "SELECT a.uid FROM flight AS f JOIN airline AS a ON f.airline = a.airline",
+        ),
+        (  # in ORDER BY an output column is meant, whatever it is called
+            "SELECT count(*) AS cost, o.first_nmae FROM owner AS o JOIN dog AS d ON o.owner_id = d.owner_id "
+            "JOIN treatment AS t ON d.dog_id = t.dog_id GROUP BY o.first_name ORDER BY cost DESC",
+            "SELECT COUNT(*) AS cost, o.first_name FROM owner AS o JOIN dog AS d ON o.owner_id = d.owner_id "
+            "JOIN treatment AS t ON d.dog_id = t.dog_id GROUP BY o.first_name ORDER BY cost DESC",
+        ),
+        (  # * goes on to mean the table it meant
+            "SELECT * FROM dog WHERE first_name = 'Bo'",
+            "SELECT dog.* FROM dog JOIN owner ON dog.owner_id = owner.owner_id WHERE owner.first_name = 'Bo'",
+        ),
+        (  # a table that the query names without having it
+            "SELECT owner.first_name FROM dog",
+            "SELECT owner.first_name FROM dog JOIN owner ON dog.owner_id = owner.owner_id",
+        ),
+        ("SELECT T2.first_name FROM owner AS T1", "SELECT T1.first_name FROM owner AS T1"),
+        ('SELECT ordre FROM airport', 'SELECT airport."Order" FROM airport'),
+        ("SELECT firstname FROM owner", "SELECT owner.first_name FROM owner"),
+    ],
+)
+def test_the_nearest_reading(query: str, bound: str) -> None:
+    assert rebind(query, AIR) == bound

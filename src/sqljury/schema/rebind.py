@@ -1,15 +1,18 @@
 """Names of a query against names of the schema: repairs that need no model.
 
 Small models know which column they want and often not where it stands: they hang it on the wrong alias, or forget
-the join that brings its table in. Both can be read off the schema.
+the join that brings its table in. Both can be read off the schema. Where the schema leaves more than one reading, or
+a join would change what the rest of the query means, nothing is done.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import TYPE_CHECKING
 
+from sqljury.schema.names import quote_name
+from sqljury.schema.routes import Route, Step, end, find, only, routes
 from sqljury.types import Schema, Table
 
 if TYPE_CHECKING:
@@ -17,31 +20,19 @@ if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
 
 SIMILAR = 0.8
-"""Names at least this alike (difflib's ratio, case aside) are taken for misspellings of one another."""
+"""Words at least this alike (difflib's ratio) are taken for misspellings of one another."""
 
-MAX_HOPS = 2
-"""Tables this many foreign keys away may be joined in: 2 crosses one bridge table."""
-
-
-class Step(NamedTuple):
-    """A foreign key walked from a table at hand to ``table``: equal ``here`` and ``there`` columns."""
-
-    table: Table
-    here: tuple[str, ...]
-    there: tuple[str, ...]
-
-
-Route = list[tuple[str, Step]]
-"""Steps from the query's tables outward, each with the alias of the table it starts from."""
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 
 
 def rebind(sql: str, schema: Schema) -> str | None:
     """The query with its unknown names bound to the schema, or None when nothing could be bound.
 
-    Repairs, in this order for each column that its table does not have: the table of the query that has it; the
-    nearest table over foreign keys that has it, joined in; the most similar column of the query's tables. Tables
-    that do not exist take the most similar table's name. Columns that two tables share are qualified. The result
-    is parsed, not run: whether it answers is for the caller to see.
+    A column that its table does not have is, in this order: a misspelt one of that table; one of another table of the
+    query; one of the nearest table over foreign keys, which is joined in; a misspelt one of the other tables. Two
+    tables joined on a column that one of them lacks are joined along foreign keys. Tables that do not exist take the
+    most similar table's name. Columns that two tables share are qualified. The result is parsed, not run: whether it
+    answers is for the caller to see.
     """
     import sqlglot
     from sqlglot.errors import SqlglotError
@@ -57,6 +48,29 @@ def rebind(sql: str, schema: Schema) -> str | None:
     return tree.sql(dialect=schema.dialect) if changed and not _vacuous(tree) else None
 
 
+def similar(one: str, other: str) -> bool:
+    """Whether one name is probably a misspelling of the other: the same words, one of them written otherwise.
+
+    ``shopname`` and ``shop_name`` are; ``last_name`` and ``first_name`` are not, though most letters agree.
+    """
+    ours, theirs = ([word.lower() for word in _WORDS.findall(name)] for name in (one, other))
+    if "".join(ours) == "".join(theirs):
+        return True
+    if len(ours) != len(theirs):
+        return False
+    differing = [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
+    if len(differing) != 1:
+        return False
+    word, written = differing[0]
+    return sorted(word) == sorted(written) or difflib.SequenceMatcher(None, word, written).ratio() >= SIMILAR
+
+
+def _nearest(name: str, names: list[str]) -> str | None:
+    """The one name that is similar, None when there is none or more than one."""
+    found = [other for other in names if similar(name, other)]
+    return found[0] if len(found) == 1 else None
+
+
 def _vacuous(tree: exp.Expr) -> bool:
     """Whether some condition compares a column with itself: then the repair took a join's meaning away."""
     from sqlglot import exp
@@ -65,13 +79,6 @@ def _vacuous(tree: exp.Expr) -> bool:
         isinstance(node.this, exp.Column) and node.this.sql().lower() == node.expression.sql().lower()
         for node in tree.find_all(exp.EQ)
     )
-
-
-def _nearest(name: str, names: list[str]) -> str | None:
-    """The most similar of ``names``, None when none is similar enough."""
-    lowered = {other.lower(): other for other in names}
-    found = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=SIMILAR)
-    return lowered[found[0]] if found else None
 
 
 def _rename_tables(tree: exp.Expr, schema: Schema) -> bool:
@@ -87,7 +94,7 @@ def _rename_tables(tree: exp.Expr, schema: Schema) -> bool:
             continue
         if not node.alias:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name)))
-        node.set("this", exp.to_identifier(name))
+        node.set("this", _identifier(name, schema.dialect))
         changed = True
     return changed
 
@@ -103,7 +110,7 @@ class _Binder:
         self._tables: dict[str, Table] = {}
         self._opaque = False  # a subquery in FROM may hold any column
         for alias, (_, source) in scope.selected_sources.items():
-            table = _table(schema, source.name) if isinstance(source, exp.Table) else None
+            table = find(schema, source.name) if isinstance(source, exp.Table) else None
             if table is None:
                 self._opaque = True
             else:
@@ -114,6 +121,7 @@ class _Binder:
         self._joined = False
 
     def bind(self) -> bool:
+        """Repair what can be repaired; whether anything was."""
         from sqlglot import exp
 
         if not isinstance(self._select, exp.Select) or not self._tables:
@@ -127,27 +135,44 @@ class _Binder:
     def _column(self, column: exp.Column) -> bool:
         if column.table:
             return self._qualified(column)
+        if self._is_output(column):
+            return False
         owners = self._owners(column.name)
         if len(owners) > 1:
-            return _set_table(column, owners[0])
+            return self._assign(column, owners[0])
         if owners or self._opaque or column.name.lower() in self._aliases or column.this.quoted:
             return False  # SQLite reads an unknown "name" as text
         if self._known_outside(column.name):
             return False
-        return self._join_in(column) or self._respell(column)
+        return self._join_in(column) or self._respell(column, list(self._tables))
 
     def _qualified(self, column: exp.Column) -> bool:
         alias = _key(self._tables, column.table)
-        if alias is None and column.table.lower() in self._outside():
-            return False  # a subquery, or a table of the query around this one
-        if alias is not None and _has(self._tables[alias], column.name):
+        if alias is None:
+            return column.table.lower() not in self._outside() and self._stray(column)
+        if _has(self._tables[alias], column.name):
             return False
+        if self._respell(column, [alias]):
+            return True
         if owners := self._owners(column.name):
             other = _other_side(column)
             if other is None or (other.table.lower(), other.name.lower()) != (owners[0].lower(), column.name.lower()):
-                return _set_table(column, owners[0])
+                return self._assign(column, owners[0])
             return self._reroute(column)
-        return self._join_in(column) or (alias is not None and self._respell(column))
+        return self._join_in(column) or self._respell(column, list(self._tables))
+
+    def _stray(self, column: exp.Column) -> bool:
+        """A qualifier that the query does not have: a table of the schema is joined in, nothing else will do.
+
+        A made-up alias says less: then the column goes to the query's only table, unless a neighbour has it too.
+        """
+        if (named := find(self._schema, column.table)) is not None:
+            return _has(named, column.name) and self._join_in(column, named)
+        found = [route for route in self._routes() if _has(end(route), column.name)]
+        owners = self._owners(column.name)
+        if owners:
+            return len(self._tables) == 1 and not found and self._assign(column, owners[0])
+        return self._join_in(column)
 
     def _reroute(self, column: exp.Column) -> bool:
         """Two tables joined on a column that only one of them has: join them along foreign keys instead."""
@@ -157,21 +182,97 @@ class _Binder:
         if join is None or not isinstance(join.this, exp.Table) or join.args.get("on") is not column.parent:
             return False
         alias = join.this.alias_or_name
-        target = self._tables.pop(alias, None)
-        route = self._only([r for r in self._routes() if target is not None and r[-1][1].table is target])
-        if target is None:
+        target = self._tables.get(alias)
+        rest = {other: table for other, table in self._tables.items() if other != alias}
+        found = [route for route in routes(self._schema, rest) if end(route) is target]
+        route = only(found, self._spoken())
+        if target is None or route is None or self._outer():
             return False
-        if route is None:
-            self._tables[alias] = target
-            return False
-        before = len(self._select.args["joins"])
-        for start, step in route[:-1]:
-            self._join(start, step)
         joins = self._select.args["joins"]
-        joins[:] = [j for j in joins[:before] if j is not join] + joins[before:] + [join]
-        self._tables[alias] = target
-        join.set("on", _equal(route[-1][0], route[-1][1], alias))
+        at = next(index for index, other in enumerate(joins) if other is join)
+        before, after = joins[:at], joins[at + 1 :]
+        joins.clear()
+        for leg in route[:-1]:
+            self._join(leg.start, leg.step)
+        joins[:] = [*before, *self._select.args["joins"], join, *after]
+        self._select.set("joins", joins)
+        join.set("on", self._equal(route[-1].start, route[-1].step, alias))
         return True
+
+    def _join_in(self, column: exp.Column, named: Table | None = None) -> bool:
+        """Join the nearest table that has the column (``named``, where given), if that leaves the rest as it is."""
+        from sqlglot import exp
+
+        found = [r for r in self._routes() if _has(end(r), column.name) and named in (None, end(r))]
+        route = only(found, self._spoken())
+        if route is None or self._outer() or column.find_ancestor(exp.Join, exp.Select) is not self._select:
+            return False
+        aggregates = any(self._scope.find_all(exp.AggFunc))
+        if aggregates and any(leg.step.many for leg in route):
+            return False  # rows would be met several times, and counted as often
+        if not self._keep_star():
+            return False
+        for leg in route:
+            self._join(leg.start, leg.step)
+        return self._assign(column, end(route).name)
+
+    def _keep_star(self) -> bool:
+        """Hold ``SELECT *`` to the table it meant, before others are joined; False where it meant several."""
+        from sqlglot import exp
+
+        stars = [item for item in self._select.args["expressions"] if isinstance(item, exp.Star)]
+        if stars and len(self._tables) > 1:
+            return False
+        for star in stars:
+            alias = _identifier(next(iter(self._tables)), self._schema.dialect)
+            star.replace(exp.Column(this=exp.Star(), table=alias))
+        return True
+
+    def _outer(self) -> bool:
+        """Whether the query has an outer join, whose missing rows another join could take away."""
+        return any(join.side for join in self._select.args.get("joins") or ())
+
+    def _routes(self) -> list[Route]:
+        return list(routes(self._schema, self._tables))
+
+    def _spoken(self) -> set[str]:
+        """Columns the query speaks of, other than to filter by a constant."""
+        from sqlglot import exp
+
+        free = [c for c in self._own if not (isinstance(c.parent, exp.Predicate) and _other_side(c) is None)]
+        return {column.name.lower() for column in free}
+
+    def _join(self, alias: str, step: Step) -> None:
+        from sqlglot import exp
+
+        if step.table.name in self._tables or not isinstance(self._select, exp.Select):
+            return
+        table = exp.Table(this=_identifier(step.table.name, self._schema.dialect))
+        self._select.join(table, on=self._equal(alias, step, step.table.name), copy=False)
+        self._tables[step.table.name] = step.table
+        self._joined = True
+
+    def _equal(self, alias: str, step: Step, other: str) -> exp.Expr:
+        """The condition that joins ``step``'s table, called ``other``, to ``alias``."""
+        from sqlglot import exp
+
+        def named(table: str, column: str) -> exp.Column:
+            dialect = self._schema.dialect
+            return exp.Column(this=_identifier(column, dialect), table=_identifier(table, dialect))
+
+        pairs = zip(step.here, step.there, strict=True)
+        return exp.and_(*[exp.EQ(this=named(alias, here), expression=named(other, there)) for here, there in pairs])
+
+    def _qualify(self, column: exp.Column) -> None:
+        if not column.table and not self._is_output(column) and (owners := self._owners(column.name)):
+            self._assign(column, owners[0])
+
+    def _is_output(self, column: exp.Column) -> bool:
+        """Whether it names an output column: in ORDER BY those come first."""
+        from sqlglot import exp
+
+        ordering = column.find_ancestor(exp.Order, exp.Window, exp.Select)
+        return column.name.lower() in self._aliases and isinstance(ordering, exp.Order)
 
     def _owners(self, name: str) -> list[str]:
         return [alias for alias, table in self._tables.items() if _has(table, name)]
@@ -184,7 +285,7 @@ class _Binder:
         scope: Scope | None = self._scope
         while scope is not None:
             for alias, source in scope.sources.items():
-                table = _table(self._schema, source.name) if isinstance(source, exp.Table) else None
+                table = find(self._schema, source.name) if isinstance(source, exp.Table) else None
                 found.setdefault(alias.lower(), table)
             scope = scope.parent
         return {alias: table for alias, table in found.items() if _key(self._tables, alias) is None}
@@ -192,62 +293,18 @@ class _Binder:
     def _known_outside(self, name: str) -> bool:
         return any(table is None or _has(table, name) for table in self._outside().values())
 
-    def _join_in(self, column: exp.Column) -> bool:
-        """Join the nearest table that has the column."""
-        route = self._only([route for route in self._routes() if _has(route[-1][1].table, column.name)])
-        if route is None:
-            return False
-        for alias, step in route:
-            self._join(alias, step)
-        return _set_table(column, route[-1][1].table.name)
-
-    def _only(self, routes: list[Route]) -> Route | None:
-        """The shortest route; of several the one whose first key the query speaks of; None when that is not one."""
-        shortest = min(map(len, routes), default=0)
-        routes = [route for route in routes if len(route) == shortest]
-        if len(routes) > 1:
-            spoken = {column.name.lower() for column in self._own}
-            routes = [route for route in routes if {name.lower() for name in route[0][1].here} & spoken]
-        return routes[0] if len(routes) == 1 else None
-
-    def _routes(self) -> Iterator[Route]:
-        """Ways of one foreign key, then of two, from the query's tables to tables it does not have."""
-        taken = {table.name.lower() for table in self._tables.values()}
-        front: list[Route] = [
-            [(alias, step)] for alias, table in self._tables.items() for step in _steps(self._schema, table)
-        ]
-        for _ in range(MAX_HOPS):
-            front = [route for route in front if route[-1][1].table.name.lower() not in taken]
-            yield from front
-            taken |= {route[-1][1].table.name.lower() for route in front}
-            front = [
-                [*route, (route[-1][1].table.name, step)]
-                for route in front
-                for step in _steps(self._schema, route[-1][1].table)
-            ]
-
-    def _join(self, alias: str, step: Step) -> None:
-        from sqlglot import exp
-
-        if step.table.name in self._tables or not isinstance(self._select, exp.Select):
-            return
-        condition = _equal(alias, step, step.table.name)
-        self._select.join(exp.Table(this=_identifier(step.table.name)), on=condition, copy=False)
-        self._tables[step.table.name] = step.table
-        self._joined = True
-
-    def _qualify(self, column: exp.Column) -> None:
-        if not column.table and (owners := self._owners(column.name)):
-            _set_table(column, owners[0])
-
-    def _respell(self, column: exp.Column) -> bool:
+    def _respell(self, column: exp.Column, aliases: list[str]) -> bool:
         if any(_has(table, column.name) for table in self._schema.tables):
-            return False  # a real name, so it is not misspelt: it stands somewhere out of reach
-        for alias, table in self._tables.items():
-            if name := _nearest(column.name, [other.name for other in table.columns]):
-                column.set("this", _identifier(name))
-                return _set_table(column, alias)
+            return False  # a real name, so it is not misspelt: it stands somewhere else
+        for alias in aliases:
+            if name := _nearest(column.name, [other.name for other in self._tables[alias].columns]):
+                column.set("this", _identifier(name, self._schema.dialect))
+                return self._assign(column, alias)
         return False
+
+    def _assign(self, column: exp.Column, alias: str) -> bool:
+        column.set("table", _identifier(alias, self._schema.dialect))
+        return True
 
 
 def _other_side(column: exp.Column) -> exp.Column | None:
@@ -261,37 +318,10 @@ def _other_side(column: exp.Column) -> exp.Column | None:
     return other if isinstance(other, exp.Column) else None
 
 
-def _equal(alias: str, step: Step, other: str) -> exp.Expr:
-    """The condition that joins ``step``'s table, called ``other``, to ``alias``."""
+def _identifier(name: str, dialect: str) -> exp.Identifier:
     from sqlglot import exp
 
-    return exp.and_(
-        *[
-            exp.EQ(this=_named(alias, here), expression=_named(other, there))
-            for here, there in zip(step.here, step.there, strict=True)
-        ]
-    )
-
-
-def _set_table(column: exp.Column, alias: str) -> bool:
-    column.set("table", _identifier(alias))
-    return True
-
-
-def _identifier(name: str) -> exp.Identifier:
-    from sqlglot import exp
-
-    return exp.to_identifier(name)
-
-
-def _named(table: str, column: str) -> exp.Column:
-    from sqlglot import exp
-
-    return exp.Column(this=_identifier(column), table=_identifier(table))
-
-
-def _table(schema: Schema, name: str) -> Table | None:
-    return next((table for table in schema.tables if table.name.lower() == name.lower()), None)
+    return exp.to_identifier(name, quoted=quote_name(name, dialect) != name)
 
 
 def _key(tables: dict[str, Table], name: str) -> str | None:
@@ -300,14 +330,3 @@ def _key(tables: dict[str, Table], name: str) -> str | None:
 
 def _has(table: Table, column: str) -> bool:
     return any(other.name.lower() == column.lower() for other in table.columns)
-
-
-def _steps(schema: Schema, table: Table) -> Iterator[Step]:
-    """The foreign keys out of ``table``, then those into it."""
-    for key in table.foreign_keys:
-        if (other := _table(schema, key.ref_table)) is not None:
-            yield Step(other, key.columns, key.ref_columns)
-    for other in schema.tables:
-        for key in other.foreign_keys:
-            if key.ref_table.lower() == table.name.lower():
-                yield Step(other, key.ref_columns, key.columns)
