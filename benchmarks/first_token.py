@@ -19,6 +19,7 @@ from sqljury import Question, connect
 from sqljury.generate.direct import messages
 from sqljury.llm.base import Sampling
 from sqljury.llm.local import LocalModel
+from sqljury.replies import STOP
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
 from sqljury.schema.samples import sample
@@ -44,7 +45,7 @@ def first_token(model: LocalModel, question: str, database: Path) -> float:
         task = Task(Question(question), schema, render(schema, sample(db, schema, 3)))
         model.complete(
             messages(task),
-            Sampling(max_tokens=60, stop=(";",)),
+            Sampling(max_tokens=60, stop=STOP),
             on_text=lambda *_: arrived.append(time.perf_counter() - started),
         )
     return arrived[0]

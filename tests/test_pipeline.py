@@ -16,6 +16,7 @@ from sqljury.db.base import Database
 from sqljury.errors import (
     BudgetExceededError,
     CancelledError,
+    DatabaseLockedError,
     EmptyDatabaseError,
     ModelUnavailableError,
     NoAnswerError,
@@ -24,8 +25,9 @@ from sqljury.errors import (
 )
 from sqljury.llm.fake import Call
 from sqljury.llm.ledger import Budget, Ledger, Metered
-from sqljury.pipeline import Progress, check_question
+from sqljury.pipeline import Progress
 from sqljury.recipes import GeneratePart, Recipe
+from sqljury.types import Limits
 
 COUNT = "SELECT count(*) FROM person"
 TALL = "SELECT name FROM person WHERE height > 180"
@@ -147,10 +149,89 @@ def test_equal_failures_are_repaired_once(db: Database) -> None:
 def test_writing_is_refused_and_leaves_the_file_as_it_was(path: Path) -> None:
     before = hashlib.sha256(path.read_bytes()).hexdigest()
     for write in ("DELETE FROM person", "DROP TABLE pet", "UPDATE person SET name = 'x'"):
-        with pytest.raises(NoAnswerError):
+        with pytest.raises(QuestionError, match="only reads"):
             ask("Who is there?", path, model=FakeModel(write))
     assert hashlib.sha256(path.read_bytes()).hexdigest() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_semicolon_in_a_text_ends_nothing(db: Database) -> None:
+    listed = "SELECT group_concat(name, '; ') FROM person"
+    found = Pipeline(sampled(1), FakeModel(f"Sure; here it is:\n{listed};\n")).answer(Question("Names?"), db)
+    assert found.rows == (("Ann; Bo; Cy",),)
+
+
+def test_each_candidate_keeps_its_own_story(db: Database) -> None:
+    spelt, bound = "SELECT nmae FROM person WHERE height > 300", "SELECT name FROM person WHERE height > 300"
+    model = FakeModel([[spelt, bound.replace("name", "person.name"), COUNT], TALL])
+    found = Pipeline(sampled(3), model).answer(Question("Who?"), db)
+    first, second, _ = found.candidates
+    assert (first.fixes[0].by, first.fixes[0].before) == ("schema", spelt)
+    assert [fix.by for fix in first.fixes] == ["schema", "model"]
+    assert [fix.by for fix in second.fixes] == ["model"]
+
+
+def test_open_votes_are_no_settled_ones(db: Database) -> None:
+    """Three queries without rows agree, but each may still be repaired: that decides nothing."""
+    empty = [NONE, NONE.replace("300", "301"), NONE.replace("300", "302")]
+    model = FakeModel([empty, BROKEN, "SELECT qq FROM person", "SELECT qqq FROM person", TALL, TALL])
+    found = Pipeline(sampled(3), model).answer(Question("Who?"), db)
+    assert found.sql == TALL
+    assert found.confidence == pytest.approx(2 / 3)
+
+
+def test_a_lead_that_nothing_can_take_needs_no_repairs(db: Database) -> None:
+    model = FakeModel([[COUNT] * 5 + [NONE] * 3])
+    found = Pipeline(sampled(8), model).answer(Question("How many?"), db)
+    assert found.confidence == 5 / 8
+    assert len(model.calls) == 1
+
+
+def test_the_order_that_most_agree_on_is_kept(db: Database) -> None:
+    ordered = "SELECT name FROM person ORDER BY height DESC"
+    model = FakeModel([[ordered, ordered + " ", "SELECT name FROM person"]])
+    assert Pipeline(sampled(3), model).answer(Question("By height?"), db).rows == (("Cy",), ("Ann",), ("Bo",))
+
+
+def test_a_query_over_its_time_is_tried_once_more_at_most(db: Database) -> None:
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
+    model = FakeModel([endless, endless.replace("max", "min"), endless.replace("max", "sum")])
+    with pytest.raises(NoAnswerError, match="limit"):
+        Pipeline(sampled(1), model, Limits(seconds=0.2)).answer(Question("How many?"), db)
+    assert len(model.calls) == 2
+
+
+def test_a_lock_is_not_the_queries_fault(path: Path) -> None:
+    def script(call: Call) -> str:
+        holder.execute("BEGIN EXCLUSIVE")  # somebody locks it while the model writes
+        return COUNT
+
+    holder = sqlite3.connect(path, check_same_thread=False)
+    with connect(path) as db, pytest.raises(DatabaseLockedError):
+        Pipeline(sampled(1), FakeModel(script)).answer(Question("How many?"), db)
+    holder.close()
+
+
+def test_cancelling_stops_the_queries_too(db: Database) -> None:
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
+    cancel = threading.Event()
+    threading.Timer(0.3, cancel.set).start()
+    with pytest.raises(CancelledError):
+        Pipeline(sampled(2), FakeModel(endless)).answer(Question("How many?"), db, cancel=cancel)
+
+
+def test_a_wide_schema_is_shown_smaller(tmp_path: Path) -> None:
+    file = tmp_path / "wide.db"
+    with sqlite3.connect(file) as connection:
+        for number in range(120):
+            columns = ", ".join(f"some_long_column_name_{column} TEXT NOT NULL" for column in range(20))
+            connection.execute(f"CREATE TABLE some_long_table_name_{number} ({columns})")
+    connection.close()
+    model = FakeModel("SELECT 1")
+    ask("How many?", file, model=model)
+    text = model.calls[0].messages[0].content
+    assert "some_long_table_name_119(" in text
+    assert "CREATE TABLE" not in text
 
 
 def test_prose_is_no_answer(db: Database) -> None:
@@ -169,43 +250,6 @@ def test_a_database_without_tables(tmp_path: Path) -> None:
 def test_an_empty_question(text: str, db: Database) -> None:
     with pytest.raises(QuestionError, match="empty"):
         Pipeline(sampled(), FakeModel(COUNT)).answer(Question(text), db)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Delete all customers from Rome",
-        "please drop the table orders",
-        "Can you remove the cancelled orders?",
-        "Update the price of every product by 10%",
-        "insert a new customer called Bob",
-        "Create a table of results",
-        "add a new row for Ann",
-        "TRUNCATE orders",
-        "rename the column name",
-    ],
-)
-def test_questions_that_ask_for_changes(text: str) -> None:
-    with pytest.raises(QuestionError, match="only reads"):
-        check_question(Question(text))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Which orders were deleted last week?",
-        "How many updates did each user make?",
-        "Create a list of all customers",
-        "Add up the prices of all orders",
-        "Show the customers who were removed",
-        "What is the drop in sales since May?",
-        "Drop in sales per month?",
-        "List the insert dates",
-        "Update me on the open orders",
-    ],
-)
-def test_questions_about_changes_are_questions(text: str) -> None:
-    check_question(Question(text))
 
 
 def test_what_the_model_raises_comes_through(db: Database) -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 from sqljury import prompts
 from sqljury.db.base import Database
 from sqljury.llm.base import LanguageModel, Message, Sampling, derive_seed
-from sqljury.replies import extract_sql
+from sqljury.replies import STOP, extract_sql
 from sqljury.schema.rebind import rebind
 from sqljury.types import Candidate, Cost, Fix, Limits, Result, Task
 
@@ -67,7 +67,7 @@ def ask_again(
         if not latest.sql:
             break
         turn = [*conversation, Message("assistant", latest.sql), Message("user", _complaint(latest.result))]
-        sampling = Sampling(max_tokens=max_tokens, stop=(";",), seed=derive_seed(work.seed, "fix", attempt))
+        sampling = Sampling(max_tokens=max_tokens, stop=STOP, seed=derive_seed(work.seed, "fix", attempt))
         reply = work.model.complete(turn, sampling, cancel=work.cancel)
         cost += reply.cost
         sql = extract_sql(reply.completions[0].text)

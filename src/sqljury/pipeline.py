@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sqljury import fix, recipes
 from sqljury.batch import map_threads
-from sqljury.db.base import DEFAULT_LIMITS, Database
+from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
 from sqljury.db.connect import connect
-from sqljury.errors import EmptyDatabaseError, NoAnswerError, QuestionError, RecipeError
+from sqljury.errors import (
+    CancelledError,
+    DatabaseError,
+    DatabaseLockedError,
+    NoAnswerError,
+    QuestionError,
+    RecipeError,
+    SqljuryError,
+)
 from sqljury.generate import GENERATORS
 from sqljury.llm.base import Completion, LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import open_model
+from sqljury.questions import check_question
 from sqljury.recipes import GeneratePart, Recipe
-from sqljury.replies import extract_sql
+from sqljury.replies import STOP, extract_sql, is_write
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
 from sqljury.schema.samples import sample
 from sqljury.select import SELECTORS
 from sqljury.select.consistency import decided, group
-from sqljury.types import Answer, Candidate, Cost, Limits, Question, Result, Task
+from sqljury.types import Answer, Candidate, Cost, Fix, Limits, Question, Result, Task
+
+SCHEMA_CHARS = 36_000
+"""A schema longer than this is shown in a smaller form; some 12,000 tokens, of the embedded model's 16,384."""
 
 
 class Progress(NamedTuple):
@@ -38,6 +49,10 @@ class Progress(NamedTuple):
 
 
 def _silent(_: Progress) -> None:
+    pass
+
+
+def _nothing() -> None:
     pass
 
 
@@ -87,6 +102,7 @@ class Pipeline:
         candidates, cost = self._generate(task, work, progress)
         progress(Progress("running the queries", 0, len(candidates)))
         candidates = map_threads(lambda candidate: self._execute(candidate, task, work), candidates, cancel)
+        _check_execution(question, candidates)
         candidates, fixing = self._fix(candidates, task, work, progress)
         grouped = group(candidates)
         chosen = SELECTORS[self.recipe.select.selector](grouped)
@@ -96,11 +112,9 @@ class Pipeline:
         return self._answered(question, grouped, chosen, cost)
 
     def _task(self, question: Question, db: Database) -> Task:
-        schema = introspect(db)
-        if not schema.tables:
-            raise EmptyDatabaseError(f"{db.url} has no tables; there is nothing to ask about")
-        text = render(schema, sample(db, schema, self.recipe.schema.sample_rows), form=self.recipe.schema.form)
-        return Task(question, schema, text)
+        schema, part = introspect(db), self.recipe.schema
+        samples = sample(db, schema, part.sample_rows) if part.sample_rows else None
+        return Task(question, schema, render(schema, samples, form=part.form, max_chars=SCHEMA_CHARS))
 
     def _generate(
         self, task: Task, work: fix.Work, progress: Callable[[Progress], None]
@@ -115,7 +129,7 @@ class Pipeline:
                 top_p=part.top_p,
                 max_tokens=part.max_tokens,
                 seed=derive_seed(work.seed, "generate", number),
-                stop=(";",),
+                stop=STOP,
             )
             reply = self.model.complete(GENERATORS[part.generator](task), sampling, part.samples, cancel=work.cancel)
             candidates += [_candidate(completion, part) for completion in reply.completions]
@@ -134,27 +148,31 @@ class Pipeline:
         """Repair what failed, likeliest first, for as long as a repaired vote could still change the outcome."""
         broken = [index for index, candidate in enumerate(candidates) if fix.needs_fixing(candidate)]
         broken.sort(key=lambda index: -(candidates[index].logprob or 0.0))
-        known: dict[str, Candidate] = {}
+        known: dict[str, tuple[Candidate, tuple[Fix, ...]]] = {}
         cost = Cost()
         for done, index in enumerate(broken):
-            if not self.recipe.fix.attempts or decided(group(candidates), len(broken) - done):
+            if not self.recipe.fix.attempts or decided(group(candidates), broken[done:]):
                 break
             progress(Progress("repairing queries", done, len(broken)))
             candidate = candidates[index]
             if candidate.sql not in known:
-                part = self._part(index)
-                known[candidate.sql], spent = fix.ask_again(
-                    candidate,
-                    GENERATORS[part.generator](task),
-                    task,
-                    work,
-                    attempts=self.recipe.fix.attempts,
-                    max_tokens=part.max_tokens,
-                )
+                repaired, spent = self._ask_again(candidate, self._part(index), task, work)
+                known[candidate.sql] = repaired, repaired.fixes[len(candidate.fixes) :]
                 cost += spent
-            repaired = known[candidate.sql]
-            candidates[index] = replace(candidate, sql=repaired.sql, result=repaired.result, fixes=repaired.fixes)
+            repaired, fixes = known[candidate.sql]
+            candidates[index] = replace(
+                candidate, sql=repaired.sql, result=repaired.result, fixes=(*candidate.fixes, *fixes)
+            )
         return candidates, cost
+
+    def _ask_again(
+        self, candidate: Candidate, part: GeneratePart, task: Task, work: fix.Work
+    ) -> tuple[Candidate, Cost]:
+        conversation = GENERATORS[part.generator](task)
+        attempts = self.recipe.fix.attempts
+        if error_kind(candidate.result) == "limit":
+            attempts = 1  # each try may take as long again
+        return fix.ask_again(candidate, conversation, task, work, attempts=attempts, max_tokens=part.max_tokens)
 
     def _part(self, index: int) -> GeneratePart:
         """The part of the recipe that made the candidate at ``index``."""
@@ -178,26 +196,26 @@ class Pipeline:
         )
 
 
-_WRITE = re.compile(
-    r"^(?:please|kindly|now|can you|could you|would you|i want you to|i want to|let's)?[\s,]*"
-    r"(?:(?:delete|drop|truncate|erase|wipe|insert|remove)\b(?! (?:off|out|rate|in (?:sales|price)))"
-    r"|update\b(?! (?:me|us)\b)|alter (?:the )?(?:table|column|schema|database)\b"
-    r"|rename (?:the )?(?:table|column)\b|create (?:an? |the )?(?:new )?"
-    r"(?:table|view|index|column|database|trigger|user)\b"
-    r"|add (?:an? |the )?(?:new )?(?:row|record|column|table|entry|customer|user)\b|grant\b|revoke\b)",
-    re.IGNORECASE,
-)
-
-
-def check_question(question: Question) -> None:
-    """Raise ``QuestionError`` for a question that is empty or asks to change data."""
-    if not question.text.strip():
-        raise QuestionError("the question is empty; ask something, such as: how many customers are there?")
-    if _WRITE.match(question.text.strip()):
+def _check_execution(question: Question, candidates: Sequence[Candidate]) -> None:
+    """Raise what is not the queries' fault: a question read as an order, a locked or broken database."""
+    if 2 * sum(is_write(candidate.sql) for candidate in candidates) > len(candidates):
         raise QuestionError(
-            f"{question.text.strip()[:80]!r} asks to change the database, and sqljury only reads; "
-            "ask for the rows instead, such as: which rows would that be?"
+            f"for {question.text.strip()[:80]!r} the model wrote statements that do more than read, and sqljury only "
+            "reads; ask about the rows as they are"
         )
+    if any(candidate.result.ok for candidate in candidates):
+        return
+    for kind, error in _UNUSABLE.items():
+        for candidate in candidates:
+            if error_kind(candidate.result) == kind:
+                raise error(str(candidate.result.error).removeprefix(f"{kind}: "))
+
+
+_UNUSABLE: dict[str, type[SqljuryError]] = {
+    "cancelled": CancelledError,
+    "locked": DatabaseLockedError,
+    "database": DatabaseError,
+}
 
 
 def _candidate(completion: Completion, part: GeneratePart) -> Candidate:
@@ -235,4 +253,5 @@ def ask(
         database = stack.enter_context(connect(db)) if isinstance(db, str | os.PathLike) else db
         if model is None or isinstance(model, str):
             model = open_model(model)
+            stack.callback(getattr(model, "close", _nothing))
         return Pipeline.from_recipe(recipe, model, limits).answer(asked, database, seed=seed)

@@ -4,34 +4,46 @@ from __future__ import annotations
 
 import re
 
+STOP = (";\n",)
+"""Where a reply may end. A semicolon alone may stand in a text, and prose may have one before the query."""
+
 _FENCE = re.compile(r"```[ \t]*(?:\w+)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_START = re.compile(r"^[ \t(]*(?:SELECT|WITH|VALUES)\b", re.IGNORECASE | re.MULTILINE)
-_INLINE = re.compile(r"\b(?:SELECT|WITH)\b(?=\s)")  # in capitals, as prose selects things too
-_OTHER = re.compile(
-    r"^\s*(?:INSERT|UPDATE|DELETE|DROP|ALTER|CREATE|REPLACE|TRUNCATE|MERGE|GRANT|ATTACH|PRAGMA)\b", re.IGNORECASE
+_START = re.compile(r"^[ \t(]*(?:SELECT\b|VALUES\s*\(|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[]+\s*(?:\(|AS\b))", re.I | re.M)
+_INLINE = re.compile(r"\b(?:SELECT|WITH)\b(?=\s)|\b[Ss]elect\b(?=[^.]*\bfrom\b)")
+_WRITE = re.compile(
+    r"\s*(?:INSERT|UPDATE|DELETE|DROP|ALTER|CREATE|REPLACE|TRUNCATE|MERGE|GRANT|REVOKE|ATTACH|VACUUM|PRAGMA)\b",
+    re.IGNORECASE,
 )
+_PROSE = re.compile(r"\s*[A-Z][a-z]+ [a-z]+ ")
+_TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|;", re.DOTALL)
 
 
 def extract_sql(reply: str) -> str:
-    """The one statement in ``reply``, without fence, prose or trailing semicolon; empty when there is none.
+    """The first statement in ``reply``, without fence, prose or semicolon; empty when there is none.
 
     A fenced block is preferred, the last one when there are several, as models reason first and conclude last.
     A statement that writes is returned too: refusing it is the database layer's work, and says more than silence.
     """
     blocks = [block for block in _FENCE.findall(reply) if block.strip()]
     text = blocks[-1] if blocks else reply.replace("```", "\n")
-    if _OTHER.match(text):
-        return _trim(text)
+    if is_write(text):
+        return _first(text)
     found = _START.search(text) or (None if blocks else _INLINE.search(text))
-    return _trim(text[found.start() :]) if found else (_trim(text) if blocks else "")
+    return _first(text[found.start() :]) if found else (_first(text) if blocks else "")
 
 
-def _trim(text: str) -> str:
-    """Up to a blank line that prose follows, and without the semicolon at the end."""
-    paragraphs = re.split(r"\n\s*\n", text.strip())
-    kept = [paragraphs[0]]
+def is_write(sql: str) -> bool:
+    """Whether the text begins like a statement that changes something."""
+    return _WRITE.match(sql) is not None
+
+
+def _first(text: str) -> str:
+    """Up to a semicolon that stands in no text, name or comment, or to a blank line that prose follows."""
+    semicolon = next((token.start() for token in _TOKEN.finditer(text) if token[0] == ";"), len(text))
+    paragraphs = re.split(r"\n\s*\n", text[:semicolon].strip())
+    kept = paragraphs[:1]
     for paragraph in paragraphs[1:]:
-        if kept[-1].rstrip().endswith(";") or re.match(r"\s*[A-Z][a-z]+ [a-z]+ ", paragraph):
+        if _PROSE.match(paragraph):
             break
         kept.append(paragraph)
-    return "\n".join(kept).strip().rstrip(";").strip()
+    return "\n".join(kept).strip()

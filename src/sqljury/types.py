@@ -111,11 +111,6 @@ class Result:
         """The query ran, whatever it returned."""
         return self.error is None
 
-    @property
-    def empty(self) -> bool:
-        """The query ran and returned no row."""
-        return self.ok and not self.rows
-
 
 @dataclass(frozen=True, slots=True)
 class Fix:

@@ -40,10 +40,25 @@ def test_failures_and_missing_queries_have_no_vote() -> None:
 
 
 def test_a_lead_is_decided_when_open_votes_cannot_change_it() -> None:
-    grouped = group([candidate((1,)), candidate((1,)), candidate((1,)), candidate((2,)), candidate(error="x")])
-    assert decided(grouped, open_votes=1)
-    assert not decided(grouped, open_votes=2)
-    assert not decided(group([candidate(error="x")]), open_votes=0)
+    one, two, broken = candidate((1,)), candidate((2,)), candidate(error="x")
+    grouped = group([one, one, one, two, broken])
+    assert decided(grouped, still_open=[4])
+    assert not decided(group([one, one, two, broken]), still_open=[3])
+    assert not decided(group([broken]), still_open=[])
+
+
+def test_open_candidates_are_not_counted_as_settled() -> None:
+    empty = candidate()
+    grouped = group([empty, empty, empty])
+    assert not decided(grouped, still_open=[1, 2])
+    assert decided(grouped, still_open=[])
+
+
+def test_within_the_group_the_commonest_order_wins_over_the_likeliest_query() -> None:
+    grouped = group(
+        [candidate((1,), (2,), logprob=-9.0), candidate((1,), (2,), logprob=-8.0), candidate((2,), (1,), logprob=-1.0)]
+    )
+    assert choose(grouped) == 1
 
 
 def test_numbers_agree_in_nine_digits() -> None:
@@ -51,6 +66,7 @@ def test_numbers_agree_in_nine_digits() -> None:
     assert agree(Result(("a",), ((2,),)), Result(("a",), ((2.0,),)))
     assert not agree(Result(("a",), ((float("inf"),),)), Result(("a",), ((1.0,),)))
     assert not agree(Result(("a",), ((0.3,),)), Result(("a",), ((0.31,),)))
+    assert agree(Result(("a",), ((12345678901,),)), Result(("a",), ((12345678901.0,),)))
     assert not agree(Result(("a",), (("1",),)), Result(("a",), ((1,),)))
 
 

@@ -52,7 +52,8 @@ def ask(
     from sqljury.db.connect import connect
     from sqljury.errors import NoAnswerError
     from sqljury.llm.open import open_model
-    from sqljury.pipeline import Pipeline, check_question
+    from sqljury.pipeline import Pipeline
+    from sqljury.questions import check_question
     from sqljury.types import Limits, Question
 
     asked = Question(question, evidence)

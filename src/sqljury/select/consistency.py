@@ -6,7 +6,7 @@ Wang et al. 2022, as CHASE-SQL (section 3.5) uses it for queries: executed, grou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any
@@ -17,6 +17,10 @@ from sqljury.types import Candidate, Result
 
 DIGITS = 9
 """Significant digits in which numbers must agree: sums differ in the last ones with the order of addition."""
+
+
+WHOLE = 2.0**53
+"""Up to here a float holds whole numbers exactly, and a sum of them is the same with integers."""
 
 
 def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -37,18 +41,32 @@ def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 def choose(candidates: Sequence[Candidate]) -> int | None:
-    """The index of the likeliest candidate of the largest group; None when every candidate failed.
+    """The index of the chosen candidate of the largest group; None when every candidate failed.
 
-    ``candidates`` are grouped. A candidate without log-probability ranks by its place, the earlier first.
+    ``candidates`` are grouped. Within the group they may differ in the order of rows or columns: that of most of them
+    is taken, so that one query without ORDER BY does not undo it for the others, and of those the likeliest query. A
+    candidate without log-probability ranks by its place, the earlier first.
     """
     best = [index for index, candidate in enumerate(candidates) if candidate.group == 0]
-    return max(best, key=lambda index: _rank(candidates, index)) if best else None
+    if not best:
+        return None
+    exact = {index: _rounded(candidates[index].result).rows for index in best}
+    votes = Counter(exact.values())
+    return max(best, key=lambda index: (votes[exact[index]], _rank(candidates, index)))
 
 
-def decided(candidates: Sequence[Candidate], open_votes: int) -> bool:
-    """Whether the largest group keeps its lead even if ``open_votes`` candidates all joined the second."""
-    votes = Counter(candidate.group for candidate in candidates if candidate.group is not None)
-    return bool(votes) and votes[0] > votes[1] + open_votes
+def decided(candidates: Sequence[Candidate], still_open: Collection[int]) -> bool:
+    """Whether the outcome holds whatever becomes of the candidates ``still_open``, by index.
+
+    Settled votes alone count for the leader, and every open one against it.
+    """
+    settled = Counter(
+        candidate.group
+        for index, candidate in enumerate(candidates)
+        if candidate.group is not None and index not in still_open
+    )
+    first, second = [*(votes for _, votes in settled.most_common(2)), 0, 0][:2]
+    return first > second + len(still_open)
 
 
 def agree(one: Result, other: Result) -> bool:
@@ -72,8 +90,9 @@ def _rounded(result: Result) -> Result:
 def _cell(cell: Any) -> Any:
     if not isinstance(cell, float) or not isfinite(cell):
         return cell
-    rounded = float(f"{cell:.{DIGITS}g}")
-    return int(rounded) if rounded.is_integer() else rounded
+    if cell.is_integer() and abs(cell) < WHOLE:
+        return int(cell)
+    return float(f"{cell:.{DIGITS}g}")
 
 
 def _strength(candidates: Sequence[Candidate], members: list[int]) -> tuple[Any, ...]:
