@@ -174,7 +174,7 @@ def test_each_candidate_keeps_its_own_story(db: Database) -> None:
 def test_open_votes_are_no_settled_ones(db: Database) -> None:
     """Three queries without rows agree, but each may still be repaired: that decides nothing."""
     empty = [NONE, NONE.replace("300", "301"), NONE.replace("300", "302")]
-    model = FakeModel([empty, BROKEN, "SELECT qq FROM person", "SELECT qqq FROM person", TALL, TALL])
+    model = FakeModel([empty, BROKEN, "SELECT qq FROM person", TALL, TALL])
     found = Pipeline(sampled(3), model).answer(Question("Who?"), db)
     assert found.sql == TALL
     assert found.confidence == pytest.approx(2 / 3)

@@ -17,18 +17,25 @@ def map_threads(function: Callable[[T], R], items: Iterable[T], cancel: threadin
     """``function`` of each item, in the items' order, a few at a time in threads.
 
     The first exception is raised; on any exception, Ctrl-C among them, ``cancel`` is set first so that running
-    work can stop early.
+    work can stop early. Once it has stopped, ``cancel`` is cleared again if an error set it: to the caller it says
+    that the user wants to stop.
     """
     listed = list(items)
     if len(listed) < 2:
         return [function(item) for item in listed]
-    with ThreadPoolExecutor(max_workers=min(WORKERS, len(listed)), thread_name_prefix="sqljury") as pool:
-        futures = [pool.submit(function, item) for item in listed]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            if cancel is not None:
-                cancel.set()
-            for future in futures:
-                future.cancel()
-            raise
+    failed = False
+    try:
+        with ThreadPoolExecutor(max_workers=min(WORKERS, len(listed)), thread_name_prefix="sqljury") as pool:
+            futures = [pool.submit(function, item) for item in listed]
+            try:
+                return [future.result() for future in futures]
+            except BaseException as error:
+                if cancel is not None:
+                    failed = isinstance(error, Exception) and not cancel.is_set()
+                    cancel.set()
+                for future in futures:
+                    future.cancel()
+                raise
+    finally:
+        if failed and cancel is not None:
+            cancel.clear()

@@ -55,12 +55,15 @@ def ask_again(
     *,
     attempts: int,
     max_tokens: int,
+    tried: set[str],
 ) -> tuple[Candidate, Cost]:
     """Let the model rewrite a query that failed or found nothing, up to ``attempts`` times.
 
     ``conversation`` is the one that asked for the query; the model sees it again with what it wrote and what came
-    of it. A query that runs is only ever replaced by one that runs and finds something. Returns the candidate,
-    repaired or not, and what the attempts cost.
+    of it. It is not asked on when it comes back with a query of ``tried``, which holds those of the question that
+    led nowhere and is added to, or when an attempt ends just as the one before: decoding is greedy, and it has said
+    what it has to say. A query that runs is only ever replaced by one that runs and finds something. Returns the
+    candidate, repaired or not, and what the attempts cost.
     """
     best, latest, cost = candidate, candidate, Cost()
     for attempt in range(attempts):
@@ -71,14 +74,18 @@ def ask_again(
         reply = work.model.complete(turn, sampling, cancel=work.cancel)
         cost += reply.cost
         sql = extract_sql(reply.completions[0].text)
-        if not sql or sql == latest.sql:
-            break  # it has nothing else to say, and greedy decoding would say it again
+        if not sql or sql in tried:
+            break
+        before = latest.result.error
         result = work.db.execute(sql, work.limits, work.cancel)
         latest = bind_names(_fixed(latest, sql, result, "model"), task, work)
         if latest.result.rows:
             return latest, cost
+        tried.add(sql)
         if latest.result.ok and not best.result.ok:
             best = latest
+        if latest.result.error == before:
+            break
     return best, cost
 
 

@@ -149,6 +149,7 @@ class Pipeline:
         broken = [index for index, candidate in enumerate(candidates) if fix.needs_fixing(candidate)]
         broken.sort(key=lambda index: -(candidates[index].logprob or 0.0))
         known: dict[str, tuple[Candidate, tuple[Fix, ...]]] = {}
+        tried = {candidates[index].sql for index in broken}
         cost = Cost()
         for done, index in enumerate(broken):
             if not self.recipe.fix.attempts or decided(group(candidates), broken[done:]):
@@ -156,7 +157,7 @@ class Pipeline:
             progress(Progress("repairing queries", done, len(broken)))
             candidate = candidates[index]
             if candidate.sql not in known:
-                repaired, spent = self._ask_again(candidate, self._part(index), task, work)
+                repaired, spent = self._ask_again(candidate, self._part(index), task, work, tried)
                 known[candidate.sql] = repaired, repaired.fixes[len(candidate.fixes) :]
                 cost += spent
             repaired, fixes = known[candidate.sql]
@@ -166,13 +167,15 @@ class Pipeline:
         return candidates, cost
 
     def _ask_again(
-        self, candidate: Candidate, part: GeneratePart, task: Task, work: fix.Work
+        self, candidate: Candidate, part: GeneratePart, task: Task, work: fix.Work, tried: set[str]
     ) -> tuple[Candidate, Cost]:
-        conversation = GENERATORS[part.generator](task)
         attempts = self.recipe.fix.attempts
         if error_kind(candidate.result) == "limit":
             attempts = 1  # each try may take as long again
-        return fix.ask_again(candidate, conversation, task, work, attempts=attempts, max_tokens=part.max_tokens)
+        conversation = GENERATORS[part.generator](task)
+        return fix.ask_again(
+            candidate, conversation, task, work, attempts=attempts, max_tokens=part.max_tokens, tried=tried
+        )
 
     def _part(self, index: int) -> GeneratePart:
         """The part of the recipe that made the candidate at ``index``."""

@@ -9,7 +9,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqljury.bench.run import Record
+from sqljury.bench.folder import Record
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.metrics.execution import EX, EXE, LIMITS, Rules, judge, run_gold

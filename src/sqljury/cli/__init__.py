@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
-from sqljury.cli import ask, bench, evaluate, models
+from sqljury.cli import ask, bench, evaluate, models, terminal
 from sqljury.errors import SqljuryError
 
 app = typer.Typer(
@@ -23,6 +26,7 @@ app.command("eval")(evaluate.evaluate)
 app.add_typer(bench.app, name="bench")
 app.add_typer(models.app, name="models")
 
+OTHER = 1
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
@@ -46,14 +50,47 @@ def _options(
 
 def main() -> None:
     """Run the command line and exit: 0 when it worked, else the error's own code (see ``sqljury.errors``)."""
+    terminal.prepare()
+    sys.exit(_guarded(sys.argv[1:]))
+
+
+def _guarded(arguments: list[str]) -> int:
+    """The exit code of a command, whatever becomes of it, the writing of its output included."""
     try:
-        app()
+        code = _run(arguments)
+        sys.stdout.flush()  # here, where a full disk can still be told of
+        return code
+    except (KeyboardInterrupt, typer.Abort):
+        terminal.say("stopped")
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has gone, and there is no one left to tell
+        terminal.abandon()
+        return BROKEN_PIPE
+    except OSError as error:
+        what = error.strerror or str(error) or type(error).__name__
+        terminal.say(f"{os.fsdecode(error.filename)}: {what}" if _named(error) else what)
+        terminal.abandon()
+        return OTHER
+
+
+def _run(arguments: list[str]) -> int:
+    # Typer's own main is left out: it turns Ctrl-C and a broken pipe into exits of its own.
+    command = get_command(app)
+    try:
+        with command.make_context("sqljury", arguments) as context:
+            command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    except typer.TyperException as error:
+        text = io.StringIO()
+        error.show(file=text)  # type: ignore[attr-defined]  # all that a command line raises can show themselves
+        print(terminal.clean_lines(text.getvalue()), file=sys.stderr)
+        return error.exit_code
     except SqljuryError as error:
-        print(f"sqljury: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("sqljury: stopped", file=sys.stderr)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read the output has gone, and there is no one left to tell
-        sys.exit(BROKEN_PIPE)
+        terminal.say(str(error))
+        return error.exit_code
+    return 0
+
+
+def _named(error: OSError) -> bool:
+    return isinstance(error.filename, str | bytes)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sqljury.cli import show
+from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
     CacheOption,
     MaxCalls,
@@ -58,16 +59,16 @@ def ask(
 
     asked = Question(question, evidence)
     check_question(asked)
-    with connect(db) as database, show.progress() as report:
+    with connect(db) as database, show.progress() as report, interruptible() as cancel:
         language_model = open_model(
             model, cache=cache, budget=budget(max_calls, max_tokens, max_usd), price=price_of(price)
         )
         pipeline = Pipeline.from_recipe(recipe, language_model, Limits(seconds=timeout))
         try:
-            answer = pipeline.answer(asked, database, seed=seed, progress=report)
+            answer = pipeline.answer(asked, database, seed=seed, progress=report, cancel=cancel)
         except NoAnswerError as error:
             report.close()
             if explain:
-                show.evidence(error.candidates, error.cost)
+                show.evidence(error.candidates, error.cost, stderr=True)
             raise
     show.answer(answer, output.value, limit, explain)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from sqljury.cli import terminal
+from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import CacheOption, ModelOption, RecipeOption
 
 app = typer.Typer(help="Run recipes over benchmarks.", no_args_is_help=True)
@@ -32,6 +33,7 @@ def spider(
 ) -> None:
     """Answer Spider's questions and keep every candidate; then run `sqljury eval` on the folder."""
     from sqljury.bench import run
+    from sqljury.bench.folder import Record
     from sqljury.datasets import spider as dataset
     from sqljury.llm.open import open_model
     from sqljury.pipeline import Pipeline
@@ -42,15 +44,14 @@ def spider(
         examples = dataset.sample(examples, limit, seed)
     pipeline = Pipeline.from_recipe(recipe, open_model(model, cache=cache), Limits(seconds=timeout))
     name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit}
-    done = len(run.records(out))
-    if done:
-        print(f"{out} has {done} of {len(examples)} answers; going on", file=sys.stderr)
 
-    def say(record: run.Record) -> None:
-        nonlocal done
-        done += 1
-        outcome = record["error"] or " ".join(record["sql"].split())
-        print(f"{done}/{len(examples)} {record['cost']['seconds']:.1f} s {outcome[:100]}", file=sys.stderr)
+    def say(done: int, record: Record | None) -> None:
+        if record is not None:
+            outcome = record["error"] or " ".join(record["sql"].split())
+            terminal.note(f"{done}/{len(examples)} {record['cost']['seconds']:.1f} s {outcome[:100]}")
+        elif done:
+            terminal.note(f"{out} has {done} of {len(examples)} answers; going on")
 
-    run.run(examples, pipeline, out, run.settings(pipeline, name, seed), say)
-    print(f"{len(examples)} answers in {out}; now run: sqljury eval {out}", file=sys.stderr)
+    with interruptible() as cancel:
+        run.run(examples, pipeline, out, run.settings(pipeline, name, seed), say, cancel)
+    terminal.note(f"{len(examples)} answers in {out}; now run: sqljury eval {out}")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sqljury.cli import terminal
 from sqljury.llm import models
 
 app = typer.Typer(help="The local models: which there are, where they lie, and how to get them.", no_args_is_help=True)
@@ -17,7 +18,6 @@ Name = Annotated[str, typer.Argument(help="A name of the catalogue; see `sqljury
 @app.command("list")
 def list_models() -> None:
     """List the catalogue, and what of it is on this machine."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -26,7 +26,7 @@ def list_models() -> None:
     for entry in models.CATALOGUE.values():
         here = "yes" if models.find(entry.name) else "no"
         table.add_row(entry.name, f"{entry.size / 1e6:,.0f} MB", here, entry.license, entry.summary)
-    Console(highlight=False).print(table)
+    terminal.show(table)
 
 
 @app.command("path")
@@ -44,17 +44,18 @@ def pull(
     """Fetch weights and check their hash; a broken-off download goes on where it stopped."""
     import sys
 
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     silent = not sys.stderr.isatty()
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=silent) as bar:
-        task = bar.add_task(f"looking for {name}", total=None)
+    with Progress(*columns, console=terminal.console(stderr=True), transient=True, disable=silent) as bar:
+        task = bar.add_task(terminal.clean(f"looking for {name}"), total=None)
         target = models.pull(
             name,
             source=source,
             force=force,
-            progress=lambda what, done, total: bar.update(task, description=what, completed=done, total=total),
+            progress=lambda what, done, total: bar.update(
+                task, description=terminal.clean(what), completed=done, total=total
+            ),
         )
     print(target)

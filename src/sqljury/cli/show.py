@@ -1,33 +1,30 @@
-"""What the terminal shows: answers and evidence on stdout, progress on stderr."""
+"""What is shown: answers on stdout, progress on stderr, the evidence below a table or else on stderr."""
 
 from __future__ import annotations
 
 import csv
-import json
+import io
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from sqljury.cli import terminal
 from sqljury.types import Answer, Candidate, Cell, Cost
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from sqljury.pipeline import Progress
 
 TABLE_ROWS = 50
-WIDE = 10_000
+BLOB_BYTES = 16
 
 
 class progress:  # noqa: N801 - reads as a phrase where it is used
     """A line on stderr that says what is being done; silent where stderr is no terminal."""
 
     def __init__(self) -> None:
-        from rich.console import Console
-
-        self._status = Console(stderr=True).status("starting") if sys.stderr.isatty() else None
+        self._status = terminal.console(stderr=True).status("starting") if sys.stderr.isatty() else None
 
     def __enter__(self) -> Self:
         if self._status:
@@ -52,23 +49,33 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool) -> None
     if limit is not None and len(found.rows) > limit and output != "table":
         found = replace(found, rows=found.rows[:limit], truncated=True)
     if output == "json":
-        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+        print(terminal.to_json(found.to_dict()))
     elif output == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(found.columns)
-        writer.writerows([["" if cell is None else text(cell) for cell in row] for row in found.rows])
+        _csv(found)
     elif output == "sql":
-        print(f"{found.sql};")
+        print(f"{terminal.clean_lines(found.sql) if terminal.at_terminal() else found.sql};")
     else:
         _table(found, limit or TABLE_ROWS)
-    if explain and output == "table":
-        evidence(found.candidates, found.cost)
+    if explain:
+        evidence(found.candidates, found.cost, stderr=output != "table")
 
 
-def evidence(candidates: Sequence[Candidate], cost: Cost | None) -> None:
+def _csv(found: Answer) -> None:
+    """Header and rows; NULL is nothing, a blob ``0x`` and its digits. Cells are cut or cleaned for a terminal only."""
+    for row in (found.columns, *found.rows):
+        if terminal.at_terminal():
+            cells = ["" if cell is None else text(cell) for cell in row]
+        else:
+            cells = ["" if cell is None else f"0x{cell.hex()}" if isinstance(cell, bytes) else cell for cell in row]
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\r\n").writerow(cells)  # a writer quotes the line ends that it knows
+        print(line.getvalue().removesuffix("\r\n"))
+
+
+def evidence(candidates: Sequence[Candidate], cost: Cost | None, *, stderr: bool = False) -> None:
     """Print every candidate with its group, what was repaired, and what it all cost."""
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(title="Candidates", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("#", "group", "logprob", "rows"):
@@ -80,11 +87,11 @@ def evidence(candidates: Sequence[Candidate], cost: Cost | None) -> None:
             "-" if candidate.group is None else str(candidate.group + 1),
             "-" if candidate.logprob is None else f"{candidate.logprob:.1f}",
             str(len(candidate.result.rows)) if candidate.result.ok else "error",
-            escape("\n".join(_story(candidate))),
+            Text("\n".join(map(terminal.clean, _story(candidate)))),
         )
-    _print("", table)
+    terminal.show("", table, stderr=stderr)
     if cost is not None:
-        _print("", _bill(cost))
+        terminal.show("", _bill(cost), stderr=stderr)
 
 
 def _story(candidate: Candidate) -> list[str]:
@@ -110,41 +117,32 @@ def _bill(cost: Cost) -> str:
 
 def _table(found: Answer, limit: int) -> None:
     from rich import box
-    from rich.markup import escape
     from rich.syntax import Syntax
     from rich.table import Table
+    from rich.text import Text
 
     shown = found.rows[:limit]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, name in enumerate(found.columns):
         numeric = all(row[index] is None or isinstance(row[index], (int, float)) for row in shown)
-        table.add_column(escape(name), justify="right" if numeric and shown else "left", overflow="fold")
+        table.add_column(Text(text(name)), justify="right" if numeric and shown else "left", overflow="fold")
     for row in shown:
-        table.add_row(*[escape(text(cell)) for cell in row])
-    _print(Syntax(found.sql, "sql", theme="ansi_dark", background_color="default", word_wrap=True), table)
+        table.add_row(*[Text(text(cell)) for cell in row])
+    sql = terminal.clean_lines(found.sql)
+    terminal.show(Syntax(sql, "sql", theme="ansi_dark", background_color="default", word_wrap=True), table)
     total = f"{len(found.rows):,}{'+' if found.truncated else ''} row{'' if len(found.rows) == 1 else 's'}"
     cut = f", the first {len(shown)} shown" if len(shown) < len(found.rows) else ""
     votes = sum(candidate.group == 0 for candidate in found.candidates)
-    _print(
+    terminal.show(
         f"{total}{cut}. Confidence {found.confidence:.0%}: {votes} of {len(found.candidates)} "
         f"candidate{'' if len(found.candidates) == 1 else 's'} agree{'s' if votes == 1 else ''}."
     )
 
 
 def text(cell: Cell) -> str:
-    """A cell as text, on one line and without control characters: content must not steer the terminal."""
+    """A cell for people to read: on one line, without control characters, a long blob cut."""
     if cell is None:
         return "NULL"
     if isinstance(cell, bytes):
-        return f"0x{cell[:16].hex()}{'...' if len(cell) > 16 else ''}"
-    return "".join(character if character.isprintable() else " " for character in str(cell))
-
-
-def _print(*parts: RenderableType) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=WIDE)  # for a pipe nothing is wrapped
-    for part in parts:
-        console.print(part, soft_wrap=not console.is_terminal)
+        return f"0x{cell[:BLOB_BYTES].hex()}{'...' if len(cell) > BLOB_BYTES else ''}"
+    return terminal.clean(str(cell))

@@ -73,7 +73,9 @@ class Reply:
 class LanguageModel(Protocol):
     """A model that answers messages.
 
-    ``name`` identifies the weights or service in caches, logs and reports; it never holds a key.
+    ``name`` identifies the weights or service in caches, logs and reports; it never holds a key. A model may have
+    two more members, which wrappers pass on: ``identity``, a text that caches use in place of the name, where more
+    than the name shapes a reply; and ``close()``, which frees what the model holds until it is used again.
     """
 
     @property

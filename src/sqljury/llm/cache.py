@@ -37,11 +37,11 @@ create table reply (
 class Cached:
     """A model whose replies are kept in the SQLite file ``path`` and given again for the same call.
 
-    A call is the same if the model's name, the messages, every field of the sampling and ``n`` are. A reply that
-    was kept costs nothing but the seconds to read it: no call, no tokens. So put the meter inside:
-    ``Cached(Metered(model, ledger), path)``. Replies older than ``max_age`` seconds are not given; beyond
-    ``max_bytes`` the ones longest unused go first. Threads and processes may share the file, which only its owner
-    can read. A damaged file is put aside, one that cannot be written is done without, both with a warning.
+    A call is the same if the model's ``identity`` (its name where it has none), the messages, every field of the
+    sampling and ``n`` are. A reply that was kept costs nothing but the seconds to read it: no call, no tokens. So put
+    the meter inside: ``Cached(Metered(model, ledger), path)``. Replies older than ``max_age`` seconds are not given;
+    beyond ``max_bytes`` the ones longest unused go first. Threads and processes may share the file, which only its
+    owner can read. A damaged file is put aside, one that cannot be written is done without, both with a warning.
     Raises ``InputError`` if ``path`` is a database of another kind.
     """
 
@@ -64,6 +64,11 @@ class Cached:
         """The name of the model within."""
         return self.model.name
 
+    @property
+    def identity(self) -> str:
+        """What the model within says its replies depend on, its name if it says nothing."""
+        return str(getattr(self.model, "identity", self.model.name))
+
     def complete(
         self,
         messages: Sequence[Message],
@@ -75,7 +80,7 @@ class Cached:
     ) -> Reply:
         """Give the kept reply, its text replayed to ``on_text``, or ask the model within and keep what it says."""
         began = time.perf_counter()
-        key = call_key(self.model.name, messages, sampling, n)
+        key = call_key(self.identity, messages, sampling, n)
         kept = self._use(lambda connection: self._read(connection, key))
         if kept is None:
             reply = self.model.complete(messages, sampling, n, on_text=on_text, cancel=cancel)
@@ -91,6 +96,12 @@ class Cached:
     def count_tokens(self, text: str) -> int:
         """As the model within counts."""
         return self.model.count_tokens(text)
+
+    def close(self) -> None:
+        """Free what the model within holds."""
+        close = getattr(self.model, "close", None)
+        if close is not None:
+            close()
 
     def clear(self) -> None:
         """Forget all replies."""
@@ -151,12 +162,12 @@ class Cached:
         warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
-def call_key(name: str, messages: Sequence[Message], sampling: Sampling, n: int) -> str:
+def call_key(identity: str, messages: Sequence[Message], sampling: Sampling, n: int) -> str:
     """The SHA-256, in hexadecimal, over everything that shapes a reply."""
     # Keys are not sorted: the order of a JSON schema's properties shapes the reply.
     call = {
         "format": FORMAT,
-        "model": name,
+        "model": identity,
         "messages": [list(message) for message in messages],
         "sampling": {field.name: getattr(sampling, field.name) for field in fields(sampling)},
         "n": n,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -9,8 +10,10 @@ import queue
 import secrets
 import shutil
 import socket
+import stat
 import tempfile
 import threading
+import warnings
 import weakref
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -22,10 +25,13 @@ from sqljury.errors import CancelledError, ModelError, WeightsError
 PROMPT_BATCH = 256
 """Prompt tokens read between two looks at whether the call was cancelled."""
 
+UNFINISHED = ".tmp"
+"""How the name of a state ends while it is written."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to load the weights; ``states`` is the folder of kept prompt states."""
+    """How to load the weights; ``states`` is the folder to keep prompt states in, if it is a private one."""
 
     weights: Path
     slots: int
@@ -50,19 +56,21 @@ class Engine:
     """Loaded weights.
 
     llama.cpp's own server answers on a Unix socket in a folder that only this user can enter, so no port is opened;
-    where Python has no Unix sockets it listens on loopback. Either way it wants a random key.
+    where Python has no Unix sockets it listens on loopback. Either way it wants a random key. ``states`` is where
+    prompt states are kept: the folder that was asked for, or one that ends with the engine, with a warning.
     """
 
     def __init__(self, options: Options) -> None:
-        # idle threads that spin starve whatever else runs on the machine, and with it this process
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        # Threads that wait by spinning, as libgomp's do for milliseconds, starve whatever else runs on the machine and
+        # with it this process; those that sleep at once wake too slowly for a token. So they spin, but briefly.
+        os.environ.setdefault("GOMP_SPINCOUNT", "10000")
         import xllamacpp
 
-        _private(options.states)
         self._folder = Path(tempfile.mkdtemp(prefix="sqljury-"))
         self._cleanup = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._key = secrets.token_urlsafe(32)
         self.options = options
+        self.states = _states(options.states, self._folder)
         params = xllamacpp.CommonParams()
         params.model.path = str(options.weights)
         params.n_parallel = options.slots
@@ -72,7 +80,7 @@ class Engine:
         params.cpuparams.n_threads = options.threads
         params.cpuparams_batch.n_threads = options.threads
         params.cache_ram_mib = 0
-        params.slot_save_path = f"{options.states}{os.sep}"
+        params.slot_save_path = f"{self.states}{os.sep}"
         params.warmup = False
         params.ui = False
         params.verbosity = -1
@@ -121,10 +129,15 @@ class Engine:
         return reply
 
     def save(self, slot: int, file: Path) -> None:
-        """Keep the state of ``slot`` as ``file`` in the folder of states."""
-        unfinished = file.with_suffix(f".{os.getpid()}.tmp")
-        self.post(f"/slots/{slot}?action=save", {"filename": unfinished.name})
-        os.replace(unfinished, file)
+        """Keep the state of ``slot`` as ``file`` in the folder of states; raises ``ModelError`` or ``OSError``."""
+        unfinished = file.with_suffix(f".{secrets.token_hex(8)}{UNFINISHED}")  # others may be saving the same
+        try:
+            self.post(f"/slots/{slot}?action=save", {"filename": unfinished.name})
+            os.replace(unfinished, file)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+            raise
 
     def restore(self, slot: int, file: Path) -> bool:
         """Load the state of ``slot`` from ``file``; False when llama.cpp does not accept it."""
@@ -181,7 +194,33 @@ def _connection(address: str) -> http.client.HTTPConnection:
     return _UnixConnection(rest) if scheme == "unix" else http.client.HTTPConnection(rest)
 
 
-def _private(folder: Path) -> None:
-    """Make ``folder`` one that only this user can read: states hold what the prompts held."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    folder.chmod(0o700)
+def _states(wanted: Path, private: Path) -> Path:
+    """``wanted`` where nobody else can enter it, else a folder within ``private``.
+
+    States hold what the prompts held, and one that somebody else has put there would be loaded.
+    """
+    reason = _unfit(wanted)
+    if reason is None:
+        return wanted
+    warnings.warn(f"known schemas are not kept in {wanted}: {reason}", RuntimeWarning, stacklevel=2)
+    instead = private / "states"
+    instead.mkdir(mode=0o700)
+    return instead
+
+
+def _unfit(folder: Path) -> str | None:
+    """Why states cannot be kept in ``folder``, which is made if need be; None when they can."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        found = folder.stat()
+    except OSError as error:
+        return error.strerror
+    if not stat.S_ISDIR(found.st_mode):
+        return "it is no folder"
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        return "it belongs to another user"
+    if os.name == "posix" and found.st_mode & 0o077:
+        return f"others can enter it; run: chmod 700 {folder}"
+    return None if os.access(folder, os.W_OK | os.X_OK) else "it cannot be written"

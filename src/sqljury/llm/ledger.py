@@ -127,6 +127,11 @@ class Metered:
         """The name of the model within."""
         return self.model.name
 
+    @property
+    def identity(self) -> str:
+        """What the model within says its replies depend on, its name if it says nothing."""
+        return str(getattr(self.model, "identity", self.model.name))
+
     def complete(
         self,
         messages: Sequence[Message],
@@ -150,6 +155,12 @@ class Metered:
     def count_tokens(self, text: str) -> int:
         """As the model within counts."""
         return self.model.count_tokens(text)
+
+    def close(self) -> None:
+        """Free what the model within holds."""
+        close = getattr(self.model, "close", None)
+        if close is not None:
+            close()
 
     def _most(self, messages: Sequence[Message], sampling: Sampling, n: int) -> Cost:
         budget = self.ledger.budget

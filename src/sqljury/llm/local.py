@@ -8,10 +8,12 @@ asked before, nor in which order.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -25,7 +27,11 @@ from sqljury.types import Cost
 STATES_BYTES = 1 << 30
 """What the kept states may take on disk; the longest unused go first."""
 
+ABANDONED_SECONDS = 3600.0
+"""After that a state that is still unfinished was left by a process that was killed."""
+
 PREFIX_SLOT = 0
+STATE = ".state"
 
 
 class LocalModel:
@@ -33,7 +39,8 @@ class LocalModel:
 
     ``slots`` samples are written side by side; more than that in one call take turns. ``context`` is in tokens and
     shared by all slots. ``threads`` defaults to the machine's cores. The weights are loaded on first use. Calls
-    from several threads take turns. Missing or damaged weights raise ``WeightsError`` then.
+    from several threads take turns. Missing or damaged weights raise ``WeightsError`` then. ``states`` is the folder
+    to keep read schemas in; where that is not possible they last as long as the model, with a warning.
     """
 
     def __init__(
@@ -55,10 +62,17 @@ class LocalModel:
     @property
     def name(self) -> str:
         """The catalogue name; for any other file its stem and a mark that changes when the file does."""
-        file = Path(self._source).expanduser()
-        if self._source in models.CATALOGUE or not file.is_file():
+        file = models.expand(self._source)
+        if self._source in models.CATALOGUE or not os.path.isfile(file):
             return self._source
         return f"{file.stem}@{_fingerprint(file, '')[:8]}"
+
+    @property
+    def identity(self) -> str:
+        """What else a reply depends on, for the keys of caches: weights, library, and how samples are batched."""
+        entry = models.CATALOGUE.get(self._source)
+        weights = f" {entry.sha256}" if entry else ""
+        return f"{self.name}{weights} xllamacpp {engine.version()} slots {self._slots} batch {engine.PROMPT_BATCH}"
 
     def complete(
         self,
@@ -128,9 +142,10 @@ class LocalModel:
         if not prefix:
             running.forget()
             return 0
-        kept = self._states / f"{_fingerprint(running.options.weights, prefix)}.state"
-        if kept.is_file() and running.restore(PREFIX_SLOT, kept):
-            os.utime(kept)
+        kept = running.states / f"{_fingerprint(running.options.weights, prefix)}{STATE}"
+        if os.path.isfile(kept) and running.restore(PREFIX_SLOT, kept):
+            with contextlib.suppress(OSError):  # another process may just have deleted it
+                os.utime(kept)
             return 0
         opening = [Message("system", prefix), Message("user", "")]
         body = {**_body(opening, Sampling(max_tokens=0), 0), "cache_prompt": False, "id_slot": PREFIX_SLOT}
@@ -138,8 +153,7 @@ class LocalModel:
         with closing(running.stream(body, cancel)) as stream:
             for chunk in stream:
                 chunks.take(chunk)
-        running.save(PREFIX_SLOT, kept)
-        _shrink(kept.parent, STATES_BYTES)
+        _keep(running, kept)
         return chunks.prompt_tokens
 
 
@@ -245,11 +259,28 @@ def _error(error: dict[str, Any]) -> ModelError:
     return ModelError(f"llama.cpp refused the request: {error.get('message', 'no reason given')}")
 
 
+def _keep(running: engine.Engine, file: Path) -> None:
+    """Save the prefix's state; without it the next call reads the schema again, and that is all."""
+    try:
+        running.save(PREFIX_SLOT, file)
+    except (OSError, ModelError) as error:
+        warnings.warn(f"what was read of this schema is not kept: {error}", RuntimeWarning, stacklevel=2)
+    _shrink(file.parent, STATES_BYTES)
+
+
 def _shrink(folder: Path, limit: int) -> None:
-    """Delete the longest unused states until the rest fits ``limit`` bytes; the newest always stays."""
-    kept = sorted(folder.glob("*.state"), key=lambda file: file.stat().st_mtime, reverse=True)
-    used = 0
-    for number, file in enumerate(kept):
-        used += file.stat().st_size
-        if used > limit and number:
-            file.unlink(missing_ok=True)
+    """Delete the longest unused states until the rest fits ``limit`` bytes; the newest always stays.
+
+    Other processes may be doing the same: a file that has gone is no trouble.
+    """
+    with contextlib.suppress(OSError):
+        found = [(entry.stat(), entry.path) for entry in os.scandir(folder)]
+        states = [(status, path) for status, path in found if path.endswith(STATE)]
+        used = 0
+        for number, (status, path) in enumerate(sorted(states, key=lambda pair: -pair[0].st_mtime)):
+            used += status.st_size
+            if used > limit and number:
+                Path(path).unlink(missing_ok=True)
+        for status, path in found:
+            if path.endswith(engine.UNFINISHED) and time.time() - status.st_mtime > ABANDONED_SECONDS:
+                Path(path).unlink(missing_ok=True)

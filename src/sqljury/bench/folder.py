@@ -1,0 +1,181 @@
+"""The folder of a run, read with distrust: it may be half written, edited, or somebody else's.
+
+``run.json`` says what was run, ``answers.jsonl`` holds one JSON object a question, in the order they were answered,
+and ``run.lock`` is held by the program that writes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from sqljury.errors import DatasetError
+
+SETTINGS = "run.json"
+ANSWERS = "answers.jsonl"
+LOCK = "run.lock"
+
+Record = dict[str, Any]
+
+_SETTINGS_SHAPE: dict[str, type | tuple[type, ...]] = {"dataset": dict, "recipe": dict, "model": str, "seed": int}
+_RECORD_SHAPE: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("id", "db_id", "question", "gold", "sql"), str),
+    "error": (str, type(None)),
+    "candidates": list,
+    "cost": dict,
+}
+_CANDIDATE_SHAPE: dict[str, type | tuple[type, ...]] = {
+    "sql": str,
+    "logprob": (int, float, type(None)),
+    "fixes": list,
+}
+_FIX_SHAPE: dict[str, type | tuple[type, ...]] = {"before": str, "by": str}
+_COSTS = ("seconds", "prompt_tokens", "cached_tokens", "completion_tokens")
+_HUGE = 1e15
+
+
+def described(folder: Path) -> Record:
+    """The settings of a run; raises ``DatasetError`` where there are none, or they are not what a bench writes."""
+    try:
+        loaded = json.loads((folder / SETTINGS).read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise DatasetError(
+            f"{folder} is no run: it has no readable {SETTINGS}; give a folder of `sqljury bench`"
+        ) from error
+    fault = _misshapen(loaded, _SETTINGS_SHAPE) or _misshapen(loaded["recipe"], {"name": str})
+    if fault:
+        raise DatasetError(f"{folder / SETTINGS}: {fault}; give a folder of `sqljury bench`")
+    return dict(loaded)
+
+
+def records(folder: Path) -> list[Record]:
+    """The answers of a run; a last line that was cut off in writing is left out.
+
+    Raises ``DatasetError`` that names the line for one that holds no answer, or an answer for the second time.
+    """
+    file = folder / ANSWERS
+    try:
+        raw = file.read_bytes() if file.is_file() else b""
+    except OSError as error:
+        raise DatasetError(f"{file}: cannot be read ({error.strerror}); check its permissions") from None
+    found: list[Record] = []
+    known: set[str] = set()
+    for number, line in enumerate(raw[: raw.rfind(b"\n") + 1].splitlines(), 1):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            raise DatasetError(f"{file}, line {number}: not a JSON object; delete that line to go on") from None
+        fault = _fault(record) or (f"{record['id']!r} was answered before" if record["id"] in known else None)
+        if fault:
+            raise DatasetError(f"{file}, line {number}: {fault}; delete that line to go on")
+        known.add(record["id"])
+        found.append(record)
+    return found
+
+
+@contextmanager
+def claimed(folder: Path, wanted: Mapping[str, Any]) -> Iterator[tuple[IO[str], list[Record]]]:
+    """The stream to append answers to, and those that are there, for a run with the settings ``wanted``.
+
+    The folder is made, and locked until the end. Raises ``DatasetError`` for one that cannot be written, holds
+    another run, or is written by another program.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK).open("a")
+    except OSError as error:
+        raise DatasetError(
+            f"{folder}: a run cannot be kept there ({error.strerror}); give another folder with --out"
+        ) from None
+    with lock:
+        if not _locked(lock):
+            raise DatasetError(f"{folder}: another bench is writing there; wait for it, or give another folder")
+        _claim(folder, wanted)
+        before = records(folder)
+        _drop_unfinished(folder / ANSWERS)
+        # a question may hold what UTF-8 has no bytes for; as an escape it is JSON all the same
+        with (folder / ANSWERS).open("a", encoding="utf-8", errors="backslashreplace") as stream:
+            yield stream, before
+
+
+def _locked(file: IO[str]) -> bool:
+    """Take the lock, which the system takes back when the program ends, however it ends."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+    else:
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks
+            return True
+    return True
+
+
+def _drop_unfinished(file: Path) -> None:
+    """Cut off a last line without its end, so that the next answer begins a line of its own."""
+    if not file.is_file():
+        return
+    raw = file.read_bytes()
+    whole = raw.rfind(b"\n") + 1
+    if whole != len(raw):
+        os.truncate(file, whole)
+
+
+def _claim(folder: Path, wanted: Mapping[str, Any]) -> None:
+    file = folder / SETTINGS
+    text = json.dumps(wanted, indent=2) + "\n"
+    if not file.exists():
+        file.write_text(text, encoding="utf-8")
+        return
+    before, now = described(folder), json.loads(text)
+    changed = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
+    if changed:
+        raise DatasetError(
+            f"{folder} holds a run with other settings ({', '.join(changed)} differ); give another folder with --out"
+        )
+
+
+def _fault(record: Any) -> str | None:
+    """What is wrong with an answer, None when nothing is."""
+    if fault := _misshapen(record, _RECORD_SHAPE):
+        return fault
+    name = record["db_id"]
+    # A name, not a path: a line does not choose which file is opened.
+    if not name or Path(name).name != name or name == ".." or "\0" in name:
+        return f"db_id {name!r} is no name of a database"
+    for key in _COSTS:
+        figure = record["cost"].get(key)
+        if type(figure) not in (int, float) or not 0 <= figure < _HUGE:
+            return f"cost.{key} is no sensible number"
+    for candidate in record["candidates"]:
+        fault = _misshapen(candidate, _CANDIDATE_SHAPE)
+        if fault or candidate["logprob"] != candidate["logprob"]:  # NaN has no rank
+            return f"a candidate: {fault or 'logprob is no number'}"
+        for fix in candidate["fixes"]:
+            if fault := _misshapen(fix, _FIX_SHAPE):
+                return f"a fix: {fault}"
+    return None
+
+
+def _misshapen(value: Any, shape: Mapping[str, type | tuple[type, ...]]) -> str | None:
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    for key, kind in shape.items():
+        if key not in value:
+            return f"{key} is missing"
+        if not isinstance(value[key], kind):
+            return f"{key} is of the wrong kind"
+    return None

@@ -1,0 +1,97 @@
+"""The way to the terminal: nothing that came from outside steers it, and no character it lacks ends the program."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+WIDE = 10_000
+
+
+def prepare() -> None:
+    """Characters that a stream cannot show become escapes, and a warning is one line, said once."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            say(str(message))
+
+    warnings.showwarning = show
+
+
+def clean(text: str) -> str:
+    """``text`` on one line, with blanks for what is no printable character: content must not steer the terminal."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def clean_lines(text: str) -> str:
+    """The same, but the lines stay."""
+    return "\n".join(map(clean, text.splitlines()))
+
+
+def say(text: str) -> None:
+    """One line on stderr that says who speaks."""
+    print(f"sqljury: {' '.join(clean(text).split())}", file=sys.stderr)
+
+
+def note(text: str) -> None:
+    """One plain line on stderr."""
+    print(clean(text), file=sys.stderr)
+
+
+def at_terminal() -> bool:
+    """Whether somebody looks at stdout; otherwise it is data for another program, and stays as it is."""
+    return sys.stdout.isatty()
+
+
+def to_json(value: Any) -> str:
+    """JSON for stdout: text as it is, with escapes for what the encoding lacks or a terminal would obey."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    text = json.dumps(value, ensure_ascii=not unicode, indent=2)
+    if not at_terminal():
+        return text
+    return re.sub(r"[^\n]", lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console of ``rich`` that wraps nothing for a pipe and leaves a reader that has gone to ``cli.main``."""
+    from rich.console import Console
+
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    made = Plain(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if made.is_terminal:
+        return made
+    return Plain(stderr=stderr, highlight=False, markup=False, emoji=False, width=WIDE)
+
+
+def show(*parts: RenderableType, stderr: bool = False) -> None:
+    """Print texts and tables of ``rich``, one below the other; texts are no markup."""
+    made = console(stderr=stderr)
+    for part in parts:
+        made.print(part, soft_wrap=not made.is_terminal)
+
+
+def abandon() -> None:
+    """Let go of the streams that nobody takes anything from any more, so that leaving does not fail on them."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
