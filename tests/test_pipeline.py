@@ -139,6 +139,14 @@ def test_no_repair_is_asked_for_that_could_not_change_the_answer(db: Database) -
     assert len(model.calls) == 1
 
 
+def test_what_could_not_be_repaired_is_not_asked_again(db: Database) -> None:
+    other = BROKEN.replace("person", "person WHERE height > 1")
+    model = FakeModel([[BROKEN, other, NONE, COUNT], "SELECT zzz FROM person", "no idea", TALL, TALL])
+    found = Pipeline(sampled(), model).answer(Question("Who is tall?"), db)
+    assert len(model.calls) == 4  # two for the first, none for the second with the same error, one for the empty
+    assert [candidate.result.ok for candidate in found.candidates] == [False, False, True, True]
+
+
 def test_equal_failures_are_repaired_once(db: Database) -> None:
     model = FakeModel([[BROKEN, BROKEN, BROKEN, COUNT], TALL])
     found = Pipeline(sampled(), model).answer(Question("Who is tall?"), db)

@@ -145,11 +145,16 @@ class Pipeline:
     def _fix(
         self, candidates: list[Candidate], task: Task, work: fix.Work, progress: Callable[[Progress], None]
     ) -> tuple[list[Candidate], Cost]:
-        """Repair what failed, likeliest first, for as long as a repaired vote could still change the outcome."""
+        """Repair what failed, likeliest first, for as long as a repaired vote could still change the outcome.
+
+        Equal queries are repaired once, and what the model could not repair once (this error, or a result without
+        rows) is not put to it again for another candidate.
+        """
         broken = [index for index, candidate in enumerate(candidates) if fix.needs_fixing(candidate)]
         broken.sort(key=lambda index: -(candidates[index].logprob or 0.0))
         known: dict[str, tuple[Candidate, tuple[Fix, ...]]] = {}
         tried = {candidates[index].sql for index in broken}
+        hopeless: set[str | None] = set()
         cost = Cost()
         for done, index in enumerate(broken):
             if not self.recipe.fix.attempts or decided(group(candidates), broken[done:]):
@@ -157,9 +162,13 @@ class Pipeline:
             progress(Progress("repairing queries", done, len(broken)))
             candidate = candidates[index]
             if candidate.sql not in known:
+                if candidate.result.error in hopeless:
+                    continue
                 repaired, spent = self._ask_again(candidate, self._part(index), task, work, tried)
                 known[candidate.sql] = repaired, repaired.fixes[len(candidate.fixes) :]
                 cost += spent
+                if repaired.sql == candidate.sql:
+                    hopeless.add(candidate.result.error)
             repaired, fixes = known[candidate.sql]
             candidates[index] = replace(
                 candidate, sql=repaired.sql, result=repaired.result, fixes=(*candidate.fixes, *fixes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import sys
@@ -51,7 +52,11 @@ def _options(
 def main() -> None:
     """Run the command line and exit: 0 when it worked, else the error's own code (see ``sqljury.errors``)."""
     terminal.prepare()
-    sys.exit(_guarded(sys.argv[1:]))
+    code = _guarded(sys.argv[1:])
+    if code == INTERRUPTED:  # at once: a model that is still reading would be waited for
+        atexit._run_exitfuncs()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _guarded(arguments: list[str]) -> int:

@@ -9,6 +9,7 @@ import os
 import queue
 import secrets
 import shutil
+import signal
 import socket
 import stat
 import tempfile
@@ -18,12 +19,17 @@ import weakref
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqljury.errors import CancelledError, ModelError, WeightsError
 
+T = TypeVar("T")
+
 PROMPT_BATCH = 256
 """Prompt tokens read between two looks at whether the call was cancelled."""
+
+PATIENCE_SECONDS = 0.3
+"""How long a call that was given up is waited for."""
 
 UNFINISHED = ".tmp"
 """How the name of a state ends while it is written."""
@@ -88,7 +94,7 @@ class Engine:
         unix = hasattr(socket, "AF_UNIX")
         params.hostnames = [str(self._folder / "llama.sock") if unix else "127.0.0.1"]
         try:
-            self._server = xllamacpp.Server(params)
+            self._server = _started(params)
         except Exception as error:
             self._cleanup()
             raise WeightsError(f"llama.cpp could not load {options.weights}: {error}") from error
@@ -119,7 +125,7 @@ class Engine:
                 yield chunk
         finally:
             stop.set()
-            worker.join()
+            worker.join(PATIENCE_SECONDS)  # a later call waits for the slot, if this one is still reading its prompt
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """One request to llama.cpp's own server; raises ``ModelError`` unless it succeeds."""
@@ -167,9 +173,32 @@ class Engine:
             connection.close()
 
 
-def _next(
-    chunks: queue.SimpleQueue[dict[str, Any] | BaseException | None], cancel: threading.Event | None
-) -> dict[str, Any] | BaseException | None:
+def _started(params: Any) -> Any:
+    """llama.cpp's server, loaded and running.
+
+    It starts in a thread of its own, with Ctrl-C blocked there and in all threads that it starts: loading takes
+    seconds, and a signal that interrupts one of its system calls can leave it waiting for ever.
+    """
+    import xllamacpp
+
+    outcome: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def start() -> None:
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            outcome.put(xllamacpp.Server(params))
+        except BaseException as error:
+            outcome.put(error)
+
+    threading.Thread(target=start, name="llama.cpp", daemon=True).start()
+    server = _next(outcome, None)
+    if isinstance(server, BaseException):
+        raise server
+    return server
+
+
+def _next(chunks: queue.SimpleQueue[T], cancel: threading.Event | None) -> T:
     while True:
         if cancel is not None and cancel.is_set():
             raise CancelledError("stopped while the model was writing")
