@@ -37,7 +37,8 @@ clean:
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
 		|| { echo 'sqljury needs Python 3.11 to 3.13; name one with: make PYTHON=python3.12 ...' >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) \
+		|| { rm -rf $(VENV); echo 'no virtual environment could be made; on Debian and Ubuntu run: apt install python3-venv' >&2; exit 1; }
 
 $(VENV)/.core: pyproject.toml | $(BIN)/python
 	$(PIP) install -e .

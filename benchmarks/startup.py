@@ -1,6 +1,6 @@
 """Seconds that `import sqljury` and `sqljury --help` take, as whole processes.
 
-    .venv/bin/python benchmarks/startup.py [--runs 10]
+.venv/bin/python benchmarks/startup.py [--runs 10]
 """
 
 from __future__ import annotations

