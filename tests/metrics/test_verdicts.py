@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Rules, executi
 from sqljury.metrics.hardness import hardness
 from sqljury.metrics.match.esm import exact_set_match
 from sqljury.metrics.match.keys import ForeignKeys
+from sqljury.metrics.partial import partial_match
 from sqljury.metrics.spider import Names, parse, parse_or_empty
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -77,6 +79,16 @@ def test_exact_set_match(model: str) -> None:
         for (gold, db), line in zip(lines("gold"), lines(model), strict=True)
     ]
     assert ours == [verdict["esm"] for verdict in verdicts(model)]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_partial_match_is_exact_match_in_parts(model: str) -> None:
+    """The published program calls a pair exact when every part is right and the tables are."""
+    keys = {db: ForeignKeys.of_entry(entry) for db, entry in tables_json().items()}
+    for (gold, db), line, verdict in zip(lines("gold"), lines(model), verdicts(model), strict=True):
+        pair = parse(gold, names()[db]), parse_or_empty(line[0].strip(), names()[db])
+        parts = all(part.right for part in partial_match(*pair, keys[db]).values())
+        assert (parts and Counter(pair[0].tables) == Counter(pair[1].tables)) == (verdict["esm"] == "1")
 
 
 def test_every_gold_query_of_train_can_be_read() -> None:

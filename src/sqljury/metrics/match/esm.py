@@ -33,16 +33,17 @@ PUBLISHED: Final = Rules()
 
 def exact_set_match(gold: Query, predicted: Query, keys: ForeignKeys, rules: Rules = PUBLISHED) -> bool:
     """Whether the prediction has gold's parts in every clause; an unreadable one, the empty structure, has not."""
-    return _match(_prepared(gold, keys, rules), _prepared(predicted, keys, rules))
+    return same_structure(prepared(gold, keys, rules), prepared(predicted, keys, rules))
 
 
 def differing_clauses(gold: Query, predicted: Query, keys: ForeignKeys, rules: Rules = PUBLISHED) -> tuple[str, ...]:
     """The names of the clauses in which the two do not match, in the order of ``CLAUSES``."""
-    pair = _prepared(gold, keys, rules), _prepared(predicted, keys, rules)
+    pair = prepared(gold, keys, rules), prepared(predicted, keys, rules)
     return tuple(name for name, same in CLAUSES.items() if not same(*pair))
 
 
-def _match(gold: Query, predicted: Query) -> bool:
+def same_structure(gold: Query, predicted: Query) -> bool:
+    """The same for queries that are ``prepared`` already."""
     return all(same(gold, predicted) for same in CLAUSES.values())
 
 
@@ -77,11 +78,11 @@ def _same_order_by(gold: Query, predicted: Query) -> bool:
 def _same_other(gold: Query, predicted: Query) -> bool:
     if gold.other is None or predicted.other is None:
         return gold.other is predicted.other
-    return gold.set_operator == predicted.set_operator and _match(gold.other, predicted.other)
+    return gold.set_operator == predicted.set_operator and same_structure(gold.other, predicted.other)
 
 
 def _same_keywords(gold: Query, predicted: Query) -> bool:
-    return _keywords(gold) == _keywords(predicted)
+    return keywords(gold) == keywords(predicted)
 
 
 def _same_tables(gold: Query, predicted: Query) -> bool:
@@ -100,7 +101,8 @@ CLAUSES: Final[dict[str, Callable[[Query, Query], bool]]] = {
 }
 
 
-def _keywords(query: Query) -> set[str]:
+def keywords(query: Query) -> set[str]:
+    """The words of a query that the published program compares as one clause of their own."""
     present = {
         "where": query.where,
         "group": query.group_by,
@@ -112,10 +114,10 @@ def _keywords(query: Query) -> set[str]:
         "in": any(condition.operator == "in" for condition in query.conditions),
         "like": any(condition.operator == "like" for condition in query.conditions),
     }
-    return {word for word, there in present.items() if there} | {query.order, query.set_operator}
+    return {word for word, there in present.items() if there} | ({query.order, query.set_operator} - {""})
 
 
-def _prepared(query: Query, keys: ForeignKeys, rules: Rules) -> Query:
+def prepared(query: Query, keys: ForeignKeys, rules: Rules) -> Query:
     """The query with foreign keys replaced and without what ``rules`` leave out.
 
     Only columns of the outermost FROM are replaced, and none in a query nested in a condition.
