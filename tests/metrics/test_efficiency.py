@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.metrics.efficiency import Effort, measure, r_ves, reward, time_pair, ves
+from sqljury.metrics.execution import LIMITS
 
 
 @pytest.mark.parametrize(
@@ -78,14 +79,14 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 def test_a_slow_query_shows(database: Database) -> None:
     quick, slow = "SELECT max(x) FROM n", "SELECT max(a.x) FROM n a, n b WHERE b.x < 100"
-    assert time_pair(database, quick, slow, Effort(repeats=5)).ratio < 0.2
-    assert time_pair(database, slow, quick, Effort(repeats=5)).ratio > 5
-    same = time_pair(database, slow, slow.replace("max", "min"), Effort(repeats=9)).ratio
+    assert time_pair(database.execute, quick, slow, Effort(repeats=5), LIMITS).ratio < 0.2
+    assert time_pair(database.execute, slow, quick, Effort(repeats=5), LIMITS).ratio > 5
+    same = time_pair(database.execute, slow, slow.replace("max", "min"), Effort(repeats=9), LIMITS).ratio
     assert 0.5 < same < 2
 
 
 def test_what_is_timed_is_the_query_not_its_parsing(database: Database) -> None:
     bare = "SELECT 1 FROM n WHERE x = 7"
     wordy = bare + " AND x IN (7" + ", 7" * 400 + ")"
-    timing = time_pair(database, bare, wordy, Effort(repeats=9))
+    timing = time_pair(database.execute, bare, wordy, Effort(repeats=9), LIMITS)
     assert timing.predicted < 0.003, "parsing such a list takes several milliseconds, running it does not"

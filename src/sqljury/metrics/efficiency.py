@@ -19,8 +19,7 @@ from statistics import median
 from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sqljury.metrics.execution import LIMITS, Runs
-from sqljury.types import Limits
+from sqljury.types import Limits, Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,10 +53,10 @@ EFFORT: Final = Effort()
 
 
 def time_pair(
-    database: Runs, gold_sql: str, predicted_sql: str, effort: Effort = EFFORT, limits: Limits = LIMITS
+    run: Callable[[str, Limits], Result], gold_sql: str, predicted_sql: str, effort: Effort, limits: Limits
 ) -> Timing:
-    """Run both in turns and take the medians; ``database`` must really run them each time."""
-    return measure(lambda sql: _seconds(database, sql, limits), gold_sql, predicted_sql, effort)
+    """Run both in turns and take the medians of ``Result.seconds``; ``run`` must really run a query each time."""
+    return measure(lambda sql: _seconds(run(sql, limits)), gold_sql, predicted_sql, effort)
 
 
 def measure(seconds: Callable[[str], float | str], gold_sql: str, predicted_sql: str, effort: Effort) -> Timing:
@@ -92,8 +91,7 @@ def r_ves(ratio: float) -> float:
     return sqrt(reward(ratio))
 
 
-def _seconds(database: Runs, sql: str, limits: Limits) -> float | str:
-    result = database.execute(sql, limits)
+def _seconds(result: Result) -> float | str:
     return result.error if result.error is not None else max(result.seconds, 1e-9)
 
 
