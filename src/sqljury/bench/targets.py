@@ -13,6 +13,7 @@ from sqljury.db.connect import connect
 from sqljury.errors import DatasetError
 from sqljury.metrics.case import Remembered, Target
 from sqljury.metrics.match.keys import ForeignKeys
+from sqljury.metrics.match.plus import Facts
 from sqljury.metrics.spider import Names
 from sqljury.schema.introspect import introspect
 
@@ -62,7 +63,7 @@ class Targets:
         entry = self._entries.get(db_id)
         keys = ForeignKeys.of_schema(schema) if entry is None else ForeignKeys.of_entry(entry)
         remembered = tuple(Remembered(database, self._tell) for database in databases)
-        return Target(schema, Names.of_schema(schema), keys, remembered)
+        return Target(schema, Names.of_schema(schema), keys, Facts.of_schema(schema), remembered)
 
     def _tell(self) -> None:
         self._before()

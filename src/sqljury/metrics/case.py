@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from sqljury.metrics.efficiency import EFFORT, Effort
 from sqljury.metrics.execution import LIMITS, Rules, Runs, run_gold
+from sqljury.metrics.match import plus
 from sqljury.metrics.match.keys import ForeignKeys
 from sqljury.metrics.spider import Names, Query, parse_or_empty
 from sqljury.types import Limits, Result, Schema
@@ -82,16 +83,18 @@ class Target:
     schema: Schema
     names: Names
     keys: ForeignKeys
+    facts: plus.Facts
     databases: tuple[Remembered, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What can be set for metrics: whether EXE plugs gold's values in, limits of a query, how long to time a pair."""
+    """What can be set for metrics: whether EXE plugs gold's values in, a query's limits, how to time, ESM+'s own."""
 
     plug_values: bool = False
     limits: Limits = LIMITS
     effort: Effort = EFFORT
+    esm_plus: plus.Options = plus.PUBLISHED
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from sqljury.metrics.case import Case, Score
 from sqljury.metrics.efficiency import r_ves, time_pair, ves
 from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Outcome, Rules, suite_match
 from sqljury.metrics.match.esm import differing_clauses
+from sqljury.metrics.match.plus import esm_plus
 from sqljury.metrics.soft_f1 import soft_f1
 from sqljury.metrics.spider import Query
 
@@ -78,6 +79,12 @@ def _esm(case: Case) -> Score:
     return Score(float(not differing), f"differs in {', '.join(differing)}" if differing else "")
 
 
+def _esm_plus(case: Case) -> Score:
+    match = esm_plus(case.gold_sql, case.predicted_sql, case.target.facts, case.options.esm_plus)
+    reason = match.gold.error or match.predicted.error or f"differs in {', '.join(match.differs)}"
+    return Score(float(match.matches), "" if match.matches else reason)
+
+
 def _soft_f1(case: Case) -> Score:
     predicted = case.target.databases[0].execute(case.predicted_sql, case.options.limits)
     return Score(soft_f1(case.gold_result(AS_WRITTEN), predicted), predicted.error or "")
@@ -110,6 +117,7 @@ METRICS: Final[dict[str, Metric]] = {
     metric.name: metric
     for metric in (
         Metric("esm", "ESM", _esm),
+        Metric("esm_plus", "ESM+", _esm_plus),
         Metric("ex", "EX", _ex, EX),
         Metric("exe", "EXE", _exe(EXE), EXE, suite=True),
         Metric("exe_keep_distinct", "EXE, DISTINCT kept", _exe(EXE_KEEP_DISTINCT), EXE_KEEP_DISTINCT, suite=True),
