@@ -25,14 +25,13 @@ from sqljury.metrics.match.plus.structure import (
 
 
 class Compared(NamedTuple):
-    """What counts: ``values`` in conditions, ``distinct`` in SELECT and in aggregates.
+    """What counts: ``values`` in conditions; ``strict`` is the mode of that name.
 
     As published, GROUP BY and HAVING have an order, ORDER BY has one direction, and ``a + b`` is not ``b + a``; not so
-    when ``strict``.
+    in strict mode.
     """
 
     values: bool = True
-    distinct: bool = True
     strict: bool = False
 
 
@@ -50,7 +49,7 @@ def _form(query: Query, compared: Compared) -> Form:
 
 
 def _select(query: Query, compared: Compared) -> Form:
-    return query.distinct and compared.distinct, _bag(_expression(unit, compared) for unit in query.select)
+    return query.distinct, _bag(_expression(unit, compared) for unit in query.select)
 
 
 def _from(query: Query, compared: Compared) -> Form:
@@ -138,7 +137,7 @@ def _value(value: Value, compared: Compared) -> Form:
 def _expression(expression: Expression, compared: Compared) -> Form:
     match expression:
         case Aggregate(function, distinct, argument):
-            return function, distinct and compared.distinct, _expression(argument, compared)
+            return function, distinct, _expression(argument, compared)
         case Arithmetic("+" | "*" as operator, _, _) if compared.strict:
             return operator, _bag(_expression(operand, compared) for operand in _operands(expression, operator))
         case Arithmetic(operator, left, right):

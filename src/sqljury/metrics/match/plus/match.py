@@ -15,10 +15,11 @@ from sqljury.metrics.match.plus.compare import Compared, differing_clauses
 from sqljury.metrics.match.plus.reader import read
 from sqljury.metrics.match.plus.render import render
 from sqljury.metrics.match.plus.rewrite import Fired, Rewriter
-from sqljury.metrics.match.plus.rules import NUMBERS, PUBLISHED_RULES, STRICT_RULES
+from sqljury.metrics.match.plus.rules import NUMBERS, PUBLISHED_RULES
+from sqljury.metrics.match.plus.rules_strict import STRICT_RULES
 from sqljury.metrics.match.plus.strict_reader import read_strictly
 from sqljury.metrics.match.plus.strict_tables import renumbered
-from sqljury.metrics.match.plus.structure import Query, flat, grouped
+from sqljury.metrics.match.plus.structure import Query, flat, grouped, without_distinct
 from sqljury.metrics.match.plus.valid import is_valid
 
 
@@ -106,7 +107,7 @@ def _rewritten(sql: str, facts: Facts, options: Options) -> tuple[Query | None, 
             query, bare = read(sql, facts.names, bare_aliases=14 not in options.disabled)
             if bare:
                 rewriter.fired.append(Fired(14, ()))
-        query = rewriter.rewrite(query, facts)
+        query = rewriter.rewrite(query if options.distinct else without_distinct(query), facts)
         return query, Side(render(query), tuple(rewriter.fired))
     except InputError as error:
         return None, Side(error=str(error))
@@ -115,7 +116,7 @@ def _rewritten(sql: str, facts: Facts, options: Options) -> tuple[Query | None, 
 
 
 def _differences(gold: Query, predicted: Query, options: Options) -> tuple[str, ...]:
-    compared = Compared(options.values, options.distinct, options.strict)
+    compared = Compared(options.values, options.strict)
     first = differing_clauses(gold, predicted, compared)
     if not options.strict or not first:
         return first

@@ -16,9 +16,12 @@ from sqljury.metrics.match.plus.structure import (
     Condition,
     Expression,
     Group,
+    Literal,
     Query,
+    Value,
     columns,
     columns_of,
+    conditions,
     expressions,
     joined,
     put,
@@ -42,11 +45,28 @@ def rule_12(query: Query, facts: Facts) -> Applied | None:
 
 
 def rule_12_anywhere(query: Query, facts: Facts) -> Applied | None:
-    """Rule 12 for every condition that qualifies, beside other joins too, but not beside OR."""
+    """Rule 12 for every condition that qualifies, beside other joins too, but not beside OR.
+
+    With ``=`` the nested query may have one row at most: a value is given for one of its unique columns.
+    """
     if "or" in query.where:
         return None
-    applied = (_with_join(query, at, facts) for at in range(0, len(query.where), 2))
-    return next(filter(None, applied), None)
+    for at, unit in enumerate(query.where):
+        if not isinstance(unit, Condition) or not (unit.operator == "in" or _has_one_row(unit.value1, facts)):
+            continue
+        if (applied := _with_join(query, at, facts)) is not None:
+            return applied
+    return None
+
+
+def _has_one_row(value: Value, facts: Facts) -> bool:
+    if not isinstance(value, Query) or len(value.tables) != 1 or "or" in value.where:
+        return False
+    return any(
+        unit.operator == "=" and not unit.negated and isinstance(unit.value1, Literal)
+        for unit in conditions(value.where)
+        if isinstance(unit.left, Column) and unit.left.name in facts.unique
+    )
 
 
 def _with_join(query: Query, at: int, facts: Facts) -> Applied | None:
@@ -84,7 +104,7 @@ def rule_13_by_kind(query: Query, facts: Facts) -> Applied | None:
 
 def rule_16(query: Query, facts: Facts) -> Applied | None:
     """``a`` ~ ``b`` anywhere in the query, where it joins on ``a = b``; non-null and unique spread over them."""
-    groups = _equal_columns(query)
+    groups = equal_columns(query)
     if not groups:
         return None
     names = {name: min(group) for group in groups for name in group}
@@ -93,11 +113,6 @@ def rule_16(query: Query, facts: Facts) -> Applied | None:
     if changed == query and known == facts:
         return None
     return Applied(changed, tuple(f"the query joins on {' = '.join(sorted(group))}" for group in groups), known)
-
-
-def rule_16_inner(query: Query, facts: Facts) -> Applied | None:
-    """Rule 16 only where every row has them equal: inner joins, and no OR between their conditions."""
-    return rule_16(query, facts) if set(query.joins) == {INNER} and "or" not in query.on else None
 
 
 def rule_17(query: Query, _: Facts) -> Applied | None:
@@ -141,7 +156,7 @@ def _needless_join(query: Query, facts: Facts, kinds: _Kinds) -> tuple[int, str,
     for at, unit in enumerate(query.on):
         if isinstance(unit, str):
             continue
-        link = next((pair for pair in _equal_pairs(unit) if _is_link(*pair, facts)), None)
+        link = next((pair for pair in equal_pairs(unit) if _is_link(*pair, facts)), None)
         if link is None:
             if kinds is _any_kind:
                 return None
@@ -152,7 +167,7 @@ def _needless_join(query: Query, facts: Facts, kinds: _Kinds) -> tuple[int, str,
     return None
 
 
-def _equal_pairs(unit: Condition | Group | str) -> Iterator[tuple[str, str]]:
+def equal_pairs(unit: Condition | Group | str) -> Iterator[tuple[str, str]]:
     """The columns of a join condition ``a = b``, both ways round."""
     match unit:
         case Condition(False, "=", Column(left), Column(right), None):
@@ -214,11 +229,11 @@ def _shows_all(expression: Expression) -> bool:
 # Rule 16
 
 
-def _equal_columns(query: Query) -> list[set[str]]:
+def equal_columns(query: Query) -> list[set[str]]:
     """Columns in groups that the join conditions make equal."""
     groups: list[set[str]] = []
     for unit in query.on:
-        for left, right in _equal_pairs(unit):
+        for left, right in equal_pairs(unit):
             linked = [group for group in groups if left in group or right in group]
             groups = [group for group in groups if group not in linked]
             groups.append({left, right}.union(*linked))

@@ -3,11 +3,12 @@
 Parentheses around conditions and the precedence of AND count; columns of queries in FROM are followed to where they
 come from; aliases of columns and expressions stand for what they name, as do the positions 1, 2, ... in ORDER BY and
 GROUP BY; expressions have any depth. Beside that: comma joins, USING, CASE, EXISTS and all functions. Not read: WITH,
-windows, NATURAL JOIN, FROM in nested parentheses, and set operators of different kinds in one chain.
+windows, NATURAL JOIN and joins in parentheses.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 MAX_CHARACTERS: Final = 20_000
 """Longer queries are not read."""
 
+MAX_BARE_JOINS: Final = 10
+"""Joins without ON in a query; sqlglot takes twice as long for each more."""
+
+_ASIDE: Final = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 _READ: Final = frozenset(
     {"expressions", "distinct", "from_", "joins", "where", "group", "having", "order", "limit", "offset"}
 )
@@ -51,6 +56,8 @@ def read_strictly(sql: str, names: Names) -> Query:
 
     if len(sql) > MAX_CHARACTERS:
         raise InputError(f"the query has {len(sql)} characters; at most {MAX_CHARACTERS} are read")
+    if _bare_joins(sql) > MAX_BARE_JOINS:
+        fail("too many joins without ON")
     try:
         trees = [tree for tree in sqlglot.parse(sql, dialect="sqlite") if tree is not None]
         if len(trees) != 1:
@@ -60,6 +67,12 @@ def read_strictly(sql: str, names: Names) -> Query:
         fail(str(error).partition("\n")[0])
     except RecursionError:
         fail("it is nested too deeply")
+
+
+def _bare_joins(sql: str) -> int:
+    """How many joins are followed by another one before an ON; an ON stands for one join at most."""
+    between = re.split(r"\b(?:on|using)\b", _ASIDE.sub(" ", sql).lower())
+    return sum(max(len(re.findall(r"\bjoin\b", part)) - 1, 0) for part in between)
 
 
 def fail(reason: str) -> NoReturn:
@@ -98,13 +111,11 @@ class _Reader:
     # Set operators
 
     def _chain(self, node: exp.SetOperation, outer: Scope | None) -> _Found:
-        """All of one kind, so it does not matter that they are kept from right to left."""
-        parts, operators = self._parts(node)
-        if len(set(operators)) > 1 or (len(operators) > 1 and operators[0] == "except"):
-            fail("set operators of different kinds in one chain")
+        """Parts joined by one kind of operator, of which it does not matter that they are kept from right to left."""
         if node.args.get("with_"):
             fail("WITH")
-        found = [self.query(part, outer) for part in parts]
+        parts, operators = self._parts(node)
+        found = [self._part(part, outer) for part in parts]
         last = found[-1].query
         order_by = self._compound_order(node, found[0], last)
         limit, offset = _limits(node)
@@ -114,6 +125,13 @@ class _Reader:
             last = replace(before.query, set_operator=operator, other=last)
         return _Found(last, found[0].columns)
 
+    def _part(self, node: exp.Expr, outer: Scope | None) -> _Found:
+        """A part that is a chain itself becomes a query in FROM."""
+        found = self.query(node, outer)
+        if not found.query.set_operator:
+            return found
+        return _Found(Query(select=(Column(STAR),), tables=(found.query,)), found.columns)
+
     def _parts(self, node: exp.Expr) -> tuple[list[exp.Expr], list[str]]:
         from sqlglot import exp
 
@@ -122,9 +140,13 @@ class _Reader:
             inner = inner.this
         if not isinstance(inner, exp.SetOperation) or (inner is not node and (_limits(inner) != (None, None))):
             return [node], []
+        operator = inner.key if inner.args.get("distinct") else f"{inner.key} all"
         left, before = self._parts(inner.this)
         right, after = self._parts(inner.expression)
-        operator = inner.key if inner.args.get("distinct") else f"{inner.key} all"
+        if operator == "except" or set(after) - {operator}:
+            right, after = [inner.expression], []
+        if operator == "except" or set(before) - {operator}:
+            left, before = [inner.this], []
         return left + right, [*before, operator, *after]
 
     def _compound_order(self, node: exp.SetOperation, first: _Found, last: Query) -> tuple[Key, ...]:
@@ -191,7 +213,7 @@ class _Reader:
             joins.append(_kind(join))
             tables.append(self._source(join.this, scope, tables))
             terms = Expressions(scope, lambda nested: self.query(nested, scope).query)
-            if join.args.get("on"):
+            if join.args.get("on") and join.args["on"].key != "boolean":  # TRUE stands for a missing ON
                 on.append(terms.conditions(join.args["on"]))
             on += [self._shared(column.name.lower(), scope) for column in join.args.get("using") or ()]
         return tuple(tables), tuple(joins), simplified(joined("and", *on))

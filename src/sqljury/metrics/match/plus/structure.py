@@ -309,6 +309,23 @@ def mapped_expression(expression: Expression, change: Mapping) -> Expression:
     return change(expression)
 
 
+def without_distinct(query: Query) -> Query:
+    """The query without any DISTINCT, in nested queries neither."""
+
+    def change(expression: Expression) -> Expression:
+        match expression:
+            case Aggregate(function, True, argument):
+                return Aggregate(function, False, argument)
+            case Query():
+                return without_distinct(expression)
+        return expression
+
+    tables = tuple(without_distinct(table) if isinstance(table, Query) else table for table in query.tables)
+    other = None if query.other is None else without_distinct(query.other)
+    query = mapped(query, lambda expression: mapped_expression(expression, change))
+    return replace(query, distinct=False, tables=tables, other=other)
+
+
 def renamed(query: Query, names: dict[str, str]) -> Query:
     """The query with columns replaced by others, in nested queries too where the column is the outer query's."""
 
