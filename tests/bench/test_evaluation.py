@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -28,6 +29,8 @@ SHARED = Path(__file__).resolve().parents[3] / "shared"
 Judge = Callable[..., Evaluation]
 
 ALL = tuple(METRICS)
+FUZZ = int(os.environ.get("SQLJURY_FUZZ", "900"))
+"""About how many predictions the fuzz test draws."""
 QUICK = Options(limits=Limits(seconds=0.3), effort=Effort(repeats=3, seconds=0.1))
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 
@@ -249,13 +252,31 @@ TEXT = """
 WORDS = st.sampled_from(TEXT.split())
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=25).map(" ".join)), min_size=20, max_size=40))
+GOLD = "SELECT kind FROM pet WHERE age > 1 AND kind = 'dog'"
+MUTANTS = st.tuples(
+    st.permutations(range(len(GOLD.split()))), st.integers(0, 3), st.lists(st.tuples(st.integers(0, 11), WORDS))
+).map(lambda drawn: mutant(*drawn))
+
+
+def mutant(order: list[int], swaps: int, inserted: list[tuple[int, str]]) -> str:
+    """Gold with a few words put in another's place and some put in."""
+    words = GOLD.split()
+    for one, other in zip(order[:swaps], order[-swaps:], strict=False):
+        words[one] = words[other]
+    for place, word in inserted[:4]:
+        words.insert(place, word)
+    return " ".join(words)
+
+
+PREDICTIONS = st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=25).map(" ".join), MUTANTS)
+
+
+@settings(max_examples=FUZZ // 30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(PREDICTIONS, min_size=20, max_size=40))
 def test_no_prediction_makes_a_metric_crash(judge: Judge, predictions: list[str]) -> None:
-    gold = "SELECT kind FROM pet WHERE age > 1 AND kind = 'dog'"
     metrics = [name for name in ALL if not METRICS[name].timed]
     options = Options(plug_values=True, limits=Limits(seconds=5))
-    found = judge(*((gold, text) for text in predictions), metrics=metrics, options=options)
+    found = judge(*((GOLD, text) for text in predictions), metrics=metrics, options=options)
     for one in found.judged:
         assert one.fault == ""
         assert not any("failed on this pair" in score.reason for score in one.scores.values() if score is not None)
@@ -283,3 +304,16 @@ def test_spider_dev_gold_is_perfect() -> None:
     files = database_files(SHARED / "spider/database", [pair.gold for pair in pairs])
     names = [name for name in ALL if not METRICS[name].timed]
     assert imperfect(check([pair.gold for pair in pairs], files, names, processes=2)) == []
+
+
+def test_it_works_beside_other_threads(judge: Judge) -> None:
+    """Then processes are not forked, so all that they need has to travel."""
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    try:
+        found = judge(("SELECT id FROM pet", "SELECT id FROM pet"), ("SELECT id FROM pet", "SELECT 1"))
+    finally:
+        stop.set()
+        thread.join()
+    assert found.column("exe") == [1, 0]

@@ -76,4 +76,5 @@ def test_what_an_evaluation_rests_on(tmp_path: Path) -> None:
     assert found["databases"]["pets"] != found["databases"]["shop"]
     other.write_bytes(b"d")
     assert provenance([], {"pets": (one, other)})["databases"]["pets"] != found["databases"]["pets"]
-    assert set(found) == {"files", "databases", "sqljury", "python", "sqlite"}
+    assert set(found) == {"files", "databases", "all_databases", "sqljury", "python", "sqlite"}
+    assert found["all_databases"] != provenance([], {"pets": (one, other)})["all_databases"]

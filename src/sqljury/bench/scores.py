@@ -63,9 +63,12 @@ def write_tsv(evaluation: Evaluation, file: Path) -> None:
 
 def provenance(files: Iterable[Path], databases: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
     """SHA-256 of the dataset's files and of each database, all its files together, and the versions that matter."""
+    digests = {name: _digest(paths) for name, paths in sorted(databases.items())}
+    together = "".join(f"{digest}  {name}\n" for name, digest in digests.items())
     return {
         "files": {str(file): _digest([file]) for file in files},
-        "databases": {name: _digest(paths) for name, paths in sorted(databases.items())},
+        "databases": digests,
+        "all_databases": hashlib.sha256(together.encode()).hexdigest(),
         "sqljury": version("sqljury"),
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,

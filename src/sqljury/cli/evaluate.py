@@ -1,4 +1,4 @@
-"""``sqljury eval``: how good the answers of a run are."""
+"""``sqljury eval``: how good the answers of a run, or the predictions in a file, are."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from sqljury.bench.report import Verdict
 
 
+METRICS = "ex,exe,esm,esm+"
+
+
 class Output(StrEnum):
     """The forms a report can be printed in."""
 
@@ -22,12 +25,53 @@ class Output(StrEnum):
 
 
 def evaluate(
-    run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A folder that `sqljury bench` wrote.")],
+    run_dir: Annotated[
+        Path | None, typer.Argument(metavar="[RUN_DIR]", help="A folder that `sqljury bench` wrote; or give --gold.")
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
+    gold: Annotated[Path | None, typer.Option(help="Gold queries: SQL TAB db_id, dev.json, BIRD JSON, JSONL.")] = None,
+    pred: Annotated[Path | None, typer.Option(help="Predictions, in any of these formats but dev.json.")] = None,
+    against: Annotated[Path | None, typer.Option(help="Another prediction file to compare --pred with.")] = None,
+    db_dir: Annotated[Path | None, typer.Option(help="The folder of <db_id>/<db_id>.sqlite.")] = None,
+    tables: Annotated[Path | None, typer.Option(help="Spider's tables.json; its foreign keys are used.")] = None,
+    metrics: Annotated[str, typer.Option(help="Names with commas between, among them esm+, ves, soft-f1.")] = METRICS,
+    check: Annotated[bool, typer.Option("--check", help="Judge gold by itself; anything but 100 % is named.")] = False,
+    keep_distinct: Annotated[bool, typer.Option("--keep-distinct", help="For exe: leave DISTINCT in.")] = False,
+    plug_value: Annotated[
+        bool, typer.Option("--plug-value", help="For exe: try gold's values in predictions.")
+    ] = False,
+    disable_rules: Annotated[str, typer.Option(help="For esm+: numbers of rules with commas between.")] = "",
+    partial: Annotated[bool, typer.Option("--partial", help="Print partial match by clause; needs esm.")] = False,
+    gold_format: Annotated[str | None, typer.Option(help="lines, bird, dev or jsonl; else detected.")] = None,
+    pred_format: Annotated[str | None, typer.Option(help="lines, bird or jsonl; else detected.")] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 60.0,
+    processes: Annotated[int, typer.Option(min=1, help="How many to use; one for ves and r-ves in any case.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seeds the bootstrap of the intervals.")] = 0,
     per_query: Annotated[Path | None, typer.Option(help="Write a line a question to this TSV file.")] = None,
     output: Annotated[Output, typer.Option(help="How to print the report.")] = Output.TABLE,
 ) -> None:
-    """Judge a run by execution accuracy, overall, by hardness, and after each step of the pipeline."""
+    """Judge predictions: a run's folder, or a file of them beside one of gold queries."""
+    from sqljury.errors import InputError
+
+    if run_dir is not None and gold is not None:
+        raise InputError("both a run's folder and --gold are given; give one of them")
+    if run_dir is not None:
+        _evaluate_run(run_dir, data, per_query, output)
+        return
+    if gold is None or db_dir is None or (pred is None and not check):
+        raise InputError("nothing to judge; give a run's folder, or --gold, --pred (or --check) and --db-dir")
+    from sqljury.cli.files import Files, Settings, check_gold, judge_files
+
+    files = Files(gold, pred, against, db_dir, tables, gold_format, pred_format)
+    settings = Settings.of(metrics, keep_distinct, plug_value, disable_rules, timeout, processes, seed)
+    if check:
+        check_gold(files, settings)
+    else:
+        judge_files(files, settings, per_query, as_json=output is Output.JSON, partial=partial)
+
+
+def _evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, output: Output) -> None:
+    """Execution accuracy of a run, overall, by hardness, and after each step of the pipeline."""
     from sqljury.bench import report, run
     from sqljury.errors import DatasetError
 
