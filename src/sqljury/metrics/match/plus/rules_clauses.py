@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -11,8 +10,6 @@ from sqljury.metrics.match.plus.assumptions import Facts, is_non_null, is_unique
 from sqljury.metrics.match.plus.structure import (
     STAR,
     Aggregate,
-    Arithmetic,
-    Call,
     Column,
     Condition,
     Expression,
@@ -20,6 +17,7 @@ from sqljury.metrics.match.plus.structure import (
     Query,
     mapped,
     mapped_expression,
+    parts,
 )
 
 _EXTREME: Final = {"min": "asc", "max": "desc"}
@@ -131,15 +129,4 @@ def _extreme(nested: Query, column: str) -> str:
 def _aggregated(query: Query) -> bool:
     """Whether an aggregate is in SELECT or ORDER BY."""
     selected = (*query.select, *(key.expression for key in query.order_by))
-    return any(isinstance(part, Aggregate) for expression in selected for part in _parts(expression))
-
-
-def _parts(expression: Expression) -> Iterator[Expression]:
-    yield expression
-    match expression:
-        case Arithmetic(_, left, right):
-            yield from _parts(left)
-            yield from _parts(right)
-        case Call(_, arguments):
-            for argument in arguments:
-                yield from _parts(argument)
+    return any(isinstance(part, Aggregate) for expression in selected for part in parts(expression))

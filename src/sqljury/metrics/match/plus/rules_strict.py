@@ -12,7 +12,7 @@ from typing import Final
 from sqljury.metrics.match.plus.applied import Applied, Rule
 from sqljury.metrics.match.plus.assumptions import Facts, is_unique
 from sqljury.metrics.match.plus.rules import PUBLISHED_RULES
-from sqljury.metrics.match.plus.rules_clauses import rule_1, rule_2, rule_2_in_aggregates, rule_5, rule_7
+from sqljury.metrics.match.plus.rules_clauses import rule_1, rule_2, rule_2_in_aggregates, rule_5, rule_7, rule_9
 from sqljury.metrics.match.plus.rules_conditions import rule_8
 from sqljury.metrics.match.plus.rules_joins import (
     equal_columns,
@@ -25,7 +25,7 @@ from sqljury.metrics.match.plus.rules_joins import (
     rule_17,
 )
 from sqljury.metrics.match.plus.rules_sets import rule_3, rule_4, rule_6
-from sqljury.metrics.match.plus.structure import INNER, Column, Group, Query, conditions, renamed, table_of
+from sqljury.metrics.match.plus.structure import INNER, Column, Condition, Group, Query, conditions, renamed, table_of
 
 
 def _all_inner(query: Query) -> bool:
@@ -37,13 +37,16 @@ def _inner(rule: Rule) -> Rule:
     return lambda query, facts: rule(query, facts) if _all_inner(query) else None
 
 
-def _unrepeated(rule: Rule) -> Rule:
-    """The rule with only those columns unique whose rows the query has once at most."""
+def _unrepeated(rule: Rule, *, null: bool = False) -> Rule:
+    """The rule with only those columns unique whose rows the query has once at most.
+
+    They are non-null, unless the rule may have ``null``: several rows may be without a value in a unique column.
+    """
 
     def checked(query: Query, facts: Facts) -> Applied | None:
         once = {table for table in query.tables if isinstance(table, str) and _is_once(query, table, facts)}
-        applied = rule(query, replace(facts, unique=frozenset(c for c in facts.unique if table_of(c) in once)))
-        return None if applied is None else applied._replace(facts=None)
+        known = facts.unique if null else facts.unique & facts.non_null
+        return rule(query, replace(facts, unique=frozenset(column for column in known if table_of(column) in once)))
 
     return checked
 
@@ -65,7 +68,7 @@ def _is_once(query: Query, table: str, facts: Facts) -> bool:
 def _rule_5(query: Query, facts: Facts) -> Applied | None:
     """Rule 5; in a join only for columns of a table whose key is grouped by too, or what the query joins it with."""
     if len(query.tables) == 1:
-        return rule_5(query, facts)
+        return rule_5(query, replace(facts, unique=facts.unique & facts.non_null))
     names = [unit.name for unit in query.group_by if isinstance(unit, Column)]
     if len(names) < max(2, len(query.group_by)):
         return None
@@ -79,10 +82,26 @@ def _rule_5(query: Query, facts: Facts) -> Applied | None:
     return None
 
 
+def _rule_6(query: Query, facts: Facts) -> Applied | None:
+    """Rule 6 only where the nested query gives no NULL: ``c NOT IN (NULL)`` holds for no row."""
+    match query.where:
+        case (Condition(value1=Query(select=(Column(name),), joins=joins)),) if name in facts.non_null:
+            return rule_6(query, facts) if set(joins) <= {INNER} else None
+    return None
+
+
 def _rule_8(query: Query, facts: Facts) -> Applied | None:
     """Rule 8 only without OR: a condition that always holds makes the others beside it needless."""
     units = (*query.on, *query.where, *query.having)
     return None if "or" in units or any(isinstance(unit, Group) for unit in units) else rule_8(query, facts)
+
+
+def _rule_9(query: Query, facts: Facts) -> Applied | None:
+    """Rule 9 only where NULL is not the first in the order; of no rows the one gives none, the other NULL."""
+    match query.select, query.order_by:
+        case (Column(name),), (key,) if key.direction == "desc" or (name in facts.non_null and _all_inner(query)):
+            return rule_9(query, facts)
+    return None
 
 
 def _rule_16(query: Query, _: Facts) -> Applied | None:
@@ -103,13 +122,14 @@ def _rule_17(query: Query, facts: Facts) -> Applied | None:
 _INSTEAD: Final[dict[Rule, Rule]] = {
     rule_1: _unrepeated(rule_1),
     rule_2: _unrepeated(rule_2),
-    rule_2_in_aggregates: _unrepeated(rule_2_in_aggregates),
+    rule_2_in_aggregates: _unrepeated(rule_2_in_aggregates, null=True),
     rule_3: _unrepeated(rule_3),
     rule_4: _unrepeated(rule_4),
     rule_5: _rule_5,
-    rule_6: _unrepeated(rule_6),
+    rule_6: _unrepeated(_rule_6),
     rule_7: _inner(rule_7),
     rule_8: _inner(_rule_8),
+    rule_9: _rule_9,
     rule_12: rule_12_anywhere,
     rule_13: rule_13_by_kind,
     rule_16: _inner(_rule_16),

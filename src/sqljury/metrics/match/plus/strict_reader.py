@@ -29,6 +29,7 @@ from sqljury.metrics.match.plus.structure import (
     Source,
     grouped,
     joined,
+    parts,
     simplified,
     table_of,
 )
@@ -154,10 +155,10 @@ class _Reader:
         names = list(first.columns)
         for ordered in _listed(node, "order"):
             name = ordered.this.name.lower()
-            place = int(name) - 1 if name.isdigit() else names.index(name) if name in names else -1
-            if not 0 <= place < len(last.select):
+            place = _whole(name) or (names.index(name) + 1 if name in names else 0)
+            if not 0 < place <= len(last.select) or len(names) != len(last.select):
                 fail(f"ORDER BY {name[:40]} after a set operator")
-            keys.append(Key(last.select[place], _direction(ordered)))
+            keys.append(Key(last.select[place - 1], _direction(ordered)))
         return tuple(keys)
 
     # One SELECT
@@ -198,7 +199,7 @@ class _Reader:
             return None
         found = self.query(source.this, None)
         query = found.query
-        if not query.plain or query.distinct or any(isinstance(item, Aggregate) for item in query.select):
+        if not query.plain or query.distinct or _aggregates(query):
             return None
         scope.relations.append(Relation(source.alias.lower(), found.columns))
         return query
@@ -263,8 +264,9 @@ class _Reader:
     def _key(self, node: exp.Expr, select: tuple[Expression, ...], scope: Scope, terms: Expressions) -> Expression:
         """What orders or groups: a position or a name in SELECT, or any expression."""
         name = node.name.lower()
-        if node.key == "literal" and name.isdigit() and 0 < int(name) <= len(select):
-            return select[int(name) - 1]
+        place = _whole(name) if node.key == "literal" else None
+        if place and place <= len(select):
+            return select[place - 1]
         if node.key == "column" and not node.args.get("table") and name in scope.selected:
             return scope.selected[name]
         return terms.expression(node)
@@ -293,10 +295,18 @@ def _limits(node: exp.Expr) -> tuple[int | None, int | None]:
     for clause in ("limit", "offset"):
         part = node.args.get(clause)
         text = part.expression.name if part is not None and part.expression is not None else ""
-        if part is not None and not (text.isascii() and text.isdigit() and len(text) < 20):
+        numbers.append(_whole(text))
+        if part is not None and numbers[-1] is None:
             fail(f"{clause.upper()} is no whole number")
-        numbers.append(int(text) if text else None)
     return numbers[0], numbers[1] or None
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
+
+
+def _aggregates(query: Query) -> bool:
+    return any(isinstance(part, Aggregate) for expression in query.select for part in parts(expression))
 
 
 def _kind(join: exp.Expr) -> str:

@@ -253,6 +253,18 @@ def columns_of(expression: Expression) -> Iterator[str]:
             yield from (name for name in columns(expression) if _is_free(name, expression))
 
 
+def parts(expression: Expression) -> Iterator[Expression]:
+    """The expression and those it is made of; arguments of aggregates and nested queries are not looked into."""
+    yield expression
+    match expression:
+        case Arithmetic(_, left, right):
+            yield from parts(left)
+            yield from parts(right)
+        case Call(_, arguments):
+            for argument in arguments:
+                yield from parts(argument)
+
+
 def _is_free(name: str, query: Query) -> bool:
     """Whether a column belongs to a query around this one; the star never does."""
     return name != STAR and table_of(name) not in query.tables
