@@ -85,8 +85,9 @@ def _rule_5(query: Query, facts: Facts) -> Applied | None:
 def _rule_6(query: Query, facts: Facts) -> Applied | None:
     """Rule 6 only where the nested query gives no NULL: ``c NOT IN (NULL)`` holds for no row."""
     match query.where:
-        case (Condition(value1=Query(select=(Column(name),), joins=joins)),) if name in facts.non_null:
-            return rule_6(query, facts) if set(joins) <= {INNER} else None
+        case (Condition(value1=Query(select=(Column(name),)) as nested),) if _all_inner(nested):
+            if name in facts.non_null.union(*equal_columns(nested)):
+                return rule_6(query, facts)
     return None
 
 
@@ -104,12 +105,13 @@ def _rule_9(query: Query, facts: Facts) -> Applied | None:
     return None
 
 
-def _rule_16(query: Query, _: Facts) -> Applied | None:
-    """Rule 16 without what it says of unique columns: a join may repeat their rows."""
+def _rule_16(query: Query, facts: Facts) -> Applied | None:
+    """Rule 16 without what it says of unique columns, whose rows a join may repeat; what a join compares is no NULL."""
     groups = equal_columns(query)
+    known = replace(facts, non_null=facts.non_null.union(*groups))
     changed = replace(renamed(query, {name: min(group) for group in groups for name in group}), on=query.on)
     assumptions = (f"the query joins on {' = '.join(sorted(group))}" for group in groups)
-    return Applied(changed, tuple(assumptions)) if changed != query else None
+    return Applied(changed, tuple(assumptions), known) if groups else None
 
 
 def _rule_17(query: Query, facts: Facts) -> Applied | None:
