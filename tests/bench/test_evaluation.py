@@ -20,7 +20,7 @@ from sqljury.datasets.folders import database_files
 from sqljury.datasets.formats import read_pairs
 from sqljury.datasets.pairs import Gold
 from sqljury.errors import DatasetError, InputError
-from sqljury.metrics.case import Case, Options, Remembered
+from sqljury.metrics.case import Case, Options, Remembered, Score
 from sqljury.metrics.efficiency import Effort
 from sqljury.metrics.registry import METRICS, named
 from sqljury.types import Limits, Result
@@ -45,7 +45,9 @@ def test_every_metric_on_every_pair(judge: Judge) -> None:
     )
     assert {name: found.column(name) for name in found.judged[0].scores} == {
         "esm": [1, 1, 1, 0],
+        "esm_values": [1, 1, 1, 0],
         "esm_plus": [1, 0, 1, 0],
+        "esm_plus_strict": [1, 0, 1, 0],
         "ex": [1, 0, 1, 0],
         "exe": [1, 1, 1, 0],
         "exe_keep_distinct": [1, 0, 1, 0],
@@ -54,6 +56,21 @@ def test_every_metric_on_every_pair(judge: Judge) -> None:
     }
     assert [one.hardness for one in found.judged] == ["easy", "easy", "medium", "easy"]
     assert found.faults == []
+
+
+def test_strict_mode_is_a_column_of_its_own(judge: Judge) -> None:
+    either = "SELECT kind FROM pet WHERE age = 1 AND id = 2 OR id = 3"
+    other = "SELECT kind FROM pet WHERE age = 1 OR id = 2 AND id = 3"
+    found = judge((either, other), metrics=("esm_plus", "esm_plus_strict"))
+    assert (found.column("esm_plus"), found.column("esm_plus_strict")) == ([1], [0])
+    assert found.judged[0].scores["esm_plus_strict"] == Score(0.0, "differs in where", ("where",))
+
+
+def test_values_count_in_esm_where_they_are_asked_for(judge: Judge) -> None:
+    found = judge(
+        ("SELECT kind FROM pet WHERE age = 1", "SELECT kind FROM pet WHERE age = 2"), metrics=("esm", "esm_values")
+    )
+    assert (found.column("esm"), found.column("esm_values")) == ([1], [0])
 
 
 def test_exe_looks_at_the_whole_suite_and_ex_at_one_database(judge: Judge) -> None:
@@ -206,7 +223,8 @@ def test_foreign_keys_come_from_tables_json_where_it_is_given(judge: Judge, tmp_
 
 def test_names_of_metrics() -> None:
     assert [metric.name for metric in named(["R-VES", "exe", "EXE", "esm+"])] == ["r_ves", "exe", "esm_plus"]
-    with pytest.raises(InputError, match="no metric 'bleu'; give some of esm, esm_plus, ex"):
+    assert [metric.name for metric in named(["esm+strict", "ESM+-strict"])] == ["esm_plus_strict"]
+    with pytest.raises(InputError, match="no metric 'bleu'; give some of esm, esm_values, esm_plus, esm_plus_strict"):
         named(["bleu"])
 
 

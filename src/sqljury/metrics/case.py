@@ -23,10 +23,14 @@ PATIENCE: Final = 10
 
 
 class Score(NamedTuple):
-    """What a metric says of a pair: 0 or 1, or a grade; and in a few words why it is not 1."""
+    """What a metric says of a pair: 0 or 1, or a grade; and in a few words why it is not 1.
+
+    ``differs`` names the clauses that are not the same, for metrics that compare clauses.
+    """
 
     value: float
     reason: str = ""
+    differs: tuple[str, ...] = ()
 
 
 class Remembered:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
@@ -11,10 +12,13 @@ from sqljury.metrics.bird import judge_as_set
 from sqljury.metrics.case import Case, Score
 from sqljury.metrics.efficiency import r_ves, time_pair, ves
 from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Outcome, Rules, suite_match
-from sqljury.metrics.match.esm import differing_clauses
+from sqljury.metrics.match.esm import PUBLISHED, differing_clauses
+from sqljury.metrics.match.esm import Rules as EsmRules
 from sqljury.metrics.match.plus import esm_plus
 from sqljury.metrics.soft_f1 import soft_f1
 from sqljury.metrics.spider import Query
+
+_SEPARATORS: Final = re.compile(r"[-_\s]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +40,13 @@ class Metric:
 
 
 def named(names: Iterable[str]) -> list[Metric]:
-    """The metrics of these names, each once, in the names' order; ``esm+`` and ``r-ves`` are understood.
+    """The metrics of these names, each once, in the names' order; ``esm+``, ``esm+strict``, ``r-ves`` are understood.
 
     Raises ``InputError`` for an unknown one.
     """
     found: dict[str, Metric] = {}
     for name in names:
-        key = name.strip().lower().replace("-", "_").replace("+", "_plus")
+        key = _SEPARATORS.sub("_", name.strip().lower().replace("+", "_plus_")).strip("_")
         if key not in METRICS:
             raise InputError(f"there is no metric {name!r}; give some of {', '.join(METRICS)}")
         found[key] = METRICS[key]
@@ -72,17 +76,27 @@ def _exe(rules: Rules) -> Callable[[Case], Score]:
     return score
 
 
-def _esm(case: Case) -> Score:
-    if case.gold == Query():
-        return Score(0.0, "the gold query is not in Spider's grammar, so nothing can match it")
-    differing = differing_clauses(case.gold, case.predicted, case.target.keys)
-    return Score(float(not differing), f"differs in {', '.join(differing)}" if differing else "")
+def _esm(rules: EsmRules) -> Callable[[Case], Score]:
+    def score(case: Case) -> Score:
+        if case.gold == Query():
+            return Score(0.0, "the gold query is not in Spider's grammar, so nothing can match it")
+        return _by_clause(differing_clauses(case.gold, case.predicted, case.target.keys, rules))
+
+    return score
 
 
-def _esm_plus(case: Case) -> Score:
-    match = esm_plus(case.gold_sql, case.predicted_sql, case.target.facts, case.options.esm_plus)
-    reason = match.gold.error or match.predicted.error or f"differs in {', '.join(match.differs)}"
-    return Score(float(match.matches), "" if match.matches else reason)
+def _esm_plus(strict: bool) -> Callable[[Case], Score]:
+    def score(case: Case) -> Score:
+        options = replace(case.options.esm_plus, strict=strict)
+        match = esm_plus(case.gold_sql, case.predicted_sql, case.target.facts, options)
+        unread = match.gold.error or match.predicted.error
+        return Score(0.0, unread) if unread else _by_clause(match.differs)
+
+    return score
+
+
+def _by_clause(differing: tuple[str, ...]) -> Score:
+    return Score(float(not differing), f"differs in {', '.join(differing)}" if differing else "", differing)
 
 
 def _soft_f1(case: Case) -> Score:
@@ -116,8 +130,10 @@ AS_WRITTEN: Final = _AsWritten()
 METRICS: Final[dict[str, Metric]] = {
     metric.name: metric
     for metric in (
-        Metric("esm", "ESM", _esm),
-        Metric("esm_plus", "ESM+", _esm_plus),
+        Metric("esm", "ESM", _esm(PUBLISHED)),
+        Metric("esm_values", "ESM, values and DISTINCT", _esm(EsmRules(values=True, distinct=True))),
+        Metric("esm_plus", "ESM+", _esm_plus(strict=False)),
+        Metric("esm_plus_strict", "ESM+ strict", _esm_plus(strict=True)),
         Metric("ex", "EX", _ex, EX),
         Metric("exe", "EXE", _exe(EXE), EXE, suite=True),
         Metric("exe_keep_distinct", "EXE, DISTINCT kept", _exe(EXE_KEEP_DISTINCT), EXE_KEEP_DISTINCT, suite=True),
