@@ -84,6 +84,39 @@ def test_two_files_side_by_side(folder: Path) -> None:
     assert "wins: 0, 1, 2" in done.stdout
 
 
+def test_one_pair_in_full(folder: Path) -> None:
+    done = sqljury(*files(folder), "--explain", 1, "--metrics", "exe,esm+,esm+strict")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("pair 1: ")
+    assert "EXE: 0; 0 rows where gold has 2" in lines
+    assert "ESM+: 0; differs in where" in lines
+    assert "ESM+ strict, rewritten: differ in where" in lines
+    found = json.loads(sqljury(*files(folder), "--explain", 1, "--output", "json").stdout)
+    assert found["esm_plus"]["differs"] == ["where"]
+    assert found["metrics"]["esm"]["score"] == 1
+
+
+def test_no_such_pair(folder: Path) -> None:
+    done = sqljury(*files(folder), "--explain", 3)
+    assert done.returncode == 2
+    assert "counted from 0 to 2" in done.stderr
+
+
+def test_agreement_and_rules_one_after_the_other(folder: Path) -> None:
+    done = sqljury(*files(folder), "--agreement", "--accumulate-rules")
+    assert done.returncode == 0, done.stderr
+    assert "EXE accepts and ESM+ refuses 1: select 1" in done.stdout
+    assert "  0 (pets): differs in select" in done.stdout
+    assert "of 3 queries, 1 right by exe" in done.stdout
+    report = json.loads(sqljury(*files(folder), "--accumulate-rules", "--output", "json").stdout)
+    assert report["agreement"]["refused"]["esm_plus"]["clauses"] == {"select": 1}
+    assert [step["missed"] for step in report["accumulated_rules"]["steps"]] == [0, *[1] * 21]
+    done = sqljury(*files(folder), "--agreement", "--metrics", "esm")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "add one of exe_keep_distinct, exe" in done.stderr
+
+
 def test_gold_is_checked_by_itself(folder: Path) -> None:
     arguments = ("--gold", folder / "gold.txt", "--db-dir", folder / "database", "--check")
     done = sqljury(*arguments)

@@ -34,7 +34,9 @@ def evaluate(
     against: Annotated[Path | None, typer.Option(help="Another prediction file to compare --pred with.")] = None,
     db_dir: Annotated[Path | None, typer.Option(help="The folder of <db_id>/<db_id>.sqlite.")] = None,
     tables: Annotated[Path | None, typer.Option(help="Spider's tables.json; its foreign keys are used.")] = None,
-    metrics: Annotated[str, typer.Option(help="Names with commas between, among them esm+, ves, soft-f1.")] = METRICS,
+    metrics: Annotated[
+        str, typer.Option(help="Names with commas between, among them esm+, esm+strict, ves.")
+    ] = METRICS,
     check: Annotated[bool, typer.Option("--check", help="Judge gold by itself; anything but 100 % is named.")] = False,
     keep_distinct: Annotated[bool, typer.Option("--keep-distinct", help="For exe: leave DISTINCT in.")] = False,
     plug_value: Annotated[
@@ -42,6 +44,13 @@ def evaluate(
     ] = False,
     disable_rules: Annotated[str, typer.Option(help="For esm+: numbers of rules with commas between.")] = "",
     partial: Annotated[bool, typer.Option("--partial", help="Print partial match by clause; needs esm.")] = False,
+    agreement: Annotated[
+        bool, typer.Option("--agreement", help="Print how metrics agree, and what EXE accepts and ESM+ refuses.")
+    ] = False,
+    accumulate_rules: Annotated[
+        bool, typer.Option("--accumulate-rules", help="Count false negatives as the rules of ESM+ are switched on.")
+    ] = False,
+    explain: Annotated[int | None, typer.Option(metavar="N", help="Show all of one pair, counted from 0.")] = None,
     gold_format: Annotated[str | None, typer.Option(help="lines, bird, dev or jsonl; else detected.")] = None,
     pred_format: Annotated[str | None, typer.Option(help="lines, bird or jsonl; else detected.")] = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 60.0,
@@ -60,14 +69,16 @@ def evaluate(
         return
     if gold is None or db_dir is None or (pred is None and not check):
         raise InputError("nothing to judge; give a run's folder, or --gold, --pred (or --check) and --db-dir")
-    from sqljury.cli.files import Files, Settings, check_gold, judge_files
+    from sqljury.cli.files import Files, Settings, Wanted, check_gold, explain_pair, judge_files
 
     files = Files(gold, pred, against, db_dir, tables, gold_format, pred_format)
     settings = Settings.of(metrics, keep_distinct, plug_value, disable_rules, timeout, processes, seed)
     if check:
         check_gold(files, settings)
+    elif explain is not None:
+        explain_pair(files, settings, explain, as_json=output is Output.JSON)
     else:
-        judge_files(files, settings, per_query, as_json=output is Output.JSON, partial=partial)
+        judge_files(files, settings, Wanted(output.value, per_query, partial, agreement, accumulate_rules))
 
 
 def _evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, output: Output) -> None:

@@ -10,23 +10,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
-from rich.table import Table
 
 from sqljury.bench import scores
+from sqljury.bench.accumulate import accumulate
+from sqljury.bench.agree import reference
 from sqljury.bench.evaluation import Evaluation, check, evaluate, imperfect
+from sqljury.bench.explain import explain
+from sqljury.bench.findings import findings
+from sqljury.bench.targets import Targets
+from sqljury.cli import eval_tables
 from sqljury.datasets.folders import database_files
 from sqljury.datasets.formats import read_golds, read_pairs
 from sqljury.errors import DatasetError, InputError
-from sqljury.metrics import agreement
 from sqljury.metrics.case import Options
 from sqljury.metrics.match import plus
 from sqljury.metrics.registry import named
 from sqljury.types import Limits
 
 if TYPE_CHECKING:
-    from sqljury.datasets.pairs import Gold
+    from sqljury.datasets.pairs import Gold, Pair
 
-SHOWN_FAULTS = 10
 LISTED = 20
 
 
@@ -42,23 +45,29 @@ class Files:
     gold_format: str | None
     pred_format: str | None
 
-    def evaluate(self, pred: Path, settings: Settings) -> Evaluation:
-        """One file of predictions, judged."""
-        pairs = read_pairs(self.gold, pred, self.gold_format, self.pred_format)
-        databases = database_files(self.db_dir, [pair.gold for pair in pairs])
+    def pairs(self, pred: Path) -> list[Pair]:
+        """Gold beside one file of predictions."""
+        return read_pairs(self.gold, pred, self.gold_format, self.pred_format)
+
+    def evaluate(self, pairs: Sequence[Pair], settings: Settings) -> Evaluation:
+        """Pairs, judged."""
         return evaluate(
             pairs,
-            databases,
+            self.databases([pair.gold for pair in pairs]),
             settings.metrics,
             tables=self.tables,
             options=settings.options,
             processes=settings.processes,
         )
 
+    def databases(self, golds: Sequence[Gold]) -> dict[str, tuple[Path, ...]]:
+        """The files of each database that the queries name."""
+        return database_files(self.db_dir, golds)
+
     def provenance(self, golds: Sequence[Gold]) -> dict[str, Any]:
         """Hashes of all files that were read."""
         files = [file for file in (self.gold, self.pred, self.against, self.tables) if file is not None]
-        return scores.provenance(files, database_files(self.db_dir, golds))
+        return scores.provenance(files, self.databases(golds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,53 +105,87 @@ class Settings:
         return cls(tuple(names), options, processes, seed)
 
 
-def judge_files(files: Files, settings: Settings, per_query: Path | None, *, as_json: bool, partial: bool) -> None:
-    """Judge the predictions, beside another file of them where one is given, and print the report.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to print, and where else to write; JSON and HTML have all that there is."""
 
-    JSON has all there is to say; the table shows partial match only where ``partial``.
-    """
+    output: str = "table"
+    per_query: Path | None = None
+    partial: bool = False
+    agreement: bool = False
+    accumulate: bool = False
+
+
+def judge_files(files: Files, settings: Settings, wanted: Wanted) -> None:
+    """Judge the predictions, beside another file of them where one is given, and print the report."""
     assert files.pred is not None
-    found = files.evaluate(files.pred, settings)
-    other = None if files.against is None else files.evaluate(files.against, settings)
-    if per_query is not None:
-        scores.write_tsv(found, per_query)
-        print(f"{len(found.judged)} lines in {per_query}", file=sys.stderr)
-    report = scores.summary(found, settings.seed)
-    comparison = {} if other is None else _comparisons(other, found, settings.seed)
-    sources = files.provenance([one.pair.gold for one in found.judged])
+    found = files.evaluate(files.pairs(files.pred), settings)
+    if wanted.agreement or wanted.accumulate:
+        reference(found)
+    other = None if files.against is None else files.evaluate(files.pairs(files.against), settings)
+    if wanted.per_query is not None:
+        scores.write_tsv(found, wanted.per_query)
+        print(f"{len(found.judged)} lines in {wanted.per_query}", file=sys.stderr)
+    golds = [one.pair.gold for one in found.judged]
+    report = findings(found, other, settings.seed)
+    if wanted.accumulate:
+        report["accumulated_rules"] = accumulate(found, files.databases(golds), settings.processes)
+    report["provenance"] = files.provenance(golds)
+    if wanted.output == "json":
+        print(json.dumps(report, indent=2, ensure_ascii=False))
+    else:
+        _print(Console(highlight=False), report, wanted)
+
+
+def _print(console: Console, report: dict[str, Any], wanted: Wanted) -> None:
+    eval_tables.print_faults(console, report["gold"])
+    eval_tables.print_metrics(console, report)
+    for name, part in report["against"].items():
+        eval_tables.print_comparison(console, name, part)
+    if wanted.partial:
+        eval_tables.print_partial(console, report.get("partial", {}))
+    if wanted.agreement:
+        eval_tables.print_agreement(console, report["agreement"])
+    if wanted.accumulate:
+        eval_tables.print_accumulated(console, report["accumulated_rules"])
+    sources = eval_tables.hashes(report["provenance"])
+    console.print(f"\n{report['queries']} queries in {report['seconds']:.1f} s; {sources}")
+
+
+def explain_pair(files: Files, settings: Settings, index: int, as_json: bool) -> None:
+    """Judge one pair, counted from 0, and print all there is to say of it; raises ``InputError`` for no pair."""
+    assert files.pred is not None
+    pairs = files.pairs(files.pred)
+    if not 0 <= index < len(pairs):
+        raise InputError(
+            f"--explain {index}: {files.gold} has no such pair; they are counted from 0 to {len(pairs) - 1}"
+        )
+    evaluation = files.evaluate([pairs[index]], settings)
+    gold = pairs[index].gold
+    targets = Targets(files.databases([gold]))
+    try:
+        found = explain(index, evaluation.judged[0], targets.target(gold.db_id).facts, settings.options.esm_plus)
+    finally:
+        targets.close()
     if as_json:
-        parts = {metric.name: scores.slices(found, metric.name) for metric in found.metrics}
-        slices = {
-            name: {by: {key: part._asdict() for key, part in found_parts.items()} for by, found_parts in kinds.items()}
-            for name, kinds in parts.items()
-        }
-        whole = {**report, "slices": slices, "against": comparison, "provenance": sources}
-        print(json.dumps(whole, indent=2, ensure_ascii=False))
-        return
-    console = Console(highlight=False)
-    _print_faults(console, report["gold"])
-    _print_scores(console, report)
-    for name, part in comparison.items():
-        _print_comparison(console, name, part)
-    if partial:
-        _print_partial(console, report.get("partial", {}))
-    console.print(f"\n{report['queries']} queries in {report['seconds']:.1f} s; {_hashes(sources)}")
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        eval_tables.print_pair(Console(highlight=False), found)
 
 
 def check_gold(files: Files, settings: Settings) -> None:
     """Judge gold by itself; raises ``DatasetError`` after naming what is not 100 %."""
     golds = read_golds(files.gold, files.gold_format)
-    databases = database_files(files.db_dir, golds)
     found = check(
         golds,
-        databases,
+        files.databases(golds),
         settings.metrics,
         tables=files.tables,
         options=settings.options,
         processes=settings.processes,
     )
     console = Console(highlight=False)
-    _print_faults(console, scores.summary(found, settings.seed)["gold"])
+    eval_tables.print_faults(console, scores.summary(found, settings.seed)["gold"])
     wrong = imperfect(found)
     for one in wrong[:LISTED]:
         reasons = "; ".join(
@@ -154,75 +197,6 @@ def check_gold(files: Files, settings: Settings) -> None:
     names = ", ".join(metric.title for metric in found.metrics)
     if wrong:
         raise DatasetError(f"{len(wrong)} of {len(golds)} gold queries do not match themselves by {names}; see above")
-    console.print(f"{len(golds)} gold queries match themselves by {names}; {_hashes(files.provenance(golds))}")
-
-
-def _hashes(sources: dict[str, Any]) -> str:
-    files = [f"{Path(file).name} {digest[:12]}" for file, digest in sources["files"].items()]
-    databases = f"{len(sources['databases'])} databases {sources['all_databases'][:12]}"
-    return f"SHA-256: {', '.join([*files, databases])}"
-
-
-def _comparisons(first: Evaluation, second: Evaluation, seed: int) -> dict[str, Any]:
-    groups = [one.pair.gold.db_id for one in second.judged]
-    found = {}
-    for metric in second.metrics:
-        result = agreement.compare(first.column(metric.name), second.column(metric.name), groups, seed)
-        found[metric.name] = {**result._asdict(), "interval": list(result.interval)}
-    return found
-
-
-def _print_faults(console: Console, faults: list[dict[str, Any]]) -> None:
-    if not faults:
-        return
-    empty = [fault for fault in faults if fault["fault"] == "the gold query returns nothing"]
-    failing = [fault for fault in faults if fault not in empty]
-    for fault in failing[:SHOWN_FAULTS]:
-        console.print(f"{fault['place']}: {fault['fault']}", markup=False)
-    if len(failing) > SHOWN_FAULTS:
-        console.print(f"and {len(failing) - SHOWN_FAULTS} more gold queries that fail")
-    if empty:
-        places = ", ".join(fault["id"] for fault in empty[:SHOWN_FAULTS])
-        more = ", ..." if len(empty) > SHOWN_FAULTS else ""
-        console.print(f"{len(empty)} gold queries return nothing, as many wrong ones do: {places}{more}", markup=False)
-    console.print()
-
-
-def _print_scores(console: Console, report: dict[str, Any]) -> None:
-    levels = list(dict.fromkeys(level for found in report["metrics"].values() for level in found["hardness"]))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("metric")
-    for title in ("%", "95 % interval", "of", *levels):
-        table.add_column(title, justify="right")
-    for found in report["metrics"].values():
-        cells = [f"{found['hardness'][level]['percent']:.1f}" if level in found["hardness"] else "" for level in levels]
-        interval = f"{found['low']:.1f} - {found['high']:.1f}"
-        table.add_row(found["title"], f"{found['percent']:.1f}", interval, str(found["judged"]), *cells)
-        if "interactions" in found:
-            whole = found["interactions"]
-            table.add_row("  whole dialogues", f"{whole['percent']:.1f}", "", str(whole["interactions"]))
-    console.print(table)
-
-
-def _print_partial(console: Console, clauses: dict[str, Any]) -> None:
-    """As Spider's program prints them, a block for each of the three shares."""
-    for share in ("precision", "recall", "f1"):
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column(f"\npartial match, {share}")
-        levels = list(next(iter(clauses.values()), {}))
-        for level in levels:
-            table.add_column(f"\n{level}", justify="right")
-        for clause, found in clauses.items():
-            table.add_row(clause, *(f"{found[level][share]:.3f}" for level in levels))
-        console.print(table)
-
-
-def _print_comparison(console: Console, name: str, part: dict[str, Any]) -> None:
-    low, high = part["interval"]
     console.print(
-        f"\n{name}: {100 * part['difference']:+.2f} points against the other file, 95 % interval {100 * low:+.2f} to "
-        f"{100 * high:+.2f}; {len(part['wins'])} won, {len(part['losses'])} lost, McNemar p = {part['p']:.3g}"
+        f"{len(golds)} gold queries match themselves by {names}; {eval_tables.hashes(files.provenance(golds))}"
     )
-    for title in ("wins", "losses"):
-        places = ", ".join(map(str, part[title][:LISTED])) + (", ..." if len(part[title]) > LISTED else "")
-        console.print(f"  {title}: {places or 'none'}")

@@ -49,3 +49,27 @@ PUBLISHED_RULES: Final[tuple[tuple[int, Rule], ...]] = (
 
 NUMBERS: Final = frozenset(number for number, _ in PUBLISHED_RULES) | {14}
 """The numbers of all rules, 1 to 20."""
+
+MEANINGS: Final[dict[int, str]] = {
+    1: "c = (SELECT max(c) ...) ~ ORDER BY c DESC LIMIT 1",
+    2: "SELECT DISTINCT c ~ SELECT c, c unique",
+    3: "INTERSECT ~ AND",
+    4: "UNION ~ OR",
+    5: "GROUP BY c ~ nothing, or GROUP BY c, d ~ GROUP BY c, c unique",
+    6: "NOT IN ~ EXCEPT",
+    7: "count(c) ~ count(*), c non-null",
+    8: "c IS NOT NULL ~ nothing, c non-null",
+    9: "SELECT c ORDER BY c DESC LIMIT 1 ~ SELECT max(c)",
+    10: "all columns ~ *",
+    11: "'5' ~ 5",
+    12: "a IN (SELECT b ...) ~ JOIN ON a = b",
+    13: "a join that adds nothing ~ no join",
+    14: "t AS x ~ t x",
+    15: "c IN (v, w) ~ c = v OR c = w",
+    16: "a ~ b, where joined on a = b",
+    17: "c IN (SELECT c FROM the same tables WHERE d) ~ d",
+    18: "q UNION q, q INTERSECT q ~ q",
+    19: "c BETWEEN a AND b ~ c >= a AND c <= b",
+    20: "NOT c = v ~ c != v",
+}
+"""What each rule takes for the same, in the order of Table 1; what it assumes is noted where it fires."""
