@@ -117,6 +117,18 @@ def test_agreement_and_rules_one_after_the_other(folder: Path) -> None:
     assert "add one of exe_keep_distinct, exe" in done.stderr
 
 
+def test_a_page_on_stdout(folder: Path) -> None:
+    done = sqljury(
+        *files(folder, "good.txt"), "--against", folder / "bad.txt", "--output", "html", "--metrics", "exe,esm+"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("<!DOCTYPE html>")
+    assert "<h1>good.txt on gold.txt</h1>" in done.stdout
+    assert "Compared with bad.txt." in done.stdout
+    done = sqljury(*files(folder), "--explain", 1, "--output", "html")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_gold_is_checked_by_itself(folder: Path) -> None:
     arguments = ("--gold", folder / "gold.txt", "--db-dir", folder / "database", "--check")
     done = sqljury(*arguments)

@@ -19,6 +19,7 @@ def findings(evaluation: Evaluation, against: Evaluation | None = None, seed: in
             name: {by: {key: part._asdict() for key, part in parts.items()} for by, parts in kinds.items()}
             for name, kinds in slices.items()
         },
+        "settings": _settings(evaluation, seed),
         "against": {} if against is None else comparisons(against, evaluation, seed),
     }
     if {metric.name for metric in evaluation.metrics} & set(REFERENCES):
@@ -34,3 +35,13 @@ def comparisons(first: Evaluation, second: Evaluation, seed: int = 0) -> dict[st
         result = agreement.compare(first.column(metric.name), second.column(metric.name), groups, seed)
         found[metric.name] = {**result._asdict(), "interval": list(result.interval)}
     return found
+
+
+def _settings(evaluation: Evaluation, seed: int) -> dict[str, Any]:
+    options = evaluation.options
+    return {
+        "plug_values": options.plug_values,
+        "seconds_a_query": options.limits.seconds,
+        "disabled_rules": sorted(options.esm_plus.disabled),
+        "seed": seed,
+    }

@@ -22,6 +22,7 @@ class Output(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    HTML = "html"
 
 
 def evaluate(
@@ -64,6 +65,10 @@ def evaluate(
 
     if run_dir is not None and gold is not None:
         raise InputError("both a run's folder and --gold are given; give one of them")
+    if output is Output.HTML and (run_dir is not None or check or explain is not None):
+        raise InputError(
+            "--output html is for files of predictions; give --gold and --pred, without --check or --explain"
+        )
     if run_dir is not None:
         _evaluate_run(run_dir, data, per_query, output)
         return

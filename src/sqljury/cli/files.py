@@ -17,6 +17,7 @@ from sqljury.bench.agree import reference
 from sqljury.bench.evaluation import Evaluation, check, evaluate, imperfect
 from sqljury.bench.explain import explain
 from sqljury.bench.findings import findings
+from sqljury.bench.page import page
 from sqljury.bench.targets import Targets
 from sqljury.cli import eval_tables
 from sqljury.datasets.folders import database_files
@@ -133,6 +134,9 @@ def judge_files(files: Files, settings: Settings, wanted: Wanted) -> None:
     report["provenance"] = files.provenance(golds)
     if wanted.output == "json":
         print(json.dumps(report, indent=2, ensure_ascii=False))
+    elif wanted.output == "html":
+        title = f"{files.pred.name} on {files.gold.name}"
+        print(page(found, report, title, "" if files.against is None else files.against.name), end="")
     else:
         _print(Console(highlight=False), report, wanted)
 
