@@ -53,6 +53,7 @@ def test_what_execution_accepts_and_esm_plus_refuses(judge: Judge) -> None:
 
 
 def test_distinct_counts_where_it_can(judge: Judge) -> None:
-    assert reference(judge(*QUERIES, metrics=("exe", "exe_keep_distinct", "esm_plus"))) == "exe_keep_distinct"
+    assert reference(("exe", "exe_keep_distinct", "esm_plus")) == "exe_keep_distinct"
+    assert agree(judge(*QUERIES, metrics=("exe", "exe_keep_distinct")))["reference"] == "exe_keep_distinct"
     with pytest.raises(InputError, match="nothing to agree with; add one of exe_keep_distinct, exe"):
         agree(judge(*QUERIES, metrics=("esm", "esm_plus")))

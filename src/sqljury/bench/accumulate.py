@@ -27,7 +27,7 @@ def accumulate(evaluation: Evaluation, files: Mapping[str, Sequence[Path]], proc
     Rules that the evaluation has switched off stay off. ESM, as far as it was asked for, stands before the steps.
     Raises ``InputError`` as ``reference`` does.
     """
-    labels = reference(evaluation)
+    labels = reference(metric.name for metric in evaluation.metrics)
     known = evaluation.column(labels)
     accepted = [
         one.pair for one, label in zip(evaluation.judged, known, strict=True) if label is not None and label >= 1

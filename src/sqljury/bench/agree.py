@@ -7,6 +7,7 @@ an execution metric says: a false negative is then an upper bound, for execution
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Any, Final
 
@@ -21,9 +22,9 @@ _LISTED: Final = ("esm_plus", "esm_plus_strict")
 """The metrics whose refusals are listed one by one."""
 
 
-def reference(evaluation: Evaluation) -> str:
-    """The execution metric that stands for the truth; raises ``InputError`` where none was asked for."""
-    names = {metric.name for metric in evaluation.metrics}
+def reference(metrics: Iterable[str]) -> str:
+    """Which of these metrics stands for the truth; raises ``InputError`` where none of them is of execution."""
+    names = set(metrics)
     for name in REFERENCES:
         if name in names:
             return name
@@ -37,7 +38,7 @@ def agree(evaluation: Evaluation) -> dict[str, Any]:
     """
     names = [metric.name for metric in evaluation.metrics if not metric.graded]
     titles = {metric.name: metric.title for metric in evaluation.metrics}
-    labels = reference(evaluation)
+    labels = reference(titles)
     return {
         "reference": labels,
         "confusion": [_confusion(evaluation, *pair, titles) for pair in combinations(names, 2)],

@@ -75,7 +75,8 @@ def _figure(value: float, width: float) -> str:
 
 
 def _legend(names: Sequence[str], y: float) -> list[Html]:
-    parts, x = [], 34.0
+    parts: list[Html] = []
+    x = 34.0
     for number, name in enumerate(names if len(names) > 1 else ()):
         parts += [_bar(x, y - 9, 10, 10, _SHADES[number % len(_SHADES)]), _text(x + 15, y, name)]
         x += 34 + 6.4 * len(name)

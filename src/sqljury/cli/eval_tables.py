@@ -11,6 +11,13 @@ from rich.text import Text
 
 SHOWN_FAULTS = 10
 LISTED = 20
+WIDE = 10_000
+
+
+def console() -> Console:
+    """Where to print; for a pipe nothing is wrapped."""
+    found = Console(highlight=False)
+    return found if found.is_terminal else Console(highlight=False, width=WIDE)
 
 
 def hashes(sources: dict[str, Any]) -> str:
@@ -84,7 +91,9 @@ def print_comparison(console: Console, name: str, part: dict[str, Any]) -> None:
 
 def print_agreement(console: Console, found: dict[str, Any]) -> None:
     """How pairs of metrics agree, each one's errors, and the queries that execution accepts and ESM+ refuses."""
-    table = plain_table("\nagreement", *("\n" + word for word in ("both", "first", "second", "neither", "%", "kappa")))
+    table = plain_table(
+        "\nagreement", *("\n" + word for word in ("both", "only first", "only second", "neither", "%", "kappa"))
+    )
     for pair in found["confusion"]:
         cells = (pair["both"], pair["first_only"], pair["second_only"], pair["neither"])
         figures = (*map(str, cells), f"{pair['agreement']:.1f}", f"{pair['kappa']:.3f}")

@@ -120,9 +120,9 @@ class Wanted:
 def judge_files(files: Files, settings: Settings, wanted: Wanted) -> None:
     """Judge the predictions, beside another file of them where one is given, and print the report."""
     assert files.pred is not None
-    found = files.evaluate(files.pairs(files.pred), settings)
     if wanted.agreement or wanted.accumulate:
-        reference(found)
+        reference(settings.metrics)
+    found = files.evaluate(files.pairs(files.pred), settings)
     other = None if files.against is None else files.evaluate(files.pairs(files.against), settings)
     if wanted.per_query is not None:
         scores.write_tsv(found, wanted.per_query)
@@ -138,7 +138,7 @@ def judge_files(files: Files, settings: Settings, wanted: Wanted) -> None:
         title = f"{files.pred.name} on {files.gold.name}"
         print(page(found, report, title, "" if files.against is None else files.against.name), end="")
     else:
-        _print(Console(highlight=False), report, wanted)
+        _print(eval_tables.console(), report, wanted)
 
 
 def _print(console: Console, report: dict[str, Any], wanted: Wanted) -> None:
@@ -174,7 +174,7 @@ def explain_pair(files: Files, settings: Settings, index: int, as_json: bool) ->
     if as_json:
         print(json.dumps(found, indent=2, ensure_ascii=False))
     else:
-        eval_tables.print_pair(Console(highlight=False), found)
+        eval_tables.print_pair(eval_tables.console(), found)
 
 
 def check_gold(files: Files, settings: Settings) -> None:
@@ -188,7 +188,7 @@ def check_gold(files: Files, settings: Settings) -> None:
         options=settings.options,
         processes=settings.processes,
     )
-    console = Console(highlight=False)
+    console = eval_tables.console()
     eval_tables.print_faults(console, scores.summary(found, settings.seed)["gold"])
     wrong = imperfect(found)
     for one in wrong[:LISTED]:
