@@ -25,6 +25,8 @@ from sqljury.processes import Tell, map_processes
 GRACE_SECONDS: Final = 10.0
 """How much longer than a query's own limit a process may be silent before it is killed."""
 
+RETURNS_NOTHING: Final = "the gold query returns nothing"
+
 DEFAULT_METRICS: Final = ("ex", "exe", "esm")
 
 
@@ -183,7 +185,7 @@ class _Judge:
                 progress.fault = str(error)
             else:
                 if not any(result.rows for result in results):
-                    progress.fault = progress.fault or "the gold query returns nothing"
+                    progress.fault = progress.fault or RETURNS_NOTHING
         return failed
 
     def _spend(self, target: Target, patience: float) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from sqljury.bench.charts import Spot, groups, intervals, small_bar
-from sqljury.bench.evaluation import Evaluation
+from sqljury.bench.evaluation import RETURNS_NOTHING, Evaluation
 from sqljury.bench.markup import Html, element, html, joined, section, table
 
 LISTED: Final = 200
@@ -36,7 +36,7 @@ def page(evaluation: Evaluation, report: dict[str, Any], title: str, against: st
         _comparison(evaluation, report["against"], report["metrics"], against),
         _agreement(report.get("agreement")),
         _accumulated(report.get("accumulated_rules")),
-        *(_slices(by, report) for by in ("hardness", "clause", "joins", "database")),
+        *(_slices(by, report) for by in ("clause", "joins", "database")),
         _provenance(report),
     ]
     head = [
@@ -51,12 +51,17 @@ def page(evaluation: Evaluation, report: dict[str, Any], title: str, against: st
 def _gold(faults: Sequence[dict[str, Any]]) -> Html:
     if not faults:
         return Html("")
-    said = (
-        f"{len(faults)} gold queries cannot tell right from wrong: they fail, or return nothing, as most wrong ones do."
+    empty = [fault for fault in faults if fault["fault"] == RETURNS_NOTHING]
+    failing = [fault for fault in faults if fault["fault"] != RETURNS_NOTHING]
+    rows = [(fault["index"], fault["place"], fault["fault"]) for fault in failing[:LISTED]]
+    places = ", ".join(str(fault["index"]) for fault in empty)
+    return section(
+        "Problems of gold",
+        element("p", f"{len(failing)} gold queries fail; no prediction can be judged by them.", class_="problem"),
+        table(("query", "place", "what is wrong"), rows, words=3),
+        _cut(len(failing)),
+        element("p", f"{len(empty)} gold queries return nothing, as many wrong ones do: {places or 'none'}."),
     )
-    rows = [(fault["index"], fault["place"], fault["fault"]) for fault in faults[:LISTED]]
-    listed = table(("query", "place", "what is wrong"), rows, words=3)
-    return section("Problems of gold", element("p", said, class_="problem"), listed, _cut(len(faults)))
 
 
 def _scores(report: dict[str, Any]) -> Html:
@@ -179,8 +184,7 @@ def _slices(by: str, report: dict[str, Any]) -> Html:
         queries = max(part["queries"] for part in own if part is not None)
         rows.append((key, queries, *(_share(part) for part in own)))
     titles = {"clause": "By clause of gold", "joins": "By joins in gold", "database": "By database"}
-    heading = titles.get(by, "By hardness")
-    return section(heading, table((by, "queries", *(found["title"] for found in metrics.values())), rows))
+    return section(titles[by], table((by, "queries", *(found["title"] for found in metrics.values())), rows))
 
 
 def _share(part: dict[str, Any] | None) -> Html:

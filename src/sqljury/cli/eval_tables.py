@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sqljury.bench.evaluation import RETURNS_NOTHING
+
 SHOWN_FAULTS = 10
 LISTED = 20
 WIDE = 10_000
@@ -40,7 +42,7 @@ def print_faults(console: Console, faults: list[dict[str, Any]]) -> None:
     """Gold queries that fail, then the numbers of those that return nothing."""
     if not faults:
         return
-    empty = [fault for fault in faults if fault["fault"] == "the gold query returns nothing"]
+    empty = [fault for fault in faults if fault["fault"] == RETURNS_NOTHING]
     failing = [fault for fault in faults if fault not in empty]
     for fault in failing[:SHOWN_FAULTS]:
         console.print(f"{fault['place']}: {fault['fault']}", markup=False)
