@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sqljury.cli import ask, bench, evaluate, models
+from sqljury.cli import ask, bench, evaluate, models, suite
 from sqljury.errors import SqljuryError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app.command("ask")(ask.ask)
 app.command("eval")(evaluate.evaluate)
 app.add_typer(bench.app, name="bench")
 app.add_typer(models.app, name="models")
+app.add_typer(suite.app, name="suite")
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
