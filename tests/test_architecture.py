@@ -12,7 +12,7 @@ import sqljury
 SOURCE = Path(sqljury.__file__).parent
 LAYERS = {
     0: ("errors", "types", "prompts"),
-    1: ("llm", "db", "batch", "questions", "replies"),
+    1: ("llm", "db", "batch", "processes", "questions", "replies"),
     2: ("schema", "metrics", "datasets"),
     3: ("generate", "fix", "select", "recipes"),
     4: ("pipeline",),

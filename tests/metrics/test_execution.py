@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,16 @@ import pytest
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import DatasetError
-from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Rules, execution_match, judge, run_gold
+from sqljury.metrics.execution import (
+    EX,
+    EXE,
+    EXE_KEEP_DISTINCT,
+    Rules,
+    execution_match,
+    judge,
+    run_gold,
+    suite_match,
+)
 from sqljury.types import Limits, Result
 
 
@@ -106,3 +116,40 @@ def test_a_prediction_that_never_ends_is_one_wrong_answer(database: Database) ->
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
     outcome = execution_match(database, "SELECT 1", endless, limits=Limits(seconds=0.2))
     assert outcome.reason.startswith("limit:")
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Iterator[list[Database]]:
+    opened = []
+    for number, ages in enumerate([(1, 2), (2, 1)]):
+        path = tmp_path / f"pets{number}.sqlite"
+        with sqlite3.connect(path) as connection:
+            connection.execute("CREATE TABLE pet (name TEXT, age INTEGER)")
+            connection.executemany("INSERT INTO pet VALUES (?, ?)", zip("ab", ages, strict=True))
+        opened.append(connect(path))
+    yield opened
+    for database in opened:
+        database.close()
+
+
+def test_right_on_a_suite_is_right_on_each_database(suite: list[Database]) -> None:
+    gold = "SELECT name FROM pet WHERE age = 1"
+    lucky = "SELECT name FROM pet WHERE name = 'a'"
+    assert suite_match(suite[:1], gold, lucky).correct
+    outcome = suite_match(suite, gold, lucky)
+    assert outcome.reason == "other rows than gold (database 2 of 2)"
+    assert suite_match(suite, gold, "SELECT name FROM pet WHERE age < 2").correct
+
+
+def test_values_are_plugged_only_when_asked(suite: list[Database]) -> None:
+    gold, predicted = "SELECT name FROM pet WHERE age = 2", "SELECT name FROM pet WHERE age = 'value'"
+    assert not suite_match(suite, gold, predicted, EXE).correct
+    assert suite_match(suite, gold, predicted, replace(EXE, plug_values=True)).correct
+
+
+def test_one_choice_of_values_must_be_right_on_the_whole_suite(suite: list[Database]) -> None:
+    gold = "SELECT name FROM pet WHERE age = 1 AND 'a' <> 'b'"
+    predicted = "SELECT name FROM pet WHERE name = 'x'"
+    plugging = replace(EXE, plug_values=True)
+    assert all(suite_match([database], gold, predicted, plugging).correct for database in suite)
+    assert not suite_match(suite, gold, predicted, plugging).correct

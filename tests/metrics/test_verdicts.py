@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import functools
 import json
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,10 @@ from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Rules, execution_match
 from sqljury.metrics.hardness import hardness
-from sqljury.metrics.spider import Names, parse
+from sqljury.metrics.match.esm import exact_set_match
+from sqljury.metrics.match.keys import ForeignKeys
+from sqljury.metrics.partial import partial_match
+from sqljury.metrics.spider import Names, parse, parse_or_empty
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 MODELS = ("DAIL", "DIN", "C3")
@@ -39,9 +44,14 @@ def database(db_id: str) -> Database:
 
 
 @functools.cache
-def names() -> dict[str, Names]:
+def tables_json() -> dict[str, dict[str, Any]]:
     entries = json.loads((SHARED / "spider/tables.json").read_text(encoding="utf-8"))
-    return {entry["db_id"]: Names.of_entry(entry) for entry in entries}
+    return {entry["db_id"]: entry for entry in entries}
+
+
+@functools.cache
+def names() -> dict[str, Names]:
+    return {db: Names.of_entry(entry) for db, entry in tables_json().items()}
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -59,6 +69,26 @@ def test_execution_accuracy(model: str, rules: Rules, column: str) -> None:
 def test_hardness() -> None:
     ours = [hardness(parse(gold, names()[db])) for gold, db in lines("gold")]
     assert ours == [verdict["hardness"] for verdict in verdicts("DAIL")]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_exact_set_match(model: str) -> None:
+    keys = {db: ForeignKeys.of_entry(entry) for db, entry in tables_json().items()}
+    ours = [
+        str(int(exact_set_match(parse(gold, names()[db]), parse_or_empty(line[0].strip(), names()[db]), keys[db])))
+        for (gold, db), line in zip(lines("gold"), lines(model), strict=True)
+    ]
+    assert ours == [verdict["esm"] for verdict in verdicts(model)]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_partial_match_is_exact_match_in_parts(model: str) -> None:
+    """The published program calls a pair exact when every part is right and the tables are."""
+    keys = {db: ForeignKeys.of_entry(entry) for db, entry in tables_json().items()}
+    for (gold, db), line, verdict in zip(lines("gold"), lines(model), verdicts(model), strict=True):
+        pair = parse(gold, names()[db]), parse_or_empty(line[0].strip(), names()[db])
+        parts = all(part.right for part in partial_match(*pair, keys[db]).values())
+        assert (parts and Counter(pair[0].tables) == Counter(pair[1].tables)) == (verdict["esm"] == "1")
 
 
 def test_every_gold_query_of_train_can_be_read() -> None:

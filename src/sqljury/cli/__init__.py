@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from sqljury.cli import ask, bench, evaluate, models, terminal
+from sqljury.cli import ask, bench, evaluate, models, suite, terminal
 from sqljury.errors import SqljuryError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command("ask")(ask.ask)
 app.command("eval")(evaluate.evaluate)
 app.add_typer(bench.app, name="bench")
 app.add_typer(models.app, name="models")
+app.add_typer(suite.app, name="suite")
 
 OTHER = 1
 INTERRUPTED = 130

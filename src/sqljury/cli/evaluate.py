@@ -1,19 +1,14 @@
-"""``sqljury eval``: how good the answers of a run are."""
+"""``sqljury eval``: how good the answers of a run, or the predictions in a file, are."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from sqljury.cli import terminal
-from sqljury.cli.interrupt import interruptible
-
-if TYPE_CHECKING:
-    from sqljury.bench.report import Verdict
+METRICS = "ex,exe,esm,esm+"
 
 
 class Output(StrEnum):
@@ -21,97 +16,66 @@ class Output(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    HTML = "html"
 
 
 def evaluate(
-    run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="A folder that `sqljury bench` wrote.")],
+    run_dir: Annotated[
+        Path | None, typer.Argument(metavar="[RUN_DIR]", help="A folder that `sqljury bench` wrote; or give --gold.")
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
+    gold: Annotated[Path | None, typer.Option(help="Gold queries: SQL TAB db_id, dev.json, BIRD JSON, JSONL.")] = None,
+    pred: Annotated[Path | None, typer.Option(help="Predictions, in any of these formats but dev.json.")] = None,
+    against: Annotated[Path | None, typer.Option(help="Another prediction file to compare --pred with.")] = None,
+    db_dir: Annotated[Path | None, typer.Option(help="The folder of <db_id>/<db_id>.sqlite.")] = None,
+    tables: Annotated[Path | None, typer.Option(help="Spider's tables.json; its foreign keys are used.")] = None,
+    metrics: Annotated[
+        str, typer.Option(help="Names with commas between, among them esm+, esm+strict, ves.")
+    ] = METRICS,
+    check: Annotated[bool, typer.Option("--check", help="Judge gold by itself; anything but 100 % is named.")] = False,
+    keep_distinct: Annotated[bool, typer.Option("--keep-distinct", help="For exe: leave DISTINCT in.")] = False,
+    plug_value: Annotated[
+        bool, typer.Option("--plug-value", help="For exe: try gold's values in predictions.")
+    ] = False,
+    disable_rules: Annotated[str, typer.Option(help="For esm+: numbers of rules with commas between.")] = "",
+    partial: Annotated[bool, typer.Option("--partial", help="Print partial match by clause; needs esm.")] = False,
+    agreement: Annotated[
+        bool, typer.Option("--agreement", help="Print how metrics agree, and what EXE accepts and ESM+ refuses.")
+    ] = False,
+    accumulate_rules: Annotated[
+        bool, typer.Option("--accumulate-rules", help="Count false negatives as the rules of ESM+ are switched on.")
+    ] = False,
+    explain: Annotated[int | None, typer.Option(metavar="N", help="Show all of one pair, counted from 0.")] = None,
+    gold_format: Annotated[str | None, typer.Option(help="lines, bird, dev or jsonl; else detected.")] = None,
+    pred_format: Annotated[str | None, typer.Option(help="lines, bird or jsonl; else detected.")] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 60.0,
+    processes: Annotated[int, typer.Option(min=1, help="How many to use; one for ves and r-ves in any case.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seeds the bootstrap of the intervals.")] = 0,
     per_query: Annotated[Path | None, typer.Option(help="Write a line a question to this TSV file.")] = None,
     output: Annotated[Output, typer.Option(help="How to print the report.")] = Output.TABLE,
 ) -> None:
-    """Judge a run by execution accuracy, overall, by hardness, and after each step of the pipeline."""
-    from sqljury.bench import folder, report
-    from sqljury.errors import CancelledError, DatasetError
-
-    described = folder.described(run_dir)
-    records = folder.records(run_dir)
-    if not records:
-        raise DatasetError(f"{run_dir} has no answers yet; continue it with `sqljury bench`")
-    with ExitStack() as stack:
-        table = stack.enter_context(_opened(per_query)) if per_query is not None else None  # before the long work
-        cancel = stack.enter_context(interruptible())
-
-        def check(_: Verdict) -> None:
-            if cancel.is_set():
-                raise CancelledError("stopped")
-
-        verdicts = report.judge_run(records, data or _data(described, run_dir), check)
-        if table is not None:
-            _write_tsv(verdicts, table)
-    if per_query is not None:
-        terminal.note(f"{len(verdicts)} lines in {per_query}")
-    figures = report.summary(verdicts)
-    if output is Output.JSON:
-        print(terminal.to_json({"run": described, **figures}))
-    else:
-        _print(described, figures)
-
-
-def _data(described: dict[str, Any], run_dir: Path) -> Path:
-    """The folder of the dataset as the run has it."""
-    from sqljury.errors import DatasetError
-
-    data = described["dataset"].get("data")
-    if not isinstance(data, str) or not data:
-        raise DatasetError(f"{run_dir} does not say where its dataset is; name the folder with --data")
-    return Path(data)
-
-
-def _opened(file: Path) -> IO[str]:
+    """Judge predictions: a run's folder, or a file of them beside one of gold queries."""
+    from sqljury.cli.evaluate_run import evaluate_run
     from sqljury.errors import InputError
 
-    try:
-        return file.open("w", encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written ({error.strerror}); name another file") from None
+    if run_dir is not None and gold is not None:
+        raise InputError("both a run's folder and --gold are given; give one of them")
+    if output is Output.HTML and (run_dir is not None or check or explain is not None):
+        raise InputError(
+            "--output html is for files of predictions; give --gold and --pred, without --check or --explain"
+        )
+    if run_dir is not None:
+        evaluate_run(run_dir, data, per_query, as_json=output is Output.JSON)
+        return
+    if gold is None or db_dir is None or (pred is None and not check):
+        raise InputError("nothing to judge; give a run's folder, or --gold, --pred (or --check) and --db-dir")
+    from sqljury.cli.files import Files, Settings, Wanted, check_gold, explain_pair, judge_files
 
-
-def _write_tsv(verdicts: list[Verdict], stream: IO[str]) -> None:
-    print("id", "db_id", "hardness", "ex", "exe", "seconds", "reason", sep="\t", file=stream)
-    for v in verdicts:
-        fields = (v.id, v.db_id, v.hardness, str(int(v.right)), str(int(v.exe)), f"{v.seconds:.2f}", v.reason)
-        print(*(" ".join(terminal.clean(field).split()) for field in fields), sep="\t", file=stream)
-
-
-def _print(described: dict[str, Any], figures: dict[str, Any]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    dataset = described["dataset"]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("execution accuracy", "right", "of", "%", "95 % interval"):
-        table.add_column(title, justify="left" if title == "execution accuracy" else "right")
-    for name, shares in (
-        ("all", {"EX": figures["ex"], "EX, DISTINCT dropped": figures["exe"]}),
-        ("by hardness", figures["hardness"]),
-        ("by step", figures["steps"]),
-    ):
-        table.add_section()
-        table.add_row(Text(name, style="bold"))
-        for label, share in shares.items():
-            low, high = share["low"], share["high"]
-            row = (str(share["right"]), str(share["total"]), f"{share['percent']:.1f}", f"{low:.1f} - {high:.1f}")
-            table.add_row(f"  {label}", *row)
-    about = (
-        f"{dataset.get('name', 'dataset')} {dataset.get('split', '')}, {figures['questions']} questions, "
-        f"recipe {described['recipe']['name']}, model {described['model']}, seed {described['seed']}"
-    )
-    seconds, tokens, runs = figures["seconds"], figures["tokens"], figures["executable"]
-    terminal.show(
-        terminal.clean(about),
-        "",
-        table,
-        f"\nseconds a question: mean {seconds['mean']:.1f}, median {seconds['median']:.1f}, max {seconds['max']:.1f}; "
-        f"tokens computed a question: mean {tokens['mean']:,.0f}"
-        f"\ncandidates that run as written: {runs['percent']:.1f} % of {runs['total']}",
-    )
+    files = Files(gold, pred, against, db_dir, tables, gold_format, pred_format)
+    settings = Settings.of(metrics, keep_distinct, plug_value, disable_rules, timeout, processes, seed)
+    if check:
+        check_gold(files, settings)
+    elif explain is not None:
+        explain_pair(files, settings, explain, as_json=output is Output.JSON)
+    else:
+        judge_files(files, settings, Wanted(output.value, per_query, partial, agreement, accumulate_rules))

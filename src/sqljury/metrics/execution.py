@@ -10,17 +10,19 @@ Three settings of one definition (Zhong et al. 2020; Spider's leaderboard; ESM+ 
 ``EXE_KEEP_DISTINCT``
     The same with DISTINCT kept, as section 5.3 of the ESM+ paper recommends.
 
-Values are compared as predicted. Plugging gold's values into the prediction, the published program's other default of
-old, is not done.
+Each may be asked of one database or of a test suite, several databases of one schema: then a prediction is right when
+it is right on all. With ``plug_values`` it is also right with gold's values for its own, see ``metrics/plug.py``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from sqljury.errors import DatasetError, QueryLimitError
+from sqljury.metrics.plug import plugged
 from sqljury.metrics.results import same_result
 from sqljury.metrics.text import orders, without_distinct
 from sqljury.types import Limits, Result
@@ -38,14 +40,21 @@ class Rules:
 
     Without ``keep_distinct`` DISTINCT is taken out of both. ``order_anywhere`` lets the order of rows count as soon as
     the gold query's text has "order by" anywhere, as the published program does; else only its own ORDER BY counts.
+    With ``plug_values`` gold's values are tried in the prediction.
     """
 
     keep_distinct: bool = True
     order_anywhere: bool = False
+    plug_values: bool = False
 
     def ordered(self, gold_sql: str) -> bool:
         """Whether the order of rows counts for this gold query."""
         return "order by" in gold_sql.lower() if self.order_anywhere else orders(gold_sql)
+
+    def variants(self, gold_sql: str, predicted_sql: str) -> Iterable[str]:
+        """The queries of which one must be right, prepared, the prediction as written first."""
+        predicted = self.prepare(predicted_sql)
+        return plugged(self.prepare(gold_sql), predicted) if self.plug_values else (predicted,)
 
     def prepare(self, sql: str) -> str:
         """The query that is run: split operators joined, YEAR(CURDATE()) read as 2020, the year of the program."""
@@ -82,8 +91,23 @@ def execution_match(
     Raises ``DatasetError`` as ``run_gold`` does. To keep gold's result for several predictions, call ``run_gold``
     once and ``judge`` for each.
     """
-    gold = run_gold(database, gold_sql, rules, limits)
-    return judge(gold, database.execute(rules.prepare(predicted_sql), limits), rules.ordered(gold_sql))
+    return suite_match((database,), gold_sql, predicted_sql, rules, limits)
+
+
+def suite_match(
+    databases: Sequence[Runs], gold_sql: str, predicted_sql: str, rules: Rules = EX, limits: Limits = LIMITS
+) -> Outcome:
+    """Whether one variant of the prediction returns what gold returns on every one of these databases.
+
+    The reason given is that of the prediction as written. Raises ``DatasetError`` as ``run_gold`` does.
+    """
+    first: Outcome | None = None
+    for sql in rules.variants(gold_sql, predicted_sql):
+        outcome = _on_all(databases, gold_sql, sql, rules, limits)
+        if outcome.correct:
+            return outcome
+        first = first or outcome
+    return first or Outcome(False, "no query")
 
 
 def run_gold(database: Runs, sql: str, rules: Rules = EX, limits: Limits = LIMITS) -> Result:
@@ -95,6 +119,16 @@ def run_gold(database: Runs, sql: str, rules: Rules = EX, limits: Limits = LIMIT
         message = f"the gold query returns more than {limits.rows} rows; raise Limits.rows to judge by it; query: {sql}"
         raise DatasetError(message)
     return result
+
+
+def _on_all(databases: Sequence[Runs], gold_sql: str, sql: str, rules: Rules, limits: Limits) -> Outcome:
+    ordered = rules.ordered(gold_sql)
+    for number, database in enumerate(databases):
+        outcome = judge(run_gold(database, gold_sql, rules, limits), database.execute(sql, limits), ordered)
+        if not outcome.correct:
+            where = f" (database {number + 1} of {len(databases)})" if len(databases) > 1 else ""
+            return Outcome(False, outcome.reason + where)
+    return Outcome(True)
 
 
 def judge(gold: Result, predicted: Result, ordered: bool) -> Outcome:

@@ -24,7 +24,7 @@ def orders(sql: str) -> bool:
     One in a subquery or a window does not count, for it orders nothing that is returned.
     """
     previous, depth = "", 0
-    for _, piece in _pieces(sql):
+    for _, piece in pieces(sql):
         depth += (piece == "(") - (piece == ")")
         word = piece.lower()
         if depth == 0 and previous == "order" and word == "by":
@@ -37,7 +37,7 @@ def without_distinct(sql: str) -> str:
     """The first statement of ``sql`` with every DISTINCT taken out, those inside aggregates too."""
     kept: list[str] = []
     start = 0
-    for at, piece in _pieces(sql):
+    for at, piece in pieces(sql):
         if piece == ";":
             return "".join(kept) + sql[start : at + 1]
         if piece.lower() == "distinct":
@@ -46,7 +46,8 @@ def without_distinct(sql: str) -> str:
     return "".join(kept) + sql[start:]
 
 
-def _pieces(sql: str) -> Iterator[tuple[int, str]]:
+def pieces(sql: str) -> Iterator[tuple[int, str]]:
+    """Words, parentheses, semicolons, strings and quoted names with the places they begin at; comments are left out."""
     for match in _PIECE.finditer(sql):
         piece = match.group()
         if not piece.startswith(("--", "/*")):

@@ -1,0 +1,201 @@
+"""Judges a file of predictions: every chosen metric on every pair, in processes that can be killed.
+
+A prediction that hangs, crashes its process or makes a metric fail is one wrong answer. A gold query that does not run
+is no one's: metrics that need its result have no score for that pair, and reports name it before anything else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury.bench.targets import Targets
+from sqljury.datasets.pairs import Gold, Pair, perfect
+from sqljury.errors import DatasetError
+from sqljury.metrics.case import PATIENCE, Case, Options, Score, Target
+from sqljury.metrics.hardness import hardness
+from sqljury.metrics.partial import Part, partial_match
+from sqljury.metrics.registry import Metric, named
+from sqljury.metrics.spider import Query
+from sqljury.processes import Tell, map_processes
+
+GRACE_SECONDS: Final = 10.0
+"""How much longer than a query's own limit a process may be silent before it is killed."""
+
+RETURNS_NOTHING: Final = "the gold query returns nothing"
+
+DEFAULT_METRICS: Final = ("ex", "exe", "esm")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One pair with its scores by metric, None where gold cannot be run.
+
+    ``fault`` says in words what is wrong with gold itself: it fails, or it returns nothing, which most wrong queries
+    return too. ``parts`` holds the clauses for partial match where ESM was asked for.
+    """
+
+    pair: Pair
+    hardness: str
+    scores: dict[str, Score | None]
+    fault: str = ""
+    parts: dict[str, Part] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """All pairs of a file, judged, in the file's order; ``seconds`` is wall time."""
+
+    metrics: tuple[Metric, ...]
+    judged: tuple[Judged, ...]
+    options: Options
+    seconds: float
+
+    def column(self, metric: str) -> list[float | None]:
+        """One metric's scores, pair by pair."""
+        return [None if score is None else score.value for score in (one.scores[metric] for one in self.judged)]
+
+    @property
+    def faults(self) -> list[Judged]:
+        """The pairs with something wrong about gold."""
+        return [one for one in self.judged if one.fault]
+
+
+def evaluate(
+    pairs: Sequence[Pair],
+    files: Mapping[str, Sequence[Path]],
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    *,
+    tables: Path | None = None,
+    options: Options | None = None,
+    processes: int = 1,
+) -> Evaluation:
+    """Judge every pair by the metrics of these names on the databases in ``files``, see ``datasets.folders``.
+
+    Foreign keys come from ``tables``, Spider's ``tables.json``, where it is given, else from the databases. Where a
+    metric is timed there is only one process. Raises ``InputError`` for an unknown metric, ``DatasetError`` and
+    ``DatabaseError`` for files that cannot be used.
+    """
+    start = time.monotonic()
+    chosen = named(metrics)
+    settings = options or Options()
+    judge = _Judge(Targets(files, tables), tuple(metric.name for metric in chosen), settings)
+    judged = map_processes(
+        judge.begin,
+        pairs,
+        judge.lost,
+        silence=settings.limits.seconds + GRACE_SECONDS,
+        processes=1 if any(metric.timed for metric in chosen) else processes,
+        kind=lambda pair: pair.gold.db_id,
+    )
+    return Evaluation(tuple(chosen), tuple(judged), settings, time.monotonic() - start)
+
+
+def check(
+    golds: Sequence[Gold],
+    files: Mapping[str, Sequence[Path]],
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    *,
+    tables: Path | None = None,
+    options: Options | None = None,
+    processes: int = 1,
+) -> Evaluation:
+    """Judge gold by itself, by all but the timed metrics: whatever is not 1 is wrong with the data or a metric."""
+    steady = [metric.name for metric in named(metrics) if not metric.timed]
+    pairs = [Pair(gold, prediction) for gold, prediction in zip(golds, perfect(golds), strict=True)]
+    return evaluate(pairs, files, steady, tables=tables, options=options, processes=processes)
+
+
+def imperfect(evaluation: Evaluation) -> list[Judged]:
+    """The pairs that do not score 1 by every metric."""
+    return [one for one in evaluation.judged if any(score is None or score.value < 1 for score in one.scores.values())]
+
+
+@dataclass
+class _Progress:
+    """How far a pair has come, sent ahead of whatever might hang."""
+
+    at: str = ""
+    hardness: str = ""
+    fault: str = ""
+    scores: dict[str, Score | None] = field(default_factory=dict)
+    parts: dict[str, Part] | None = None
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """The work of one process; the databases are opened there."""
+
+    targets: Targets
+    names: tuple[str, ...]
+    options: Options
+
+    def begin(self) -> Any:
+        """Called once in each process."""
+        return self._judge
+
+    def lost(self, pair: Pair, why: str, told: _Progress | None) -> Judged:
+        """The verdict on a pair whose process had to be replaced: what was done counts, the rest is wrong."""
+        done = told or _Progress()
+        if done.at == "gold":
+            done.fault = f"the gold query {why}"
+        wrong = None if done.at == "gold" else Score(0.0, f"limit: {why}")
+        scores = {name: done.scores.get(name, wrong) for name in self.names}
+        return Judged(pair, done.hardness, scores, done.fault, done.parts)
+
+    def _judge(self, pair: Pair, tell: Tell) -> Judged:
+        gold = pair.gold
+        progress = _Progress()
+        target = self.targets.target(gold.db_id, lambda: tell(progress))
+        case = Case(gold.sql, pair.prediction.sql, target, self.options)
+        progress.hardness = gold.difficulty or (hardness(case.gold) if case.gold != Query() else "")
+        self._text(case, progress)
+        progress.at = "gold"
+        metrics = [metric for metric in named(self.names) if metric.rules is not None]
+        failed = self._run_gold(case, metrics, progress)
+        progress.at = "prediction"
+        self._spend(target, self.options.limits.seconds * PATIENCE)
+        for metric in metrics:
+            progress.scores[metric.name] = None if metric.name in failed else _score(metric, case)
+        self._spend(target, float("inf"))
+        scores = {name: progress.scores[name] for name in self.names}
+        return Judged(pair, progress.hardness, scores, progress.fault, progress.parts)
+
+    def _text(self, case: Case, progress: _Progress) -> None:
+        """The metrics of the text alone; they come first, for no query can take their scores away."""
+        for metric in named(self.names):
+            if metric.rules is None:
+                progress.scores[metric.name] = _score(metric, case)
+        if "esm" in self.names and case.gold != Query():
+            progress.parts = partial_match(case.gold, case.predicted, case.target.keys)
+
+    def _run_gold(self, case: Case, metrics: Sequence[Metric], progress: _Progress) -> set[str]:
+        """The metrics for which gold fails; its results are kept for those for which it does not."""
+        failed = set()
+        for metric in metrics:
+            assert metric.rules is not None
+            numbers = range(len(case.target.databases) if metric.suite else 1)
+            try:
+                results = [case.gold_result(metric.rules, number) for number in numbers]
+            except DatasetError as error:
+                failed.add(metric.name)
+                progress.fault = str(error)
+            else:
+                if not any(result.rows for result in results):
+                    progress.fault = progress.fault or RETURNS_NOTHING
+        return failed
+
+    def _spend(self, target: Target, patience: float) -> None:
+        for database in target.databases:
+            database.spent, database.patience = 0.0, patience
+
+
+def _score(metric: Metric, case: Case) -> Score:
+    """The metric's score; where a prediction makes it fail, that is a wrong answer which says so."""
+    try:
+        return metric.score(case)
+    except Exception as error:
+        return Score(0.0, f"{metric.title} failed on this pair: {type(error).__name__}: {error}")

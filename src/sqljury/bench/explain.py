@@ -1,0 +1,64 @@
+"""One pair in full: what each metric says of it and why, and how ESM+ came to its verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sqljury.bench.evaluation import Judged
+from sqljury.metrics.match.plus import Facts, Options, Side, deciding_rules, esm_plus
+from sqljury.metrics.match.plus.rules import MEANINGS
+from sqljury.metrics.registry import METRICS
+
+
+def explain(index: int, judged: Judged, facts: Facts, options: Options) -> dict[str, Any]:
+    """The pair, every metric's score with its reason, and the rewriting behind ESM+; ready for JSON.
+
+    ``index`` is the pair's place in its file, from 0. The strict mode's rewriting is there where it was asked for.
+    """
+    gold, predicted = judged.pair.gold, judged.pair.prediction.sql
+    found: dict[str, Any] = {
+        "index": index,
+        "id": gold.id,
+        "place": gold.place,
+        "database": gold.db_id,
+        "hardness": judged.hardness,
+        "fault": judged.fault,
+        "gold": gold.sql,
+        "predicted": predicted,
+        "metrics": {
+            name: {
+                "title": METRICS[name].title,
+                "score": None if score is None else score.value,
+                "reason": "gold cannot be run" if score is None else score.reason,
+            }
+            for name, score in judged.scores.items()
+        },
+        "esm_plus": rewriting(gold.sql, predicted, facts, options),
+    }
+    if "esm_plus_strict" in judged.scores:
+        found["esm_plus_strict"] = rewriting(gold.sql, predicted, facts, replace(options, strict=True))
+    return found
+
+
+def rewriting(gold: str, predicted: str, facts: Facts, options: Options) -> dict[str, Any]:
+    """Both queries as the rules leave them, the rules that fired, and those without which there were no match."""
+    match = esm_plus(gold, predicted, facts, options)
+    return {
+        "matches": match.matches,
+        "gold": _side(match.gold),
+        "predicted": _side(match.predicted),
+        "differs": list(match.differs),
+        "deciding": list(deciding_rules(gold, predicted, facts, options)),
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    return {
+        "sql": side.sql,
+        "error": side.error,
+        "fired": [
+            {"rule": fired.rule, "meaning": MEANINGS[fired.rule], "assumptions": list(fired.assumptions)}
+            for fired in side.fired
+        ],
+    }

@@ -1,0 +1,85 @@
+"""The databases of an evaluation, opened when they are needed and closed when too many are open."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury.db.base import Database
+from sqljury.db.connect import connect
+from sqljury.errors import DatasetError
+from sqljury.metrics.case import Remembered, Target
+from sqljury.metrics.match.keys import ForeignKeys
+from sqljury.metrics.match.plus import Facts
+from sqljury.metrics.spider import Names
+from sqljury.schema.introspect import introspect
+
+MAX_OPEN: Final = 200
+"""Files open at once; a test suite alone may have a hundred."""
+
+
+class Targets:
+    """From the name of a database to all that metrics know of it.
+
+    ``files`` comes from ``datasets.folders``, ``tables`` is Spider's ``tables.json``. Raises ``DatasetError`` for one
+    that cannot be read.
+    """
+
+    def __init__(self, files: Mapping[str, Sequence[Path]], tables: Path | None = None) -> None:
+        self._files = {name: tuple(paths) for name, paths in files.items()}
+        self._entries = {} if tables is None else read_tables(tables)
+        self._open: OrderedDict[str, tuple[Target, list[Database]]] = OrderedDict()
+        self._before: Callable[[], None] = lambda: None
+
+    def target(self, db_id: str, before: Callable[[], None] = lambda: None) -> Target:
+        """The database of this name; ``before`` is called ahead of each query that is run on it from now on.
+
+        Raises ``DatabaseError`` where it cannot be opened.
+        """
+        self._before = before
+        if db_id not in self._open:
+            self._make_room(len(self._files[db_id]))
+            databases = [connect(path) for path in self._files[db_id]]
+            self._open[db_id] = self._target(db_id, databases), databases
+        self._open.move_to_end(db_id)
+        return self._open[db_id][0]
+
+    def close(self) -> None:
+        """Close every database."""
+        for _, databases in self._open.values():
+            for database in databases:
+                database.close()
+        self._open.clear()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets: the files' names, none of them open."""
+        return {**self.__dict__, "_open": OrderedDict(), "_before": None}
+
+    def _target(self, db_id: str, databases: list[Database]) -> Target:
+        schema = introspect(databases[0])
+        entry = self._entries.get(db_id)
+        keys = ForeignKeys.of_schema(schema) if entry is None else ForeignKeys.of_entry(entry)
+        remembered = tuple(Remembered(database, self._tell) for database in databases)
+        return Target(schema, Names.of_schema(schema), keys, Facts.of_schema(schema), remembered)
+
+    def _tell(self) -> None:
+        self._before()
+
+    def _make_room(self, wanted: int) -> None:
+        while self._open and sum(len(databases) for _, databases in self._open.values()) + wanted > MAX_OPEN:
+            _, (_, databases) = self._open.popitem(last=False)
+            for database in databases:
+                database.close()
+
+
+def read_tables(file: Path) -> dict[str, dict[str, Any]]:
+    """The entries of Spider's ``tables.json`` by database; raises ``DatasetError`` where it is none."""
+    try:
+        return {entry["db_id"]: entry for entry in json.loads(file.read_bytes())}
+    except OSError as error:
+        raise DatasetError(f"{file}: cannot be read ({error.strerror}); check the path and its permissions") from None
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise DatasetError(f"{file}: is no tables.json as Spider has it ({error!r})") from None

@@ -1,0 +1,102 @@
+"""``sqljury eval RUN_DIR``: how good the answers of a run are, overall, by hardness, and after each step."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from sqljury.cli import terminal
+from sqljury.cli.interrupt import interruptible
+
+if TYPE_CHECKING:
+    from sqljury.bench.report import Verdict
+
+
+def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as_json: bool) -> None:
+    """Judge a run by execution accuracy and print the report; ``per_query`` is a TSV file to write."""
+    from sqljury.bench import folder, report
+    from sqljury.errors import CancelledError, DatasetError
+
+    described = folder.described(run_dir)
+    records = folder.records(run_dir)
+    if not records:
+        raise DatasetError(f"{run_dir} has no answers yet; continue it with `sqljury bench`")
+    with ExitStack() as stack:
+        table = stack.enter_context(_opened(per_query)) if per_query is not None else None  # before the long work
+        cancel = stack.enter_context(interruptible())
+
+        def check(_: Verdict) -> None:
+            if cancel.is_set():
+                raise CancelledError("stopped")
+
+        verdicts = report.judge_run(records, data or _data(described, run_dir), check)
+        if table is not None:
+            _write_tsv(verdicts, table)
+    if per_query is not None:
+        terminal.note(f"{len(verdicts)} lines in {per_query}")
+    figures = report.summary(verdicts)
+    if as_json:
+        print(terminal.to_json({"run": described, **figures}))
+    else:
+        _print(described, figures)
+
+
+def _data(described: dict[str, Any], run_dir: Path) -> Path:
+    """The folder of the dataset as the run has it."""
+    from sqljury.errors import DatasetError
+
+    data = described["dataset"].get("data")
+    if not isinstance(data, str) or not data:
+        raise DatasetError(f"{run_dir} does not say where its dataset is; name the folder with --data")
+    return Path(data)
+
+
+def _opened(file: Path) -> IO[str]:
+    from sqljury.errors import InputError
+
+    try:
+        return file.open("w", encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written ({error.strerror}); name another file") from None
+
+
+def _write_tsv(verdicts: list[Verdict], stream: IO[str]) -> None:
+    print("id", "db_id", "hardness", "ex", "exe", "seconds", "reason", sep="\t", file=stream)
+    for v in verdicts:
+        fields = (v.id, v.db_id, v.hardness, str(int(v.right)), str(int(v.exe)), f"{v.seconds:.2f}", v.reason)
+        print(*(" ".join(terminal.clean(field).split()) for field in fields), sep="\t", file=stream)
+
+
+def _print(described: dict[str, Any], figures: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    dataset = described["dataset"]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("execution accuracy", "right", "of", "%", "95 % interval"):
+        table.add_column(title, justify="left" if title == "execution accuracy" else "right")
+    for name, shares in (
+        ("all", {"EX": figures["ex"], "EX, DISTINCT dropped": figures["exe"]}),
+        ("by hardness", figures["hardness"]),
+        ("by step", figures["steps"]),
+    ):
+        table.add_section()
+        table.add_row(Text(name, style="bold"))
+        for label, share in shares.items():
+            low, high = share["low"], share["high"]
+            row = (str(share["right"]), str(share["total"]), f"{share['percent']:.1f}", f"{low:.1f} - {high:.1f}")
+            table.add_row(f"  {label}", *row)
+    about = (
+        f"{dataset.get('name', 'dataset')} {dataset.get('split', '')}, {figures['questions']} questions, "
+        f"recipe {described['recipe']['name']}, model {described['model']}, seed {described['seed']}"
+    )
+    seconds, tokens, runs = figures["seconds"], figures["tokens"], figures["executable"]
+    terminal.show(
+        terminal.clean(about),
+        "",
+        table,
+        f"\nseconds a question: mean {seconds['mean']:.1f}, median {seconds['median']:.1f}, max {seconds['max']:.1f}; "
+        f"tokens computed a question: mean {tokens['mean']:,.0f}"
+        f"\ncandidates that run as written: {runs['percent']:.1f} % of {runs['total']}",
+    )

@@ -1,0 +1,44 @@
+"""BIRD's prediction file: one JSON object from the question's number to the query and its database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury.datasets.pairs import Gold, Prediction
+from sqljury.datasets.reading import json_of, text_of
+from sqljury.errors import DatasetError
+
+SEPARATOR: Final = "\t----- bird -----\t"
+
+
+def golds(file: Path) -> list[Gold]:
+    """The same form with gold queries, ordered by key; raises ``DatasetError`` for one without query or database."""
+    found = []
+    for key, text, place in sorted(_items(file), key=lambda item: (len(item[0]), item[0])):
+        sql, db_id = _split(text)
+        if not sql or not db_id:
+            raise DatasetError(f"{place}: is not a query, {SEPARATOR.strip()!r} and a database; add what is missing")
+        found.append(Gold(key, sql, db_id, place=place))
+    return found
+
+
+def predictions(file: Path, _interactions: bool = False) -> list[Prediction]:
+    """With the keys as ids; null is an empty prediction. Raises ``DatasetError`` for any other value but text."""
+    return [Prediction(key, *_split(text), place=place) for key, text, place in _items(file)]
+
+
+def _items(file: Path) -> list[tuple[str, str, str]]:
+    found: Any = json_of(text_of(file), str(file))
+    if not isinstance(found, dict):
+        raise DatasetError(f"{file}: holds no object from numbers to queries; give another format or file")
+    for key, value in found.items():
+        if not isinstance(value, str | None):
+            raise DatasetError(f"{file}, key {key!r}: is no text; give a query, or null for none")
+    return [(key, value or "", f"{file}, key {key!r}") for key, value in found.items()]
+
+
+def _split(text: str) -> tuple[str, str | None]:
+    # The separator's tabs get lost in some files.
+    sql, _, db_id = text.partition(SEPARATOR.strip())
+    return sql.strip(), db_id.strip() or None

@@ -1,0 +1,70 @@
+"""What the readers of files share: text and JSON, with errors that name the file and the line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sqljury.errors import DatasetError
+
+
+def text_of(file: Path) -> str:
+    """The whole file, line ends as ``\\n``; raises ``DatasetError`` where it cannot be read or is not UTF-8."""
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise DatasetError(f"{file}: cannot be read ({error.strerror}); check the path and its permissions") from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise DatasetError(f"{file}, line {line}: is not UTF-8 text; convert the file") from None
+    return text.replace("\r\n", "\n")
+
+
+def lines_of(file: Path) -> list[str]:
+    """The lines without their ends; other characters that count as line ends elsewhere are left in the line."""
+    lines = text_of(file).split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def json_of(text: str, place: str) -> Any:
+    """What the text holds; a key that is given twice is refused, for JSON would keep one of them unasked."""
+    try:
+        return json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, place))
+    except (ValueError, RecursionError) as error:
+        line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) and "\n" in text else ""
+        raise DatasetError(f"{place}{line}: is no JSON ({error}); write the file again") from None
+
+
+def field(entry: Mapping[str, Any], names: Iterable[str], place: str) -> str:
+    """The text under the first of these names that is there; raises ``DatasetError`` for none, or one without text."""
+    for name in names:
+        if name in entry:
+            value = entry[name]
+            if not isinstance(value, str) or not value.strip():
+                raise DatasetError(f"{place}: {name!r} is no text; give it one")
+            return value
+    wanted = " or ".join(repr(name) for name in names)
+    raise DatasetError(f"{place}: has no {wanted}; add it")
+
+
+def entries_of(items: Any, place: str) -> list[dict[str, Any]]:
+    """A list of objects as such; raises ``DatasetError`` that names the entry, counted from 0."""
+    if not isinstance(items, list):
+        raise DatasetError(f"{place}: holds no list of objects; give another format or file")
+    for number, item in enumerate(items):
+        if not isinstance(item, dict):
+            raise DatasetError(f"{place}, entry {number}: is no object; write the file again")
+    return items
+
+
+def _object(pairs: list[tuple[str, Any]], place: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise DatasetError(f"{place}: has the key {key!r} twice; keep one")
+        found[key] = value
+    return found

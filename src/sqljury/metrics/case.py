@@ -1,0 +1,133 @@
+"""What a metric is given: a pair of queries, and all that is known of the database they are about."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from sqljury.metrics.efficiency import EFFORT, Effort
+from sqljury.metrics.execution import LIMITS, Rules, Runs, run_gold
+from sqljury.metrics.match import plus
+from sqljury.metrics.match.keys import ForeignKeys
+from sqljury.metrics.spider import Names, Query, parse_or_empty
+from sqljury.types import Limits, Result, Schema
+
+MAX_CELLS: Final = 1_000_000
+"""Cells of results that are kept for each database."""
+
+PATIENCE: Final = 10
+"""One pair's queries may take this many times the limit of one together: many variants of one may be tried."""
+
+
+class Score(NamedTuple):
+    """What a metric says of a pair: 0 or 1, or a grade; and in a few words why it is not 1.
+
+    ``differs`` names the clauses that are not the same, for metrics that compare clauses.
+    """
+
+    value: float
+    reason: str = ""
+    differs: tuple[str, ...] = ()
+
+
+class Remembered:
+    """A database that gives the same result again without running the query again, while memory for that lasts.
+
+    ``spent`` is the seconds that queries really ran since it was set to 0; past ``patience`` further ones fail.
+    """
+
+    def __init__(self, database: Runs, before: Callable[[], None] = lambda: None, max_cells: int = MAX_CELLS) -> None:
+        self.database = database
+        self.spent = 0.0
+        self.patience = float("inf")
+        self._before = before
+        self._max_cells = max_cells
+        self._results: OrderedDict[tuple[str, Limits], Result] = OrderedDict()
+        self._cells = 0
+
+    def execute(self, sql: str, limits: Limits = LIMITS) -> Result:
+        """Run one query, or give its result of before; ``before`` is called ahead of each that is run."""
+        key = (sql, limits)
+        if key in self._results:
+            self._results.move_to_end(key)
+            return self._results[key]
+        if self.spent > self.patience:
+            return Result(error=f"limit: stopped, for queries before it took {self.spent:.0f} s; ask for less")
+        self._before()
+        result = self.database.execute(sql, limits)
+        self.spent += result.seconds
+        self._keep(key, result)
+        return result
+
+    def again(self, sql: str, limits: Limits = LIMITS) -> Result:
+        """Run one query whether or not its result is known, and outside of ``patience``: for what measures time."""
+        self._before()
+        return self.database.execute(sql, limits)
+
+    def _keep(self, key: tuple[str, Limits], result: Result) -> None:
+        self._results[key] = result
+        self._cells += _cells(result)
+        while self._cells > self._max_cells:
+            _, dropped = self._results.popitem(last=False)
+            self._cells -= _cells(dropped)
+
+
+def _cells(result: Result) -> int:
+    # An empty result takes space too.
+    return 16 + len(result.rows) * max(len(result.columns), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A database as metrics see it; ``databases`` holds the one of the dataset first, then those of its test suite."""
+
+    schema: Schema
+    names: Names
+    keys: ForeignKeys
+    facts: plus.Facts
+    databases: tuple[Remembered, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What can be set for metrics: whether EXE plugs gold's values in, a query's limits, how to time, ESM+'s own."""
+
+    plug_values: bool = False
+    limits: Limits = LIMITS
+    effort: Effort = EFFORT
+    esm_plus: plus.Options = plus.PUBLISHED
+
+
+@dataclass(frozen=True)
+class Case:
+    """A gold query and a predicted one on their database; what several metrics need is worked out once."""
+
+    gold_sql: str
+    predicted_sql: str
+    target: Target
+    options: Options = field(default_factory=Options)
+
+    @property
+    def published_sql(self) -> str:
+        """The prediction as Spider's programs read it: the word ``value`` is the number 1.
+
+        Models that predict no values write that word for each.
+        """
+        return self.predicted_sql.replace(" value ", " 1 ")
+
+    @cached_property
+    def gold(self) -> Query:
+        """The gold query in Spider's structure, empty where Spider's parser cannot read it."""
+        return parse_or_empty(self.gold_sql, self.target.names)
+
+    @cached_property
+    def predicted(self) -> Query:
+        """The prediction in Spider's structure, empty where Spider's parser cannot read it."""
+        return parse_or_empty(self.published_sql.strip(), self.target.names)
+
+    def gold_result(self, rules: Rules, number: int = 0) -> Result:
+        """What gold returns on one of the databases; raises ``DatasetError`` as ``run_gold`` does."""
+        return run_gold(self.target.databases[number], self.gold_sql, rules, self.options.limits)

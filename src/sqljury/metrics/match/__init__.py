@@ -1,0 +1,1 @@
+"""Metrics that compare queries as they are written, part by part."""

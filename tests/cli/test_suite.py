@@ -1,0 +1,63 @@
+"""``sqljury suite``, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def sqljury(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from sqljury.cli import main; main()", "suite", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    database = tmp_path / "database/pets/pets.sqlite"
+    database.parent.mkdir(parents=True)
+    with sqlite3.connect(database) as connection:
+        connection.executescript(
+            "CREATE TABLE pet (id INTEGER PRIMARY KEY, kind TEXT, age INT);"
+            "INSERT INTO pet VALUES (1, 'dog', 3), (2, 'cat', 2), (3, 'dog', 5);"
+        )
+    connection.close()
+    gold = ["SELECT id FROM pet WHERE kind = 'dog'", "SELECT id FROM pet WHERE age >= 3"]
+    (tmp_path / "gold.txt").write_text("".join(f"{sql}\tpets\n" for sql in gold))
+    (tmp_path / "pred.txt").write_text("SELECT id FROM pet WHERE age > 2\nSELECT id FROM pet WHERE NOT age < 3\n")
+    return tmp_path
+
+
+def test_build_then_run(folder: Path) -> None:
+    common = ("--gold", folder / "gold.txt", "--db-dir", folder / "database")
+    built = sqljury("build", *common, "--out", folder / "suite", "--databases", 3, "--candidates", 6)
+    assert built.returncode == 0, built.stderr
+    manifest = (folder / "suite/suite.json").read_text()
+    judged = ("--pred", folder / "pred.txt", "--suite", folder / "suite")
+    done = sqljury("run", *common, *judged, "--output", "json")
+    report = json.loads(done.stdout)
+    assert (report["queries"], report["correct"], report["rejected"]) == (2, 2, 1)
+    (found,) = report["counterexamples"]
+    assert found["index"] == 0
+    assert Path(found["counterexample"]).is_file()
+    text = sqljury("run", *common, *judged).stdout
+    assert "1 of these (50.0 %) are wrong on the suite" in text
+    assert "predicted SELECT id FROM pet WHERE age > 2" in text
+    changed = [path.stat().st_mtime_ns for path in (folder / "suite/pets").iterdir()]
+    again = sqljury("build", *common, "--out", folder / "suite", "--databases", 3, "--candidates", 6)
+    assert again.stdout == built.stdout
+    assert [path.stat().st_mtime_ns for path in (folder / "suite/pets").iterdir()] == changed
+    assert (folder / "suite/suite.json").read_text() == manifest
+
+
+def test_a_suite_without_the_database_is_one_line(folder: Path) -> None:
+    common = ("--gold", folder / "gold.txt", "--db-dir", folder / "database")
+    done = sqljury("run", *common, "--pred", folder / "pred.txt", "--suite", folder / "nowhere")
+    assert done.returncode == 2
+    assert "has no databases for 'pets'" in done.stderr
+    assert done.stderr.count("\n") == 1
