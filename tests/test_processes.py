@@ -107,9 +107,18 @@ def test_an_error_in_the_work_is_raised() -> None:
         map_processes(failing, [5, 6], lost, silence=30, processes=2)
 
 
+def pids() -> Work[int, int]:
+    """For a new process, which can be handed no lambda where threads forbid to fork."""
+    return own_pid
+
+
+def own_pid(item: int, tell: Tell) -> int:
+    return os.getpid()
+
+
 def test_neighbours_of_a_kind_share_a_process() -> None:
     found = map_processes(
-        lambda: lambda item, tell: os.getpid(),
+        pids,
         range(32),
         lambda item, why, told: 0,
         silence=30,

@@ -179,7 +179,7 @@ def test_a_metric_that_fails_on_a_prediction_is_a_wrong_answer(judge: Judge, mon
     monkeypatch.setitem(METRICS, "esm", METRICS["esm"].__class__("esm", "ESM", broken))
     found = judge(("SELECT 1", "SELECT 1"), metrics=("esm", "ex"))
     score = found.judged[0].scores["esm"]
-    assert score == (0.0, "ESM failed on this pair: RecursionError: too deep")
+    assert (score.value, score.reason) == (0.0, "ESM failed on this pair: RecursionError: too deep")
     assert found.column("ex") == [1]
 
 
