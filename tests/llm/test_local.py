@@ -195,6 +195,7 @@ def test_a_call_after_one_that_was_given_up_waits_for_it(small_model: LocalModel
 def test_ctrl_c_while_the_weights_are_loaded(cached_weights: Path) -> None:
     code = (
         "import signal, threading, os; from pathlib import Path; from sqljury.llm.local import LocalModel\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a job in the background ignores it
         "import xllamacpp; model = LocalModel('smollm2-135m', states=Path(os.environ['SQLJURY_CACHE'], 's'))\n"
         "print('loading', flush=True)\n"
         "try: model.count_tokens('x'); signal.pause()\n"
