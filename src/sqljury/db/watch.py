@@ -36,11 +36,6 @@ class Watch:
         """Wall seconds since the start."""
         return time.monotonic() - self.start
 
-    @property
-    def remaining(self) -> float:
-        """Wall seconds left, never negative."""
-        return max(0.0, self._deadline - time.monotonic())
-
     def stop(self) -> bool:
         """Whether the query must end now."""
         if self.kind is not None:

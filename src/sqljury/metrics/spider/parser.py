@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from sqljury.errors import InputError
+from sqljury.metrics.spider.cursor import Cursor
 from sqljury.metrics.spider.names import Names
 from sqljury.metrics.spider.structure import (
     AGGREGATES,
@@ -72,38 +73,14 @@ def _aliases(words: list[str], names: Names) -> dict[str, str]:
     return aliases
 
 
-class _Parser:
-    """A position in a list of words; each method reads one part of a query and moves on."""
+class _Parser(Cursor):
+    """Each method reads one part of a query and moves on."""
 
     def __init__(self, words: list[str], names: Names, aliases: dict[str, str], depth: int) -> None:
-        self._words = words
+        super().__init__(words, _fail)
         self._names = names
         self._aliases = aliases
         self._depth = depth
-        self._at = 0
-
-    # Reading words
-
-    def _peek(self) -> str:
-        """The next word, empty at the end: no word is."""
-        return self._words[self._at] if self._at < len(self._words) else ""
-
-    def _next(self) -> str:
-        word = self._peek()
-        if not word:
-            _fail("the query ends too early")
-        self._at += 1
-        return word
-
-    def _skip(self, word: str) -> bool:
-        """Move past the next word if it is this one."""
-        found = self._peek() == word
-        self._at += found
-        return found
-
-    def _expect(self, word: str) -> None:
-        if not self._skip(word):
-            _fail(f"{self._peek() or 'the end'!r} where {word!r} is needed")
 
     # Queries
 

@@ -34,6 +34,7 @@ from sqljury.metrics.match.plus.structure import (
     ValueList,
 )
 from sqljury.metrics.match.plus.words import words_of
+from sqljury.metrics.spider.cursor import Cursor
 from sqljury.metrics.spider.names import Names
 from sqljury.metrics.spider.structure import AGGREGATES, ARITHMETIC, OPERATORS, SET_OPERATORS
 
@@ -84,40 +85,15 @@ class _Scope:
         return None
 
 
-class _Reader:
-    """A position in a list of words; each method reads one part of a query and moves on."""
+class _Reader(Cursor):
+    """Each method reads one part of a query and moves on."""
 
     def __init__(self, words: list[str], names: Names, bare_aliases: bool) -> None:
         self.found: list[str] = []
-        self._words = words
+        super().__init__(words, _fail)
         self._names = names
         self._bare_aliases = bare_aliases
         self._depth = 0
-        self._at = 0
-
-    # Reading words
-
-    def _peek(self, ahead: int = 0) -> str:
-        """The next word, or one after it; empty at the end: no word is."""
-        at = self._at + ahead
-        return self._words[at] if at < len(self._words) else ""
-
-    def _next(self) -> str:
-        word = self._peek()
-        if not word:
-            _fail("the query ends too early")
-        self._at += 1
-        return word
-
-    def _skip(self, word: str) -> bool:
-        """Move past the next word if it is this one."""
-        found = self._peek() == word
-        self._at += found
-        return found
-
-    def _expect(self, word: str) -> None:
-        if not self._skip(word):
-            _fail(f"{self._peek() or 'the end'!r} where {word!r} is needed")
 
     # Queries
 
