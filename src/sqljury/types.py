@@ -24,27 +24,38 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as declared; ``unique`` means a key or UNIQUE constraint on this column alone."""
+    """A column as declared; ``unique`` means a key or UNIQUE constraint on this column alone.
+
+    ``values`` are all that an enumerated type allows, ``comment`` is what the database keeps about the column.
+    """
 
     name: str
     type: str = ""
     not_null: bool = False
     unique: bool = False
+    comment: str = ""
+    values: tuple[str, ...] = ()
+    generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
-    """``columns`` of the table that holds it refer to ``ref_columns`` of ``ref_table``, position by position."""
+    """``columns`` of the table that holds it refer to ``ref_columns`` of ``ref_table``, position by position.
+
+    ``ref_table`` and ``ref_schema`` are the ``name`` and ``schema`` of the other ``Table``.
+    """
 
     columns: tuple[str, ...]
     ref_table: str
     ref_columns: tuple[str, ...]
+    ref_schema: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table or view.
 
+    ``name`` tells it from every other of its database: bare in the default schema, else ``schema`` before a dot.
     ``unique_keys`` holds each UNIQUE constraint's columns, the primary key not among them. ``definition`` is the
     statement that made a view, as the database keeps it; empty for tables.
     """
@@ -56,6 +67,8 @@ class Table:
     unique_keys: tuple[tuple[str, ...], ...] = ()
     kind: Literal["table", "view"] = "table"
     definition: str = ""
+    schema: str = ""
+    comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)

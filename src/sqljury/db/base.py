@@ -29,6 +29,10 @@ class Database(Protocol):
         """The SQL dialect by sqlglot's name: ``sqlite``, ``postgres``, ``mysql``, ``duckdb``."""
 
     @property
+    def schemas(self) -> tuple[str, ...]:
+        """The schemas that were asked for, the default one first; empty for the default alone."""
+
+    @property
     def url(self) -> str:
         """Where it is, without any password."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import unquote
 
@@ -11,37 +11,46 @@ from sqljury.db.base import Database
 from sqljury.errors import DatabaseError, DatabaseNotFoundError
 
 
-def connect(target: str | os.PathLike[str]) -> Database:
-    """Open a database for reading: a path to an SQLite file, or ``sqlite:///relative``, ``sqlite:////absolute``.
+def connect(target: str | os.PathLike[str], schemas: Sequence[str] = ()) -> Database:
+    """Open a database for reading, given as a path or a URL; docs/databases.md lists both.
 
-    Raises ``DatabaseNotFoundError``, ``NotADatabaseError``, ``DatabaseLockedError``, or ``DatabaseError`` for
-    an unknown scheme or an unreadable file. That it has tables is first checked when its schema is read.
+    ``schemas`` names those to ask about, the default one first; an engine without schemas refuses any. Raises
+    ``DatabaseNotFoundError``, ``NotADatabaseError``, ``DatabaseLockedError``, ``DatabaseError`` for an unknown scheme
+    or what cannot be read, ``MissingExtraError`` where the engine's library is not installed. That it has tables is
+    first checked when its schema is read.
     """
     text = os.fspath(target)
-    scheme, separator, rest = text.partition("://")
+    scheme, separator, _ = text.partition("://")
     if not separator:
-        return _sqlite_file(text)
+        return _file(text, tuple(schemas))
     try:
         engine = ENGINES[scheme.lower()]
     except KeyError:
         # Only the scheme is named: the rest of a URL may hold a password.
-        known = ", ".join(f"{name}:///PATH" for name in sorted(ENGINES))
-        message = f"no engine for the URL scheme {scheme[:40]!r}; give the path of an SQLite file, or {known}"
+        known = ", ".join(f"{name}://" for name in sorted(ENGINES))
+        message = f"no engine for the URL scheme {scheme[:40]!r}; give the path of a file, or a URL with {known}"
         raise DatabaseError(message) from None
-    return engine(rest)
+    return engine(text, tuple(schemas))
 
 
-def _sqlite_url(rest: str) -> Database:
+def _sqlite_url(url: str, schemas: tuple[str, ...]) -> Database:
+    _, _, rest = url.partition("://")
     if not rest.startswith("/"):
         raise DatabaseNotFoundError(f"sqlite://{rest}: an SQLite URL has three slashes, sqlite:///PATH")
-    return _sqlite_file(unquote(rest[1:]))
+    return _sqlite_file(unquote(rest[1:]), schemas)
 
 
-def _sqlite_file(path: str) -> Database:
+def _file(path: str, schemas: tuple[str, ...]) -> Database:
+    return _sqlite_file(path, schemas)
+
+
+def _sqlite_file(path: str, schemas: tuple[str, ...]) -> Database:
     from sqljury.db.sqlite import SQLiteDatabase
 
+    if schemas:
+        raise DatabaseError(f"{path}: an SQLite file has no schemas; leave {', '.join(schemas)} out")
     return SQLiteDatabase(os.path.expanduser(path))
 
 
-ENGINES: Final[dict[str, Callable[[str], Database]]] = {"sqlite": _sqlite_url}
-"""From URL scheme to what opens the part after ``://``."""
+ENGINES: Final[dict[str, Callable[[str, tuple[str, ...]], Database]]] = {"sqlite": _sqlite_url}
+"""From URL scheme to what opens such a URL, with the schemas to ask about."""

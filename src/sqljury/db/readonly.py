@@ -10,6 +10,9 @@ import functools
 import logging
 import re
 import threading
+from collections import Counter
+from importlib.resources import files
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqljury.errors import QueryRefusedError
@@ -28,11 +31,16 @@ _SQLITE: Final = """
     sqlite_compileoption_used rtreecheck rtreenode rtreedepth optimize matchinfo
 """
 FORBIDDEN_FUNCTIONS: Final[dict[str, frozenset[str]]] = {"sqlite": frozenset(_SQLITE.split())}
-"""By dialect, functions with side effects or made to exhaust memory; unknown names are left to the engine."""
+"""By dialect, functions with side effects or made to exhaust memory."""
+
+_LISTED: Final = frozenset({"duckdb", "mysql", "postgres"})
+"""Dialects whose engines let functions read files, reach other servers or write: there only those named in
+``functions/<dialect>.txt`` may be called. SQLite's authorizer does that for SQLite."""
 
 WIDE_FORMAT: Final = re.compile(r"%[^a-zA-Z%]*(?:\*|\d{4})")
 """A printf format that asks for 1,000 characters or more, or takes the width from an argument."""
 
+_WORD: Final = re.compile(r"[^\W\d]\w*")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _STARTS: Final = frozenset({"SELECT", "WITH", "VALUES", "L_PAREN"})
 _OPENS: Final = frozenset({"L_PAREN", "CASE", "L_BRACKET"})
@@ -64,10 +72,12 @@ def _check(sql: str, dialect: str) -> None:
         _refuse("the text holds characters that no query has")
     if len(sql) > MAX_SQL_CHARS:
         _refuse(f"the text is longer than {MAX_SQL_CHARS} characters")
-    statement = _parse(sql, dialect)
+    tokens, statement = _parse(sql, dialect)
     allowed, queries = _allowed_nodes()
     if not isinstance(statement, queries):
         _refuse(f"only SELECT is allowed, this is {_spell(statement)}")
+    if dialect in _LISTED:
+        _check_calls(tokens, statement, allowed_functions(dialect))
     forbidden = FORBIDDEN_FUNCTIONS.get(dialect, frozenset())
     for node in statement.walk():
         if not isinstance(node, allowed):
@@ -75,8 +85,8 @@ def _check(sql: str, dialect: str) -> None:
         _check_names(node, forbidden)
 
 
-def _parse(sql: str, dialect: str) -> exp.Expr:
-    """The one statement in ``sql``."""
+def _parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
+    """The words of ``sql``, and the one statement in it."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -99,7 +109,7 @@ def _parse(sql: str, dialect: str) -> exp.Expr:
     statements = [item for item in found if item is not None and not isinstance(item, exp.Semicolon)]
     if len(statements) != 1:
         _refuse("there is no query" if not statements else "only one statement at a time is allowed")
-    return statements[0]
+    return tokens, statements[0]
 
 
 _quiet = threading.local()
@@ -124,6 +134,35 @@ def _check_tokens(tokens: Sequence[Any]) -> None:
         depth += (name in _OPENS) - (name in _CLOSES)
         if depth + run > MAX_NESTING:
             _refuse("the query is nested too deeply")
+
+
+def _check_calls(tokens: Sequence[Any], statement: exp.Expr, known: frozenset[str]) -> None:
+    """Refuse a call of any function that is not known.
+
+    Calls are read off the words, quoted ones too, because the tree has other names for many functions. A name before
+    a parenthesis may also be that of a table alias with columns: as often as the tree has one, it passes.
+    """
+    from sqlglot import exp
+
+    aliases = Counter(alias.name.lower() for alias in statement.find_all(exp.TableAlias) if alias.columns)
+    for token, following in pairwise(tokens):
+        name = token.text.lower()
+        if following.token_type.name != "L_PAREN" or name in known:
+            continue
+        if token.token_type.name not in ("VAR", "IDENTIFIER") and not _WORD.fullmatch(token.text):
+            continue
+        if aliases[name] > 0:
+            aliases[name] -= 1
+        else:
+            _refuse(f"the function {token.text[:60]} is not among those that are known only to read")
+
+
+@functools.cache
+def allowed_functions(dialect: str) -> frozenset[str]:
+    """The names that may stand before a parenthesis: functions that only read, types, and words of the grammar."""
+    text = (files("sqljury.db") / "functions" / f"{dialect}.txt").read_text(encoding="utf-8")
+    lines = (line.partition("#")[0] for line in text.splitlines())
+    return frozenset(word.lower() for line in lines for word in line.split())
 
 
 def _check_names(node: Any, forbidden: frozenset[str]) -> None:

@@ -48,6 +48,7 @@ class SQLiteDatabase:
     """
 
     dialect = "sqlite"
+    schemas: tuple[str, ...] = ()
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)

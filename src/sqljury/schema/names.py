@@ -19,10 +19,25 @@ _WORDS: Final = """
 """
 RESERVED: Final = frozenset(_WORDS.split())
 
+_FOLDED: Final = re.compile(r"[a-z_][a-z0-9_]*")
+_BARE_NAMES: Final = {"postgres": _FOLDED}
+"""Where a bare name is folded to lower case, one with a capital must be quoted to be found."""
+
+_MORE_WORDS: Final[dict[str, frozenset[str]]] = {}
+"""Further words, by dialect, that are no bare names there."""
+
 
 def quote_name(name: str, dialect: str = "sqlite") -> str:
     """The name for use in a query of this dialect, quoted only where it must be."""
-    if _BARE.fullmatch(name) and name.lower() not in RESERVED:
+    words = RESERVED | _MORE_WORDS.get(dialect, frozenset())
+    if _BARE_NAMES.get(dialect, _BARE).fullmatch(name) and name.lower() not in words:
         return name
     mark = "`" if dialect == "mysql" else '"'
     return mark + name.replace(mark, mark * 2) + mark
+
+
+def quote_table(name: str, schema: str = "", dialect: str = "sqlite") -> str:
+    """A ``Table``'s name for use in a query: ``schema`` and what follows its dot, each quoted where it must be."""
+    if not schema:
+        return quote_name(name, dialect)
+    return f"{quote_name(schema, dialect)}.{quote_name(name.removeprefix(schema + '.'), dialect)}"

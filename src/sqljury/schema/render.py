@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
-from sqljury.schema.names import quote_name
+from sqljury.schema.names import quote_name, quote_table
 from sqljury.types import Column, Result, Schema, Table
 
 Form = Literal["ddl", "compact"]
@@ -60,14 +60,14 @@ def _ddl(table: Table, dialect: str) -> list[str]:
         body.append(f"PRIMARY KEY ({_names(table.primary_key, dialect)})")
     body.extend(f"UNIQUE ({_names(key, dialect)})" for key in table.unique_keys if len(key) > 1)
     for key in table.foreign_keys:
-        target = f"{_name(key.ref_table, dialect)}({_names(key.ref_columns, dialect)})"
+        target = f"{_table(key.ref_table, key.ref_schema, dialect)}({_names(key.ref_columns, dialect)})"
         body.append(f"FOREIGN KEY ({_names(key.columns, dialect)}) REFERENCES {target}")
     if table.kind == "view" and (query := _view_query(table, dialect)):
         columns = _names(tuple(column.name for column in table.columns), dialect)
-        return [f"CREATE VIEW {_name(table.name, dialect)} ({columns}) AS", f"{query};"]
+        return [f"CREATE VIEW {_table(table.name, table.schema, dialect)} ({columns}) AS", f"{query};"]
     lines = [f"  {line}," for line in body]
     lines[-1] = lines[-1][:-1]
-    return [f"CREATE {table.kind.upper()} {_name(table.name, dialect)} (", *lines, ");"]
+    return [f"CREATE {table.kind.upper()} {_table(table.name, table.schema, dialect)} (", *lines, ");"]
 
 
 def _view_query(table: Table, dialect: str) -> str:
@@ -104,7 +104,7 @@ def _column(column: Column, table: Table, dialect: str) -> str:
 def _compact(table: Table, dialect: str) -> str:
     """``table(column type pk, column type -> other.column, ...)``."""
     targets = {
-        column: f"-> {_name(key.ref_table, dialect)}.{_name(ref_column, dialect)}"
+        column: f"-> {_table(key.ref_table, key.ref_schema, dialect)}.{_name(ref_column, dialect)}"
         for key in reversed(table.foreign_keys)
         for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
     }
@@ -122,7 +122,7 @@ def _compact(table: Table, dialect: str) -> str:
         )
         for column in table.columns
     )
-    return f"{_name(table.name, dialect)}({columns})"
+    return f"{_table(table.name, table.schema, dialect)}({columns})"
 
 
 def _sample(table: Table, sample: Result, cell_chars: int, rows: int | None) -> Iterator[str]:
@@ -161,9 +161,15 @@ def _plain(text: str, chars: int) -> str:
 
 def _name(name: str, dialect: str) -> str:
     """A name for use in a query; one with unprintable characters loses them, and cannot be queried anyway."""
-    if not name.isprintable() or len(name) > _NAME_CHARS:
-        name = _plain(name, _NAME_CHARS)
-    return quote_name(name, dialect)
+    return quote_name(_printable(name), dialect)
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() and len(name) <= _NAME_CHARS else _plain(name, _NAME_CHARS)
+
+
+def _table(name: str, schema: str, dialect: str) -> str:
+    return quote_table(_printable(name), _printable(schema), dialect)
 
 
 def _names(names: tuple[str, ...], dialect: str) -> str:

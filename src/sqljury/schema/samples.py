@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sqljury.db.base import Database
-from sqljury.schema.names import quote_name
+from sqljury.schema.names import quote_name, quote_table
 from sqljury.types import Limits, Result, Row, Schema, Table
 
 _LIMITS: Final = Limits(seconds=2.0, bytes=16 * 1024 * 1024)
@@ -40,4 +40,5 @@ def sample_rows(db: Database, table: Table, rows: int = 3) -> Result:
 
 def _select(db: Database, table: Table, names: list[str], rows: int) -> str:
     columns = ", ".join(quote_name(name, db.dialect) for name in names)
-    return f"SELECT {columns} FROM {quote_name(table.name, db.dialect)} LIMIT {int(rows)}"  # noqa: S608
+    source = quote_table(table.name, table.schema, db.dialect)
+    return f"SELECT {columns} FROM {source} LIMIT {int(rows)}"  # noqa: S608
