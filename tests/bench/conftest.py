@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 
 from sqljury.bench.evaluation import Evaluation, evaluate
+from sqljury.bench.targets import Targets
 from sqljury.datasets.pairs import Gold, Pair, Prediction
+from sqljury.db.connect import connect
+from sqljury.metrics.suite import distill, store
+from sqljury.schema.introspect import introspect
 
 Judge = Callable[..., Evaluation]
 
@@ -48,12 +52,35 @@ def files(folder: Path) -> Mapping[str, Sequence[Path]]:
     }
 
 
+@pytest.fixture(scope="session")
+def suite(files: Mapping[str, Sequence[Path]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built suite for both databases."""
+    root = tmp_path_factory.mktemp("suite")
+    queries = {
+        "pets": ["SELECT kind FROM pet", "SELECT kind FROM pet WHERE age > 2"],
+        "shop": ["SELECT count(*) FROM sale"],
+    }
+    entries = {}
+    for name, own in files.items():
+        with connect(own[0]) as opened:
+            schema = introspect(opened)
+        entries[name] = distill.build(schema, own[0], queries[name], root / name, distill.Settings(candidates=6))
+    store.save(root, entries)
+    return root
+
+
 @pytest.fixture
-def judge(files: Mapping[str, Sequence[Path]]) -> Judge:
+def judge(files: Mapping[str, Sequence[Path]], suite: Path) -> Judge:
     """Judges (gold, predicted) or (gold, predicted, database, interaction) tuples."""
 
-    def judge(*queries: tuple[Any, ...], metrics: Sequence[str] = ("ex", "exe", "esm"), **more: Any) -> Evaluation:
-        return evaluate([pair(index, *query) for index, query in enumerate(queries)], files, metrics, **more)
+    def judge(
+        *queries: tuple[Any, ...],
+        metrics: Sequence[str] = ("ex", "exe", "esm"),
+        tables: Path | None = None,
+        **more: Any,
+    ) -> Evaluation:
+        pairs = [pair(index, *query) for index, query in enumerate(queries)]
+        return evaluate(pairs, Targets(files, tables, suite), metrics, **more)
 
     return judge
 

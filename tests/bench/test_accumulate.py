@@ -8,6 +8,7 @@ import pytest
 
 from sqljury.bench.accumulate import STEPS, accumulate
 from sqljury.bench.evaluation import Evaluation
+from sqljury.bench.targets import Targets
 from sqljury.errors import InputError
 from sqljury.metrics.case import Options
 from sqljury.metrics.match.plus import Options as PlusOptions
@@ -25,7 +26,7 @@ QUERIES = (
 
 
 def test_each_rule_takes_away_the_false_negatives_it_is_for(judge: Judge, files: Files) -> None:
-    found = accumulate(judge(*QUERIES, metrics=("exe", "esm")), files)
+    found = accumulate(judge(*QUERIES, metrics=("exe", "esm")), Targets(files))
     steps = {step["label"]: step for step in found["steps"]}
     assert list(steps) == ["ESM", *map(str, STEPS)]
     assert (found["reference"], found["queries"], found["accepted"]) == ("exe", 5, 4)
@@ -38,9 +39,9 @@ def test_each_rule_takes_away_the_false_negatives_it_is_for(judge: Judge, files:
 
 def test_a_rule_that_is_off_stays_off(judge: Judge, files: Files) -> None:
     found = judge(*QUERIES, metrics=("exe",), options=replace(Options(), esm_plus=PlusOptions(disabled=frozenset({7}))))
-    assert accumulate(found, files)["steps"][-1]["missed"] == 2
+    assert accumulate(found, Targets(files))["steps"][-1]["missed"] == 2
 
 
 def test_execution_has_to_say_what_is_right(judge: Judge, files: Files) -> None:
     with pytest.raises(InputError, match="nothing to agree with"):
-        accumulate(judge(*QUERIES, metrics=("esm_plus",)), files)
+        accumulate(judge(*QUERIES, metrics=("esm_plus",)), Targets(files))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sqljury.bench.agree import agree, reference
+from sqljury.bench.agree import agree, reference, with_labels
 from sqljury.bench.evaluation import Evaluation
 from sqljury.errors import InputError
 
@@ -55,5 +55,15 @@ def test_what_execution_accepts_and_esm_plus_refuses(judge: Judge) -> None:
 def test_distinct_counts_where_it_can(judge: Judge) -> None:
     assert reference(("exe", "exe_keep_distinct", "esm_plus")) == "exe_keep_distinct"
     assert agree(judge(*QUERIES, metrics=("exe", "exe_keep_distinct")))["reference"] == "exe_keep_distinct"
-    with pytest.raises(InputError, match="nothing to agree with; add one of exe_keep_distinct, exe"):
+    with pytest.raises(InputError, match="nothing to agree with; add one of exe_keep_distinct, exe, ex, "):
         agree(judge(*QUERIES, metrics=("esm", "esm_plus")))
+
+
+def test_judgements_by_hand_come_before_execution(judge: Judge) -> None:
+    found = judge(*QUERIES, metrics=METRICS)
+    labelled = with_labels(found, [1, 0, 0, 1, None])
+    report = agree(labelled)
+    assert report["reference"] == "right"
+    assert report["errors"]["exe"] == {"false_positives": 25.0, "false_negatives": 0.0, "title": "EXE"}
+    assert report["errors"]["esm_plus"]["false_negatives"] == 25.0
+    assert labelled.column("right") == [1, 0, 0, 1, None]

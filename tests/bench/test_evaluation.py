@@ -29,8 +29,8 @@ SHARED = Path(__file__).resolve().parents[3] / "shared"
 Judge = Callable[..., Evaluation]
 
 ALL = tuple(METRICS)
-FUZZ = int(os.environ.get("SQLJURY_FUZZ", "900"))
-"""About how many predictions the fuzz test draws."""
+FUZZ = int(os.environ.get("SQLJURY_FUZZ", "10000" if os.environ.get("CI") else "900"))
+"""About how many predictions the fuzz test draws; in CI ten thousand."""
 QUICK = Options(limits=Limits(seconds=0.3), effort=Effort(repeats=3, seconds=0.1))
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 
@@ -51,6 +51,8 @@ def test_every_metric_on_every_pair(judge: Judge) -> None:
         "ex": [1, 0, 1, 0],
         "exe": [1, 1, 1, 0],
         "exe_keep_distinct": [1, 0, 1, 0],
+        "suite": [1, 1, 1, 0],
+        "suite_keep_distinct": [1, 0, 1, 0],
         "ex_bird": [1, 1, 0, 0],
         "soft_f1": [1, 1, 1, 0],
     }
@@ -196,7 +198,7 @@ def test_gold_by_itself_is_perfect_or_named(files: Mapping[str, Sequence[Path]])
         Gold("1", "SELECT breed FROM pet", "pets"),
         Gold("2", "SELECT CASE WHEN 1 THEN 2 END FROM pet", "pets"),
     ]
-    found = check(golds, files, ("ex", "exe", "esm", "ves"))
+    found = check(golds, Targets(files), ("ex", "exe", "esm", "ves"))
     assert [one.pair.gold.id for one in imperfect(found)] == ["1", "2"]
     assert [metric.name for metric in found.metrics] == ["ex", "exe", "esm"]
 
@@ -292,9 +294,8 @@ PREDICTIONS = st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=25).map("
 @settings(max_examples=FUZZ // 30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(PREDICTIONS, min_size=20, max_size=40))
 def test_no_prediction_makes_a_metric_crash(judge: Judge, predictions: list[str]) -> None:
-    metrics = [name for name in ALL if not METRICS[name].timed]
-    options = Options(plug_values=True, limits=Limits(seconds=5))
-    found = judge(*((GOLD, text) for text in predictions), metrics=metrics, options=options)
+    options = Options(plug_values=True, limits=Limits(seconds=5), effort=Effort(repeats=1, seconds=0.01))
+    found = judge(*((GOLD, text) for text in predictions), metrics=ALL, options=options)
     for one in found.judged:
         assert one.fault == ""
         assert not any("failed on this pair" in score.reason for score in one.scores.values() if score is not None)
@@ -307,7 +308,7 @@ def test_spider_dev_as_the_published_programs_judge_it(model: str) -> None:
     pairs = read_pairs(folder / "gold.txt", folder / f"{model}.txt")
     files = database_files(SHARED / "spider/database", [pair.gold for pair in pairs])
     names = ("exe", "exe_keep_distinct", "esm")
-    found = evaluate(pairs, files, names, tables=SHARED / "spider/tables.json", processes=2)
+    found = evaluate(pairs, Targets(files, SHARED / "spider/tables.json"), names, processes=2)
     with (SHARED / f"verdicts/spider_dev/{model}.tsv").open(encoding="utf-8", newline="") as file:
         verdicts = list(csv.DictReader(file, delimiter="\t"))
     for name in names:
@@ -320,8 +321,8 @@ def test_spider_dev_as_the_published_programs_judge_it(model: str) -> None:
 def test_spider_dev_gold_is_perfect() -> None:
     pairs = read_pairs(SHARED / "predictions/spider_dev/gold.txt", SHARED / "predictions/spider_dev/gold.txt")
     files = database_files(SHARED / "spider/database", [pair.gold for pair in pairs])
-    names = [name for name in ALL if not METRICS[name].timed]
-    assert imperfect(check([pair.gold for pair in pairs], files, names, processes=2)) == []
+    names = [name for name in ALL if not (METRICS[name].timed or name.startswith("suite"))]
+    assert imperfect(check([pair.gold for pair in pairs], Targets(files), names, processes=2)) == []
 
 
 def test_it_works_beside_other_threads(judge: Judge) -> None:
@@ -335,3 +336,20 @@ def test_it_works_beside_other_threads(judge: Judge) -> None:
         stop.set()
         thread.join()
     assert found.column("exe") == [1, 0]
+
+
+def test_what_is_right_by_luck_fails_on_the_suite(judge: Judge, suite: Path) -> None:
+    gold = "SELECT kind FROM pet WHERE age > 2"
+    found = judge((gold, "SELECT 'dog'"), (gold, gold), metrics=("ex", "suite"))
+    assert (found.column("ex"), found.column("suite")) == ([1, 1], [0, 1])
+    score = found.judged[0].scores["suite"]
+    assert score is not None
+    assert score.reason.startswith("right by luck: ")
+    assert Path(score.reason.rsplit(" in ", 1)[1]).parent == suite / "pets"
+
+
+def test_the_metric_suite_needs_one(files: Mapping[str, Sequence[Path]], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="suite needs databases; make them with `sqljury suite build`"):
+        evaluate([], Targets(files), ("suite",))
+    with pytest.raises(DatasetError, match="has no databases for 'pets'"):
+        Targets(files, suite=tmp_path)

@@ -13,6 +13,7 @@ from sqljury.bench.evaluation import Evaluation
 from sqljury.bench.findings import findings
 from sqljury.bench.page import page
 from sqljury.bench.scores import provenance
+from sqljury.bench.targets import Targets
 
 Judge = Callable[..., Evaluation]
 Files = Mapping[str, Sequence[Path]]
@@ -50,7 +51,7 @@ def written(judge: Judge, files: Files, other: Sequence[tuple[str, ...]] | None 
     found = judge(*QUERIES, metrics=METRICS)
     against = None if other is None else judge(*other, metrics=METRICS)
     report = findings(found, against)
-    report["accumulated_rules"] = accumulate(found, files)
+    report["accumulated_rules"] = accumulate(found, Targets(files))
     report["provenance"] = provenance([], files)
     return page(found, report, "a <b> on gold", "the other & file")
 

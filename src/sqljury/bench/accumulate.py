@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final
 
 from sqljury.bench.agree import reference
@@ -21,7 +19,7 @@ STEPS: Final = range(len(NUMBERS) + 1)
 """How many rules are on: none, then 1, 1-2 and so on in the order of Table 1."""
 
 
-def accumulate(evaluation: Evaluation, files: Mapping[str, Sequence[Path]], processes: int = 1) -> dict[str, Any]:
+def accumulate(evaluation: Evaluation, targets: Targets, processes: int = 1) -> dict[str, Any]:
     """False negatives against the evaluation's ``reference``, in percent of all its queries, ready for JSON.
 
     Rules that the evaluation has switched off stay off. ESM, as far as it was asked for, stands before the steps.
@@ -33,7 +31,7 @@ def accumulate(evaluation: Evaluation, files: Mapping[str, Sequence[Path]], proc
         one.pair for one, label in zip(evaluation.judged, known, strict=True) if label is not None and label >= 1
     ]
     total = max(1, sum(label is not None for label in known))
-    judge = _Judge(Targets(files), evaluation.options)
+    judge = _Judge(targets, evaluation.options)
     silence = evaluation.options.limits.seconds + GRACE_SECONDS
     verdicts = map_processes(
         judge.begin, accepted, judge.lost, silence=silence, processes=processes, kind=lambda pair: pair.gold.db_id

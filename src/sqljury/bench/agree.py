@@ -1,24 +1,33 @@
 """How metrics agree query by query, their errors against execution, and what execution accepts and ESM+ refuses.
 
-The ESM+ paper counts errors against a judgement by hand (section 5.3, Table 4). Without one, the labels here are what
-an execution metric says: a false negative is then an upper bound, for execution accepts some wrong queries by luck.
+The ESM+ paper counts errors against a judgement by hand (section 5.3, Table 4). Without one, the labels are what an
+execution metric says: a false negative is then an upper bound, for execution accepts some wrong queries by luck.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, Final
 
 from sqljury.bench.evaluation import Evaluation
 from sqljury.errors import InputError
 from sqljury.metrics import agreement
+from sqljury.metrics.case import Score
+from sqljury.metrics.registry import Metric
 
-REFERENCES: Final = ("exe_keep_distinct", "exe", "ex", "ex_bird")
-"""The metrics that can be the labels, the best first: DISTINCT counts, as in the paper's Table 4."""
+BY_HAND: Final = "right"
+"""The column of judgements by hand."""
 
-_LISTED: Final = ("esm_plus", "esm_plus_strict")
+REFERENCES: Final = (BY_HAND, "exe_keep_distinct", "exe", "ex", "ex_bird", "suite_keep_distinct", "suite")
+"""The columns that can be the labels, the best first: DISTINCT counts, as in the paper's Table 4.
+
+The suite comes last, for it also refuses what is right only by facts that the schema does not declare.
+"""
+
+_LISTED: Final = ("esm_plus", "esm_plus_strict", "suite", "suite_keep_distinct")
 """The metrics whose refusals are listed one by one."""
 
 
@@ -28,7 +37,19 @@ def reference(metrics: Iterable[str]) -> str:
     for name in REFERENCES:
         if name in names:
             return name
-    raise InputError(f"there is nothing to agree with; add one of {', '.join(REFERENCES)} to --metrics")
+    raise InputError(
+        f"there is nothing to agree with; add one of {', '.join(REFERENCES[1:])} to --metrics, or --labels"
+    )
+
+
+def with_labels(evaluation: Evaluation, labels: Sequence[float | None]) -> Evaluation:
+    """The evaluation with a judgement by hand of each pair as one more column, None where nobody judged."""
+    judged = tuple(
+        replace(one, scores={**one.scores, BY_HAND: None if label is None else Score(label)})
+        for one, label in zip(evaluation.judged, labels, strict=True)
+    )
+    by_hand = Metric(BY_HAND, "by hand", lambda _: Score(0.0))
+    return replace(evaluation, metrics=(*evaluation.metrics, by_hand), judged=judged)
 
 
 def agree(evaluation: Evaluation) -> dict[str, Any]:

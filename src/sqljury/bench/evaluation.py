@@ -7,15 +7,14 @@ is no one's: metrics that need its result have no score for that pair, and repor
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from sqljury.bench.targets import Targets
 from sqljury.datasets.pairs import Gold, Pair, perfect
-from sqljury.errors import DatasetError
-from sqljury.metrics.case import PATIENCE, Case, Options, Score, Target
+from sqljury.errors import DatasetError, InputError
+from sqljury.metrics.case import PATIENCE, Case, Options, Remembered, Score, Target
 from sqljury.metrics.hardness import hardness
 from sqljury.metrics.partial import Part, partial_match
 from sqljury.metrics.registry import Metric, named
@@ -66,23 +65,23 @@ class Evaluation:
 
 def evaluate(
     pairs: Sequence[Pair],
-    files: Mapping[str, Sequence[Path]],
+    targets: Targets,
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
-    tables: Path | None = None,
     options: Options | None = None,
     processes: int = 1,
 ) -> Evaluation:
-    """Judge every pair by the metrics of these names on the databases in ``files``, see ``datasets.folders``.
+    """Judge every pair by the metrics of these names on their databases.
 
-    Foreign keys come from ``tables``, Spider's ``tables.json``, where it is given, else from the databases. Where a
-    metric is timed there is only one process. Raises ``InputError`` for an unknown metric, ``DatasetError`` and
-    ``DatabaseError`` for files that cannot be used.
+    Where a metric is timed there is only one process. Raises ``InputError`` for an unknown metric or for ``suite``
+    without one, ``DatasetError`` and ``DatabaseError`` for files that cannot be used.
     """
     start = time.monotonic()
     chosen = named(metrics)
     settings = options or Options()
-    judge = _Judge(Targets(files, tables), tuple(metric.name for metric in chosen), settings)
+    if targets.suite is None and any(metric.name.startswith("suite") for metric in chosen):
+        raise InputError("the metric suite needs databases; make them with `sqljury suite build`, give them by --suite")
+    judge = _Judge(targets, tuple(metric.name for metric in chosen), settings)
     judged = map_processes(
         judge.begin,
         pairs,
@@ -96,17 +95,16 @@ def evaluate(
 
 def check(
     golds: Sequence[Gold],
-    files: Mapping[str, Sequence[Path]],
+    targets: Targets,
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
-    tables: Path | None = None,
     options: Options | None = None,
     processes: int = 1,
 ) -> Evaluation:
     """Judge gold by itself, by all but the timed metrics: whatever is not 1 is wrong with the data or a metric."""
     steady = [metric.name for metric in named(metrics) if not metric.timed]
     pairs = [Pair(gold, prediction) for gold, prediction in zip(golds, perfect(golds), strict=True)]
-    return evaluate(pairs, files, steady, tables=tables, options=options, processes=processes)
+    return evaluate(pairs, targets, steady, options=options, processes=processes)
 
 
 def imperfect(evaluation: Evaluation) -> list[Judged]:
@@ -189,7 +187,8 @@ class _Judge:
         return failed
 
     def _spend(self, target: Target, patience: float) -> None:
-        for database in target.databases:
+        trials = (trial.database for trial in target.trials)
+        for database in (*target.databases, *(one for one in trials if isinstance(one, Remembered))):
             database.spent, database.patience = 0.0, patience
 
 

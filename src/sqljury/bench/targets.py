@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +15,8 @@ from sqljury.metrics.case import Remembered, Target
 from sqljury.metrics.match.keys import ForeignKeys
 from sqljury.metrics.match.plus import Facts
 from sqljury.metrics.spider import Names
+from sqljury.metrics.suite.run import Trial, open_trials
+from sqljury.metrics.suite.store import Entry, load
 from sqljury.schema.introspect import introspect
 
 MAX_OPEN: Final = 200
@@ -24,11 +26,16 @@ MAX_OPEN: Final = 200
 class Targets:
     """From the name of a database to all that metrics know of it.
 
-    ``files`` comes from ``datasets.folders``, ``tables`` is Spider's ``tables.json``. Raises ``DatasetError`` for one
-    that cannot be read.
+    ``files`` comes from ``datasets.folders``, ``tables`` is Spider's ``tables.json``, whose foreign keys count instead
+    of the databases' own; ``suite`` is a folder of ``sqljury suite build``. Raises ``DatasetError`` for one that cannot
+    be read, or for a suite that lacks one of the databases.
     """
 
-    def __init__(self, files: Mapping[str, Sequence[Path]], tables: Path | None = None) -> None:
+    def __init__(
+        self, files: Mapping[str, Sequence[Path]], tables: Path | None = None, suite: Path | None = None
+    ) -> None:
+        self.suite = suite
+        self._suite = {} if suite is None else _suite_entries(suite, files)
         self._files = {name: tuple(paths) for name, paths in files.items()}
         self._entries = {} if tables is None else read_tables(tables)
         self._open: OrderedDict[str, tuple[Target, list[Database]]] = OrderedDict()
@@ -41,7 +48,8 @@ class Targets:
         """
         self._before = before
         if db_id not in self._open:
-            self._make_room(len(self._files[db_id]))
+            members = self._suite[db_id].members if db_id in self._suite else ()
+            self._make_room(len(self._files[db_id]) + len(members))
             databases = [connect(path) for path in self._files[db_id]]
             self._open[db_id] = self._target(db_id, databases), databases
         self._open.move_to_end(db_id)
@@ -63,7 +71,17 @@ class Targets:
         entry = self._entries.get(db_id)
         keys = ForeignKeys.of_schema(schema) if entry is None else ForeignKeys.of_entry(entry)
         remembered = tuple(Remembered(database, self._tell) for database in databases)
-        return Target(schema, Names.of_schema(schema), keys, Facts.of_schema(schema), remembered)
+        trials = self._trials(db_id, databases)
+        return Target(schema, Names.of_schema(schema), keys, Facts.of_schema(schema), remembered, trials)
+
+    def _trials(self, db_id: str, opened: list[Database]) -> tuple[Trial, ...]:
+        """The suite's databases, added to what is ``opened``."""
+
+        def open_(file: Path) -> Remembered:
+            opened.append(connect(file))
+            return Remembered(opened[-1], self._tell)
+
+        return () if self.suite is None else open_trials(self.suite, db_id, self._suite[db_id], open_)
 
     def _tell(self) -> None:
         self._before()
@@ -73,6 +91,16 @@ class Targets:
             _, (_, databases) = self._open.popitem(last=False)
             for database in databases:
                 database.close()
+
+
+def _suite_entries(folder: Path, names: Iterable[str]) -> dict[str, Entry]:
+    entries = load(folder)
+    for name in names:
+        if name not in entries:
+            raise DatasetError(
+                f"{folder}: has no databases for {name!r}; run `sqljury suite build` with this gold file"
+            )
+    return entries
 
 
 def read_tables(file: Path) -> dict[str, dict[str, Any]]:

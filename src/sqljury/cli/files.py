@@ -11,7 +11,7 @@ from rich.console import Console
 
 from sqljury.bench import scores
 from sqljury.bench.accumulate import accumulate
-from sqljury.bench.agree import reference
+from sqljury.bench.agree import reference, with_labels
 from sqljury.bench.evaluation import Evaluation, check, evaluate, imperfect
 from sqljury.bench.explain import explain
 from sqljury.bench.findings import findings
@@ -20,10 +20,12 @@ from sqljury.bench.targets import Targets
 from sqljury.cli import eval_tables, terminal
 from sqljury.datasets.folders import database_files
 from sqljury.datasets.formats import read_golds, read_pairs
+from sqljury.datasets.labels import read_labels
 from sqljury.errors import DatasetError, InputError
 from sqljury.metrics.case import Options
 from sqljury.metrics.match import plus
 from sqljury.metrics.registry import named
+from sqljury.metrics.suite.store import MANIFEST
 from sqljury.types import Limits
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class Files:
     against: Path | None
     db_dir: Path
     tables: Path | None
+    suite: Path | None
+    labels: Path | None
     gold_format: str | None
     pred_format: str | None
 
@@ -52,12 +56,15 @@ class Files:
         """Pairs, judged."""
         return evaluate(
             pairs,
-            self.databases([pair.gold for pair in pairs]),
+            self.targets([pair.gold for pair in pairs]),
             settings.metrics,
-            tables=self.tables,
             options=settings.options,
             processes=settings.processes,
         )
+
+    def targets(self, golds: Sequence[Gold]) -> Targets:
+        """The databases that the queries name, with all that metrics need to know of them."""
+        return Targets(self.databases(golds), self.tables, self.suite)
 
     def databases(self, golds: Sequence[Gold]) -> dict[str, tuple[Path, ...]]:
         """The files of each database that the queries name."""
@@ -65,8 +72,9 @@ class Files:
 
     def provenance(self, golds: Sequence[Gold]) -> dict[str, Any]:
         """Hashes of all files that were read."""
-        files = [file for file in (self.gold, self.pred, self.against, self.tables) if file is not None]
-        return scores.provenance(files, self.databases(golds))
+        suite = None if self.suite is None else self.suite / MANIFEST
+        files = (self.gold, self.pred, self.against, self.tables, suite, self.labels)
+        return scores.provenance([file for file in files if file is not None], self.databases(golds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ class Settings:
         if not names:
             raise InputError("no metric is named; give some with --metrics, as in --metrics exe,esm+")
         if keep_distinct:
-            names = list(dict.fromkeys("exe_keep_distinct" if name == "exe" else name for name in names))
+            names = list(dict.fromkeys(f"{name}_keep_distinct" if name in ("exe", "suite") else name for name in names))
         try:
             disabled = frozenset(int(number) for number in disable_rules.split(",") if number.strip())
         except ValueError:
@@ -118,23 +126,26 @@ class Wanted:
 def judge_files(files: Files, settings: Settings, wanted: Wanted) -> None:
     """Judge the predictions, beside another file of them where one is given, and print the report."""
     assert files.pred is not None
-    if wanted.agreement or wanted.accumulate:
+    pairs = files.pairs(files.pred)
+    labels = None if files.labels is None else read_labels(files.labels, len(pairs))
+    if labels is None and (wanted.agreement or wanted.accumulate):
         reference(settings.metrics)
-    found = files.evaluate(files.pairs(files.pred), settings)
+    found = files.evaluate(pairs, settings)
     other = None if files.against is None else files.evaluate(files.pairs(files.against), settings)
+    golds = [pair.gold for pair in pairs]
+    labelled = found if labels is None else with_labels(found, labels)
     if wanted.per_query is not None:
-        scores.write_tsv(found, wanted.per_query)
-        terminal.note(f"{len(found.judged)} lines in {wanted.per_query}")
-    golds = [one.pair.gold for one in found.judged]
-    report = findings(found, other, settings.seed)
+        scores.write_tsv(labelled, wanted.per_query)
+        terminal.note(f"{len(pairs)} lines in {wanted.per_query}")
+    report = findings(labelled, other, settings.seed)
     if wanted.accumulate:
-        report["accumulated_rules"] = accumulate(found, files.databases(golds), settings.processes)
+        report["accumulated_rules"] = accumulate(labelled, files.targets(golds), settings.processes)
     report["provenance"] = files.provenance(golds)
     if wanted.output == "json":
         print(terminal.to_json(report))
     elif wanted.output == "html":
         title = f"{files.pred.name} on {files.gold.name}"
-        print(page(found, report, title, "" if files.against is None else files.against.name), end="")
+        print(page(labelled, report, title, "" if files.against is None else files.against.name), end="")
     else:
         _print(eval_tables.console(), terminal.cleaned(report), wanted)
 
@@ -164,7 +175,7 @@ def explain_pair(files: Files, settings: Settings, index: int, as_json: bool) ->
         )
     evaluation = files.evaluate([pairs[index]], settings)
     gold = pairs[index].gold
-    targets = Targets(files.databases([gold]))
+    targets = files.targets([gold])
     try:
         found = explain(index, evaluation.judged[0], targets.target(gold.db_id).facts, settings.options.esm_plus)
     finally:
@@ -180,9 +191,8 @@ def check_gold(files: Files, settings: Settings) -> None:
     golds = read_golds(files.gold, files.gold_format)
     found = check(
         golds,
-        files.databases(golds),
+        files.targets(golds),
         settings.metrics,
-        tables=files.tables,
         options=settings.options,
         processes=settings.processes,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.evaluate import Output
+from sqljury.cli.eval_options import Form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +75,7 @@ def run(
     suite: Annotated[Path, typer.Option(help="The folder that `sqljury suite build` wrote.")],
     db_dir: DbDirOption,
     keep_distinct: Annotated[bool, typer.Option("--keep-distinct", help="Leave DISTINCT in.")] = False,
-    output: Annotated[Output, typer.Option(help="How to print the report.")] = Output.TABLE,
+    output: Annotated[Form, typer.Option(help="How to print the report.")] = Form.TABLE,
 ) -> None:
     """Find the predictions that agree with gold on the given data by luck, with a counterexample for each."""
     from sqljury.datasets.folders import database_files
@@ -100,7 +100,7 @@ def run(
         found += [(name, one) for one in run_suite(listed, files[name][0], suite, entries[name], rules)]
     found.sort(key=lambda one: int(one[1].item.id))
     report = summary(found)
-    if output is Output.JSON:
+    if output is Form.JSON:
         print(terminal.to_json(report))
     else:
         _print(terminal.cleaned(report))

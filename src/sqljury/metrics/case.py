@@ -13,6 +13,7 @@ from sqljury.metrics.execution import LIMITS, Rules, Runs, run_gold
 from sqljury.metrics.match import plus
 from sqljury.metrics.match.keys import ForeignKeys
 from sqljury.metrics.spider import Names, Query, parse_or_empty
+from sqljury.metrics.suite.run import Trial
 from sqljury.types import Limits, Result, Schema
 
 MAX_CELLS: Final = 1_000_000
@@ -82,13 +83,17 @@ def _cells(result: Result) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A database as metrics see it; ``databases`` holds the one of the dataset first, then those of its test suite."""
+    """A database as metrics see it.
+
+    ``databases`` holds the one of the dataset first, then those beside it; ``trials`` are those of a built suite.
+    """
 
     schema: Schema
     names: Names
     keys: ForeignKeys
     facts: plus.Facts
     databases: tuple[Remembered, ...]
+    trials: tuple[Trial, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,14 @@ from sqljury.errors import InputError
 from sqljury.metrics.bird import judge_as_set
 from sqljury.metrics.case import Case, Score
 from sqljury.metrics.efficiency import r_ves, time_pair, ves
-from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Outcome, Rules, suite_match
+from sqljury.metrics.execution import EX, EXE, Outcome, Rules, suite_match
+from sqljury.metrics.execution import EXE_KEEP_DISTINCT as KEPT
 from sqljury.metrics.match.esm import PUBLISHED, differing_clauses
 from sqljury.metrics.match.esm import Rules as EsmRules
 from sqljury.metrics.match.plus import esm_plus
 from sqljury.metrics.soft_f1 import soft_f1
 from sqljury.metrics.spider import Query
+from sqljury.metrics.suite.run import try_on
 
 _SEPARATORS: Final = re.compile(r"[-_\s]+")
 
@@ -72,6 +74,22 @@ def _exe(rules: Rules) -> Callable[[Case], Score]:
         own = replace(rules, plug_values=case.options.plug_values)
         databases, limits = case.target.databases, case.options.limits
         return _score(suite_match(databases, case.gold_sql, case.published_sql, own, limits))
+
+    return score
+
+
+def _suite(rules: Rules) -> Callable[[Case], Score]:
+    """Right on the given data, the prediction as written, and on every database of a built suite."""
+
+    def score(case: Case) -> Score:
+        databases, limits = case.target.databases, case.options.limits
+        given = suite_match(databases, case.gold_sql, case.published_sql, rules, limits)
+        if not given.correct:
+            return _score(given)
+        found = try_on(case.target.trials, case.gold_sql, rules.prepare(case.published_sql), rules, limits)
+        if found.counterexample is None:
+            return Score(1.0)
+        return Score(0.0, f"right by luck: {found.reason} in {found.counterexample}", ("luck",))
 
     return score
 
@@ -136,7 +154,9 @@ METRICS: Final[dict[str, Metric]] = {
         Metric("esm_plus_strict", "ESM+ strict", _esm_plus(strict=True)),
         Metric("ex", "EX", _ex, EX),
         Metric("exe", "EXE", _exe(EXE), EXE, suite=True),
-        Metric("exe_keep_distinct", "EXE, DISTINCT kept", _exe(EXE_KEEP_DISTINCT), EXE_KEEP_DISTINCT, suite=True),
+        Metric("exe_keep_distinct", "EXE, DISTINCT kept", _exe(KEPT), KEPT, suite=True),
+        Metric("suite", "EXE and suite", _suite(EXE), EXE, suite=True),
+        Metric("suite_keep_distinct", "EXE and suite, DISTINCT kept", _suite(KEPT), KEPT, suite=True),
         Metric("ex_bird", "EX (BIRD)", _ex_bird, AS_WRITTEN),
         Metric("soft_f1", "Soft-F1", _soft_f1, AS_WRITTEN, graded=True),
         Metric("ves", "VES", _timed(ves), AS_WRITTEN, graded=True, timed=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import DatasetError
-from sqljury.metrics.execution import EXE, Rules, judge, run_gold
-from sqljury.metrics.suite.store import Entry, Member, databases, query_hash
+from sqljury.metrics.execution import EXE, Rules, Runs, judge, run_gold
+from sqljury.metrics.suite.store import Entry, databases, query_hash
 from sqljury.types import Limits
 
 LIMITS: Final = Limits(seconds=10.0, rows=100_000, bytes=256 * 1024 * 1024)
@@ -27,10 +27,20 @@ class Item:
     predicted: str
 
 
-class _Open(NamedTuple):
+class Trial(NamedTuple):
+    """A database of a suite, opened; ``unsettled`` are hashes of the gold queries that cannot be judged on it."""
+
     file: Path
-    member: Member
-    database: Database
+    unsettled: frozenset[str]
+    database: Runs
+
+
+class Tried(NamedTuple):
+    """On how many databases a prediction was tried, the first on which it is wrong, and how it is."""
+
+    tried: int
+    counterexample: Path | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,32 +79,41 @@ def run(
     """
     with ExitStack() as stack:
         own = stack.enter_context(connect(database))
-        members = [
-            _Open(file, member, stack.enter_context(connect(file)))
-            for file, member in databases(folder, database.stem, entry)
-        ]
-        return [_judge(item, own, members, rules, limits) for item in items]
+        trials = open_trials(folder, database.stem, entry, lambda file: stack.enter_context(connect(file)))
+        return [_judge(item, own, trials, rules, limits) for item in items]
 
 
-def _judge(item: Item, own: Database, members: Sequence[_Open], rules: Rules, limits: Limits) -> Finding:
-    gold, ordered = query_hash(item.gold), rules.ordered(item.gold)
-    predicted = rules.prepare(item.predicted.replace(" value ", " 1 "))  # as Spider's programs read it
-    try:
-        outcome = judge(run_gold(own, item.gold, rules, limits), own.execute(predicted, limits), ordered)
-    except DatasetError as error:
-        return Finding(item, None, reason=str(error))
-    if not outcome.correct:
-        return Finding(item, False, reason=outcome.reason)
-    tried = 0
-    for file, member, database in members:
-        if gold in member.unsettled:
+def open_trials(folder: Path, name: str, entry: Entry, opened: Callable[[Path], Runs]) -> tuple[Trial, ...]:
+    """The databases of a suite for the one of this name; raises ``DatasetError`` as ``run`` does."""
+    return tuple(
+        Trial(file, frozenset(member.unsettled), opened(file)) for file, member in databases(folder, name, entry)
+    )
+
+
+def try_on(trials: Sequence[Trial], gold: str, predicted: str, rules: Rules = EXE, limits: Limits = LIMITS) -> Tried:
+    """Run a prediction, prepared by ``rules``, on every database on which gold's answer is settled."""
+    hashed, ordered, count = query_hash(gold), rules.ordered(gold), 0
+    for trial in trials:
+        if hashed in trial.unsettled:
             continue
         try:
-            expected = run_gold(database, item.gold, rules, limits)
+            expected = run_gold(trial.database, gold, rules, limits)
         except DatasetError:
             continue  # a gold query that the suite was not built for may fail here
-        tried += 1
-        outcome = judge(expected, database.execute(predicted, limits), ordered)
+        count += 1
+        outcome = judge(expected, trial.database.execute(predicted, limits), ordered)
         if not outcome.correct:
-            return Finding(item, True, tried, file, outcome.reason)
-    return Finding(item, True, tried)
+            return Tried(count, trial.file, outcome.reason)
+    return Tried(count)
+
+
+def _judge(item: Item, own: Database, trials: Sequence[Trial], rules: Rules, limits: Limits) -> Finding:
+    predicted = rules.prepare(item.predicted.replace(" value ", " 1 "))  # as Spider's programs read it
+    try:
+        expected = run_gold(own, item.gold, rules, limits)
+    except DatasetError as error:
+        return Finding(item, None, reason=str(error))
+    outcome = judge(expected, own.execute(predicted, limits), rules.ordered(item.gold))
+    if not outcome.correct:
+        return Finding(item, False, reason=outcome.reason)
+    return Finding(item, True, *try_on(trials, item.gold, predicted, rules, limits))
