@@ -58,7 +58,7 @@ def suite(files: Mapping[str, Sequence[Path]], tmp_path_factory: pytest.TempPath
     root = tmp_path_factory.mktemp("suite")
     queries = {
         "pets": ["SELECT kind FROM pet", "SELECT kind FROM pet WHERE age > 2"],
-        "shop": ["SELECT count(*) FROM sale"],
+        "shop": ["SELECT id FROM item WHERE price > 3"],
     }
     entries = {}
     for name, own in files.items():

@@ -339,13 +339,13 @@ def test_it_works_beside_other_threads(judge: Judge) -> None:
 
 
 def test_what_is_right_by_luck_fails_on_the_suite(judge: Judge, suite: Path) -> None:
-    gold = "SELECT kind FROM pet WHERE age > 2"
-    found = judge((gold, "SELECT 'dog'"), (gold, gold), metrics=("ex", "suite"))
+    gold = "SELECT id FROM item WHERE price > 3"
+    found = judge((gold, "SELECT id FROM item WHERE id = 2", "shop"), (gold, gold, "shop"), metrics=("ex", "suite"))
     assert (found.column("ex"), found.column("suite")) == ([1, 1], [0, 1])
     score = found.judged[0].scores["suite"]
     assert score is not None
     assert score.reason.startswith("right by luck: ")
-    assert Path(score.reason.rsplit(" in ", 1)[1]).parent == suite / "pets"
+    assert Path(score.reason.rsplit(" in ", 1)[1]).parent == suite / "shop"
 
 
 def test_the_metric_suite_needs_one(files: Mapping[str, Sequence[Path]], tmp_path: Path) -> None:

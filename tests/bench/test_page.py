@@ -80,6 +80,7 @@ def test_what_is_wrong_with_gold_comes_first(judge: Judge, files: Files) -> None
         "By joins in gold",
         "By database",
         "What the figures rest on",
+        "Queries one by one",
     ]
 
 

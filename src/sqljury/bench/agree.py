@@ -37,9 +37,8 @@ def reference(metrics: Iterable[str]) -> str:
     for name in REFERENCES:
         if name in names:
             return name
-    raise InputError(
-        f"there is nothing to agree with; add one of {', '.join(REFERENCES[1:])} to --metrics, or --labels"
-    )
+    known = ", ".join(REFERENCES[1:])
+    raise InputError(f"there is nothing to agree with; add one of {known} to --metrics, or --labels")
 
 
 def with_labels(evaluation: Evaluation, labels: Sequence[float | None]) -> Evaluation:

@@ -9,7 +9,7 @@ from sqljury.bench.charts import Spot, groups, intervals, small_bar
 from sqljury.bench.evaluation import RETURNS_NOTHING, Evaluation
 from sqljury.bench.markup import Html, element, html, joined, section, table
 
-LISTED: Final = 200
+LISTED: Final = 50
 """Queries in a list at most; JSON has them all."""
 
 _STYLE: Final = """
@@ -23,7 +23,7 @@ code { font: 12px/1.35 ui-monospace, monospace; overflow-wrap: anywhere; }
 svg { max-width: 100%; height: auto; } td svg { vertical-align: baseline; } svg text { font: 12px sans-serif; }
 .problem { background: #fff3d6; border-left: 4px solid #b5651d; padding: .4em .8em; }
 @page { margin: 15mm; }
-@media print { body { margin: 0; max-width: none; font-size: 10pt; } h2 { break-after: avoid; } }
+@media print { body { margin: 0; max-width: none; font-size: 10pt; } h2, h3 { break-after: avoid; } }
 """
 
 
@@ -33,11 +33,12 @@ def page(evaluation: Evaluation, report: dict[str, Any], title: str, against: st
         element("h1", title),
         _gold(report["gold"]),
         _scores(report),
-        _comparison(evaluation, report["against"], report["metrics"], against),
+        _comparison(report["against"], report["metrics"], against),
         _agreement(report.get("agreement")),
         _accumulated(report.get("accumulated_rules")),
         *(_slices(by, report) for by in ("clause", "joins", "database")),
         _provenance(report),
+        _lists(evaluation, report),
     ]
     head = [
         Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width">'),
@@ -57,10 +58,12 @@ def _gold(faults: Sequence[dict[str, Any]]) -> Html:
     places = ", ".join(str(fault["index"]) for fault in empty)
     return section(
         "Problems of gold",
-        element("p", f"{len(failing)} gold queries fail; no prediction can be judged by them.", class_="problem"),
-        table(("query", "place", "what is wrong"), rows, words=3),
+        element("p", f"{len(failing)} gold queries fail; no prediction can be judged by them.", class_="problem")
+        if failing
+        else "",
+        table(("query", "place", "what is wrong"), rows, words=3) if failing else "",
         _cut(len(failing)),
-        element("p", f"{len(empty)} gold queries return nothing, as many wrong ones do: {places or 'none'}."),
+        element("p", f"{len(empty)} gold queries return nothing, as many wrong ones do: {places}.") if empty else "",
     )
 
 
@@ -91,7 +94,7 @@ def _scores(report: dict[str, Any]) -> Html:
     )
 
 
-def _comparison(evaluation: Evaluation, found: dict[str, Any], metrics: dict[str, Any], against: str) -> Html:
+def _comparison(found: dict[str, Any], metrics: dict[str, Any], against: str) -> Html:
     if not found:
         return Html("")
     rows = []
@@ -101,13 +104,22 @@ def _comparison(evaluation: Evaluation, found: dict[str, Any], metrics: dict[str
         counts = (len(part["wins"]), len(part["losses"]), part["ties"])
         rows.append((metrics[name]["title"], *points, *counts, f"{part['p']:.3g}"))
     titles = ("metric", "points", "95 % interval", "won", "lost", "same", "McNemar p")
+    return section("Beside the other file", element("p", f"Compared with {against}."), table(titles, rows))
+
+
+def _lists(evaluation: Evaluation, report: dict[str, Any]) -> Html:
+    """What fills pages, after all that sums it up."""
+    metrics, agreement = report["metrics"], report.get("agreement")
     lists = [
         joined((element("h3", f"{metrics[name]['title']}: {word}"), _queries(evaluation, part[kind])))
-        for name, part in found.items()
+        for name, part in report["against"].items()
         for kind, word in (("wins", "won"), ("losses", "lost"))
         if part[kind]
     ]
-    return section("Beside the other file", element("p", f"Compared with {against}."), table(titles, rows), *lists)
+    if agreement is not None:
+        errors, truth = agreement["errors"], agreement["errors"][agreement["reference"]]["title"]
+        lists += [_refused(found, errors[name]["title"], truth) for name, found in agreement["refused"].items()]
+    return section("Queries one by one", *lists) if lists else Html("")
 
 
 def _queries(evaluation: Evaluation, places: Sequence[int]) -> Html:
@@ -138,7 +150,6 @@ def _agreement(found: dict[str, Any] | None) -> Html:
         table(titles, confusion, words=2),
         element("h3", f"Errors against {truth}, in percent of all queries"),
         table(("metric", "false positives", "false negatives"), errors),
-        *(_refused(refused, found["errors"][name]["title"], truth) for name, refused in found["refused"].items()),
     )
 
 
