@@ -24,7 +24,7 @@ def test_totals_in_percent_and_faults_first(judge: Judge) -> None:
     assert [fault["index"] for fault in found["gold"]] == [2]
     assert found["gold"][0]["place"] == "gold.txt, line 3"
     ex = found["metrics"]["ex"]
-    assert (ex["judged"], ex["percent"]) == (3, 33.33)
+    assert (ex["judged"], ex["percent"]) == (3, 33.3333)
     assert ex["low"] <= ex["percent"] <= ex["high"]
     assert ex["hardness"] == {"easy": {"queries": 2, "percent": 50.0}, "medium": {"queries": 1, "percent": 0.0}}
     assert found["partial"]["select"]["all"]["recall"] == 0.667
@@ -36,7 +36,7 @@ def test_a_dialogue_is_right_when_every_turn_is(judge: Judge) -> None:
     right, wrong = ("SELECT id FROM pet", "SELECT id FROM pet", "pets"), ("SELECT id FROM pet", "SELECT 1", "pets")
     turns = [(*right, 0), (*right, 0), (*right, 1), (*wrong, 1), *[(*right, 2)] * 6]
     found = summary(judge(*turns, metrics=("ex",)))["metrics"]["ex"]["interactions"]
-    assert (found["interactions"], found["percent"]) == (3, 66.67)
+    assert (found["interactions"], found["percent"]) == (3, 66.6667)
     assert {turn: part["queries"] for turn, part in found["turns"].items()} == {
         "1": 3,
         "2": 3,
@@ -44,7 +44,7 @@ def test_a_dialogue_is_right_when_every_turn_is(judge: Judge) -> None:
         "4": 1,
         "> 4": 2,
     }
-    assert found["turns"]["2"]["percent"] == 66.67
+    assert found["turns"]["2"]["percent"] == 66.6667
 
 
 def test_a_line_a_query(judge: Judge, tmp_path: Path) -> None:

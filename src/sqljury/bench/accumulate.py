@@ -62,7 +62,7 @@ def _before(evaluation: Evaluation, labels: str) -> list[dict[str, Any]]:
 
 
 def _percent(count: int, total: int) -> float:
-    return round(100 * count / total, 2)
+    return round(100 * count / total, 4)
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def _confusion(evaluation: Evaluation, first: str, second: str, titles: dict[str
         "first": titles[first],
         "second": titles[second],
         **{cell: len(places) for cell, places in found._asdict().items()},
-        "agreement": round(100 * found.agreement, 2),
+        "agreement": round(100 * found.agreement, 4),
         "kappa": round(found.kappa, 3),
     }
 
@@ -104,6 +104,6 @@ def _confusion(evaluation: Evaluation, first: str, second: str, titles: dict[str
 def _errors(evaluation: Evaluation, metric: str, labels: str) -> dict[str, Any]:
     found = agreement.errors(evaluation.column(metric), evaluation.column(labels))
     return {
-        "false_positives": round(100 * found.false_positives, 2),
-        "false_negatives": round(100 * found.false_negatives, 2),
+        "false_positives": round(100 * found.false_positives, 4),
+        "false_negatives": round(100 * found.false_negatives, 4),
     }

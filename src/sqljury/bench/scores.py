@@ -138,7 +138,7 @@ def _cell(one: Judged, metric: str, graded: bool) -> str:
 
 
 def _percent(share: float) -> float:
-    return round(100 * share, 2)
+    return round(100 * share, 4)
 
 
 def _digest(paths: Sequence[Path]) -> str:
