@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from sqljury.schema.subset import only_tables, subset
+from sqljury.types import Column, ForeignKey, Schema, Table
+
+MAKER = Table("maker", (Column("id"), Column("name")), ("id",), unique_keys=(("name",),))
+MODEL = Table(
+    "model",
+    (Column("id"), Column("maker"), Column("title")),
+    ("id", "title"),
+    (ForeignKey(("maker",), "maker", ("id",)),),
+)
+SCHEMA = Schema("cars", "sqlite", (MODEL, MAKER))
+
+
+def test_keys_stay_where_all_their_columns_do() -> None:
+    found = subset(SCHEMA, {"model": {"id", "maker"}, "maker": {"id"}})
+    model, maker = found.tables
+    assert [column.name for column in model.columns] == ["id", "maker"]
+    assert (model.primary_key, model.foreign_keys) == ((), MODEL.foreign_keys)
+    assert (maker.primary_key, maker.unique_keys) == (("id",), ())
+
+
+def test_a_key_goes_with_either_of_its_sides() -> None:
+    assert only_tables(SCHEMA, {"model"}).tables[0].foreign_keys == ()
+    assert subset(SCHEMA, {"model": {"id", "maker"}, "maker": {"name"}}).tables[0].foreign_keys == ()
+    assert subset(SCHEMA, {"model": {"title"}, "maker": {"id"}}).tables[0].foreign_keys == ()
+
+
+def test_what_is_not_there_and_what_is_empty() -> None:
+    assert subset(SCHEMA, {"model": (), "none": {"id"}}).tables == ()
+    assert only_tables(SCHEMA, {"model", "maker"}) == SCHEMA
