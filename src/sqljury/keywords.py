@@ -19,21 +19,19 @@ _SCHEMA: Final = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_
 _QUOTED: Final = re.compile(
     r"\"([^\"]{1,80})\"|“([^”]{1,80})”|‘([^’]{1,80})’|(?<!\w)'([^']{1,80})'(?!\w)|`([^`]{1,80})`"
 )
-    r"\"([^\"]{1,80})\"|“([^”]{1,80})”|‘([^’]{1,80})’|(?<!\w)'([^']{1,80})'(?!\w)|`([^`]{1,80})`"
-)
 _WORD: Final = re.compile(r"[^\W_]+(?:[-'’&./][^\W_]+)*\.?")
 _JOINING_WORDS: Final = "of the de la le di da del der von van and & for in on at"
 _ASKING_WORDS: Final = """
-    a about above across after all also among an and any are as at average be been before being below between both but by
-    can contain contains corresponding count could did different distinct do does down during each either ever every
-    exactly fewer fewest find first for from get give greater greatest had has have having he her him his how i identify
-    if in include including into is it its itself know large larger largest last least less let list lowest many maximum
-    me mean minimum more most much must my name names no not number numbers of on once one only or order ordered other
-    our out over own per please report respectively result return same select she should show shows since smallest so
-    some sort sorted such sum tell than that the their them then there these they this those through to top total two
-    under up us use using value values was we were what when where whether which while who whose why with within without
-    would you your highest higher high low descending ascending alphabetical alphabetically
-    don't doesn't didn't isn't aren't wasn't weren't hasn't haven't
+    a about above across after all alphabetical alphabetically also among an and any are aren't as ascending at
+    average be been before being below between both but by can contain contains corresponding could count descending
+    did didn't different distinct do does doesn't don't down during each either ever every exactly fewer fewest find
+    first for from get give greater greatest had has hasn't have haven't having he her high higher highest him his how
+    i identify if in include including into is isn't it its itself know large larger largest last least less let list
+    low lowest many maximum me mean minimum more most much must my name names no not number numbers of on once one
+    only or order ordered other our out over own per please report respectively result return same select she should
+    show shows since smallest so some sort sorted such sum tell than that the their them then there these they this
+    those through to top total two under up us use using value values was wasn't we were weren't what when where
+    whether which while who whose why with within without would you your
 """
 _JOINING: Final = frozenset(_JOINING_WORDS.split())
 _STOP: Final = frozenset(_ASKING_WORDS.split())
