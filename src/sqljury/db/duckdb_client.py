@@ -89,7 +89,7 @@ class Worker:
         self._process.wait()
 
     def _send(self, order: Reply) -> None:
-        assert self._process.stdin is not None  # noqa: S101
+        assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(order).encode() + b"\n")
             self._process.stdin.flush()
@@ -106,7 +106,7 @@ class Worker:
         return reply
 
     def _listen(self) -> None:
-        assert self._process.stdout is not None  # noqa: S101
+        assert self._process.stdout is not None
         with self._process.stdout as lines:
             for line in lines:
                 self._replies.put(line)

@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -211,15 +212,12 @@ def _fetch(cursor: duckdb.DuckDBPyConnection, columns: list[str] | None, order: 
 
 
 def plain(cell: Any) -> Any:
-    """A cell as ``types.Cell`` has it: a decimal as a number unless that would lose digits before the point."""
+    """A cell as ``types.Cell`` has it: a decimal number is an int where it has no point, else the nearest float."""
     if cell is None or isinstance(cell, str | int | float | bytes):
         return cell
-    exponent = getattr(cell, "as_tuple", None)
-    if exponent is None:
-        return bytes(cell) if isinstance(cell, bytearray | memoryview) else str(cell)
-    if not exponent().exponent:
-        return int(cell)
-    return float(cell) if abs(cell) < 10**13 else str(cell)
+    if isinstance(cell, Decimal):
+        return float(cell) if cell.as_tuple().exponent else int(cell)
+    return bytes(cell) if isinstance(cell, bytearray | memoryview) else str(cell)
 
 
 class _RefusedError(Exception):

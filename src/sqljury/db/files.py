@@ -18,8 +18,17 @@ from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseErr
 from sqljury.types import Limits
 
 ENDINGS: Final = {
-    **{".csv": "csv", ".tsv": "csv", ".csv.gz": "csv", ".tsv.gz": "csv", ".parquet": "parquet"},
-    **{".json": "json", ".jsonl": "json", ".ndjson": "json", ".json.gz": "json", ".jsonl.gz": "json", ".xlsx": "xlsx"},
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".csv.gz": "csv",
+    ".tsv.gz": "csv",
+    ".parquet": "parquet",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json.gz": "json",
+    ".jsonl.gz": "json",
+    ".xlsx": "xlsx",
 }
 """What each ending, in lower case, says about a file."""
 
@@ -86,7 +95,9 @@ def open_files(target: str, schemas: Sequence[str] = ()) -> FilesDatabase:
         raise DatabaseError(f"{target}: files have no schemas; leave {', '.join(schemas)} out")
     paths = find(target)
     if len(paths) > MAX_FILES:
-        raise DatabaseError(f"{target}: these are {len(paths)} files, and {MAX_FILES} at most can be asked about at once")
+        raise DatabaseError(
+            f"{target}: these are {len(paths)} files, and {MAX_FILES} at most can be asked about at once"
+        )
     for path in paths:
         _refuse_unreadable(path)
     return FilesDatabase(target, paths)
@@ -143,8 +154,12 @@ def _build(paths: Sequence[str], folder: str) -> tuple[str, list[str]]:
     worker = Worker(folder)
     try:
         order = {
-            **{"build": catalog, "sources": sources, "folder": folder, "config": settings(folder)},
-            **{"process_bytes": PROCESS_BYTES, "file_bytes": TEMP_BYTES},
+            "build": catalog,
+            "sources": sources,
+            "folder": folder,
+            "config": settings(folder),
+            "process_bytes": PROCESS_BYTES,
+            "file_bytes": TEMP_BYTES,
         }
         watch = Watch(_BUILD_LIMITS)
         reply = worker.ask(order, watch)

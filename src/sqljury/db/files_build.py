@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import gzip
+import io
 import os
 import re
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -128,7 +129,7 @@ def as_utf8(path: str, copy: str) -> str:
                 return path
             encoding = "cp1252"
         file.seek(0)
-        reader = codecs.getreader(encoding)(file, errors="replace")
+        reader = io.TextIOWrapper(file, encoding=encoding, errors="replace", newline="")
         with open(copy, "w", encoding="utf-8", newline="") as target:
             while piece := reader.read(_PIECE):
                 target.write(piece)

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 _OLE: Final = b"\xd0\xcf\x11\xe0"
 """How a workbook with a password, and one of Excel before 2007, begins."""
 
-_ERRORS: Final = frozenset("#N/A #DIV/0! #REF! #VALUE! #NAME? #NUM! #NULL! #SPILL! #CALC!".split())
+_ERRORS: Final = frozenset(["#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"])
 """What a failed formula shows; taken for no value."""
 
 _TYPES: Final = {
-    **{frozenset({"bool"}): "BOOLEAN", frozenset({"int"}): "BIGINT", frozenset({"date"}): "DATE"},
-    **{frozenset({"float"}): "DOUBLE", frozenset({"int", "float"}): "DOUBLE", frozenset({"time"}): "TIME"},
-    **{frozenset({"datetime"}): "TIMESTAMP", frozenset({"date", "datetime"}): "TIMESTAMP"},
+    frozenset({"bool"}): "BOOLEAN",
+    frozenset({"int"}): "BIGINT",
+    frozenset({"date"}): "DATE",
+    frozenset({"float"}): "DOUBLE",
+    frozenset({"int", "float"}): "DOUBLE",
+    frozenset({"time"}): "TIME",
+    frozenset({"datetime"}): "TIMESTAMP",
+    frozenset({"date", "datetime"}): "TIMESTAMP",
     frozenset({"timedelta"}): "INTERVAL",
 }
 """From the kinds of all values of a column to its type; any other mixture is text."""
@@ -81,7 +86,10 @@ def _load(connection: duckdb.DuckDBPyConnection, name: str, rows: Iterable[Seque
             target.write("1," + ",".join(_text(cell) for cell in cells) + "\n")
     types = [_TYPES.get(frozenset(kind), "VARCHAR") for kind in kinds]
     titles = Names()
-    named = [titles.column(title) for title in [*(header or []), *(f"column{n}" for n in range(len(header or []), len(types)))]]
+    named = [
+        titles.column(title)
+        for title in [*(header or []), *(f"column{n}" for n in range(len(header or []), len(types)))]
+    ]
     _create(connection, name, list(zip(named, types, strict=True)), copy)
 
 
@@ -100,7 +108,10 @@ def _kind(cell: Any) -> str:
         return "int" if abs(cell) < 2**63 else "float"
     if isinstance(cell, datetime.datetime):
         return "datetime" if cell.time() != datetime.time() else "date"
-    return next((kind.__name__ for kind in (float, datetime.date, datetime.time, datetime.timedelta) if isinstance(cell, kind)), "text")
+    return next(
+        (kind.__name__ for kind in (float, datetime.date, datetime.time, datetime.timedelta) if isinstance(cell, kind)),
+        "text",
+    )
 
 
 def _text(cell: Any) -> str:
@@ -122,7 +133,8 @@ def _create(connection: duckdb.DuckDBPyConnection, name: str, columns: list[tupl
     options = "auto_detect=false, header=false, delim=',', quote='\"', escape='\"', nullstr='', parallel=false"
     loose = "allow_quoted_nulls=false, null_padding=true, max_line_size=16777216"
     source = f"read_csv({literal(copy)}, {options}, {loose}, columns={{{struct}}})"
-    connection.execute(f"CREATE TABLE {quoted(name)} AS SELECT * EXCLUDE ({quoted(first)}) FROM {source}")
+    columns_only = f"SELECT * EXCLUDE ({quoted(first)})"
+    connection.execute(f"CREATE TABLE {quoted(name)} AS {columns_only} FROM {source}")
 
 
 def quoted(name: str) -> str:
