@@ -76,6 +76,11 @@ class Worker:
             raise WorkerLostError("stopped") from None
 
     @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
     def alive(self) -> bool:
         """Whether the process still runs."""
         return self._process.poll() is None

@@ -58,7 +58,7 @@ class _Listed(NamedTuple):
 
 
 def tables(db: Database) -> tuple[Table, ...]:
-    """Tables, and views that work, of the schemas asked for: schema by schema, in the order they were created.
+    """Tables, and views that work, of the schemas asked for: schema by schema, in the order the catalogue has them.
 
     Views over files are tables to whoever asks about the files: how they are read is left out.
     """
