@@ -96,7 +96,7 @@ def test_cells(shared: DuckDBDatabase, expression: str, cell: Any) -> None:
 def test_a_time_with_its_zone_needs_no_library(shared: DuckDBDatabase) -> None:
     cell = shared.execute("SELECT TIMESTAMPTZ '2024-01-31 10:00:00+00'").rows[0][0]
     moment = datetime.datetime.fromisoformat(f"{cell}:00" if cell[-3] in "+-" else cell)
-    assert moment == datetime.datetime(2024, 1, 31, 10, tzinfo=datetime.timezone.utc)
+    assert moment == datetime.datetime(2024, 1, 31, 10, tzinfo=datetime.UTC)
 
 
 def test_every_type_of_duckdb_has_a_plain_cell(shared: DuckDBDatabase) -> None:
@@ -149,7 +149,7 @@ def test_cancelling(shared: DuckDBDatabase, sql: str) -> None:
 def test_memory_is_limited(shared: DuckDBDatabase) -> None:
     result = shared.execute("SELECT list(repeat('x', 1000) || i) FROM range(100000000) t(i)", Limits(seconds=30))
     assert error_kind(result) == "limit"
-    assert "memory" in (result.error or "")
+    assert "memory" in (result.error or "").lower()
     assert shared.execute("SELECT 1").ok
 
 

@@ -64,7 +64,6 @@ class DuckDBDatabase:
         try:
             with self._connection(None):
                 pass  # the first connection shows whether the file can be read at all
-            self._check_schemas()
         except BaseException:
             self.close()
             raise
@@ -147,8 +146,8 @@ class DuckDBDatabase:
     @contextlib.contextmanager
     def _connection(self, cancel: threading.Event | None) -> Iterator[_Opened | None]:
         """Lend a process that has the file open as it is now; None when cancelled before its turn."""
-        while not self._turns.acquire(timeout=_TURN_SECONDS):
-            if cancel is not None and cancel.is_set():
+        while (cancelled := cancel is not None and cancel.is_set()) or not self._turns.acquire(timeout=_TURN_SECONDS):
+            if cancelled:
                 yield None
                 return
         try:
@@ -190,6 +189,7 @@ class DuckDBDatabase:
             "config": settings(self._folder.name),
             "files": list(self._files),
             "search_path": _search_path(self.schemas),
+            "schemas": list(self.schemas),
             "lock_seconds": LOCK_SECONDS,
             "process_bytes": PROCESS_BYTES,
             "file_bytes": TEMP_BYTES,
@@ -206,19 +206,6 @@ class DuckDBDatabase:
             worker.close()
             _refuse_open(self.path, str(reply.get("kind")), str(reply.get("message")))
         return _Opened(worker, identity)
-
-    def _check_schemas(self) -> None:
-        found = {str(row[0]) for row in self.catalog(_SCHEMAS)}
-        for name in self.schemas:
-            if name not in found:
-                known = ", ".join(sorted(found))
-                raise DatabaseError(f"{self.path}: has no schema {name!r}; it has {known}")
-
-
-_SCHEMAS: Final = (
-    "SELECT schema_name FROM duckdb_schemas() WHERE database_name = current_database() "
-    "AND schema_name NOT IN ('information_schema', 'pg_catalog')"
-)
 
 
 def settings(folder: str) -> dict[str, Any]:
@@ -251,6 +238,9 @@ def _refuse_open(path: str, kind: str, message: str) -> NoReturn:
     line = " ".join(message.split())[:300]
     if kind == "locked":
         raise DatabaseLockedError(f"{path}: another program holds it locked; close that program or try again")
-    if kind == "database" and "encrypt" not in line.lower() and "version" not in line.lower():
+    if kind == "schema":
+        raise DatabaseError(f"{path}: {line}")
+    hopeless = kind == "database" and "encrypt" not in line.lower() and "version" not in line.lower()
+    if hopeless or line.startswith("Corrupt database"):
         raise NotADatabaseError(f"{path}: is corrupt ({line}); restore it from a copy")
     raise DatabaseError(f"{path}: cannot be opened ({line})")

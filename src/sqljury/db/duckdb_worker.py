@@ -35,6 +35,10 @@ _NESTED: Final = re.compile(r".*\]|(STRUCT|MAP|UNION|TUPLE)\(.*\)|STRUCT|VARIANT
 _PLACE: Final = re.compile(r"\n+LINE \d+:.*", re.DOTALL)
 _ADVICE: Final = re.compile(r"\n+Possible solutions:.*", re.DOTALL)
 _READ_ONLY: Final = ("read-only", "read only", "has been locked", "disabled by configuration", "disabled through")
+_SCHEMAS: Final = (
+    "SELECT schema_name FROM duckdb_schemas() WHERE database_name = current_database() "
+    "AND schema_name NOT IN ('information_schema', 'pg_catalog') ORDER BY 1"
+)
 
 
 def main() -> None:
@@ -110,13 +114,13 @@ class _Server:
                 if not is_lock(error) or time.monotonic() >= deadline:
                     raise
                 time.sleep(0.05)
-        # DuckDB takes these only once it runs; nothing of the database's own has run by then.
-        paths = ", ".join(literal(path) for path in order["files"])
-        self._connection.execute(f"SET allowed_paths = [{paths}]")
-        for setting in ("enable_external_access = false", "lock_configuration = true"):
-            self._connection.execute(f"SET {setting}")
+        restrict(self._connection, order["files"])
         self._search_path = order["search_path"]
-        self._connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
+        found = self._connection.execute(_SCHEMAS).fetchall()  # a damaged catalogue shows itself here, too
+        known = [name for (name,) in found]
+        for schema in order["schemas"]:
+            if schema not in known:
+                raise _NoSchemaError(f"has no schema {schema!r}; it has {', '.join(known)}")
 
     def _query(self, order: Reply) -> Reply:
         """Run one query on a cursor of its own, inside a transaction that may only read and is never committed."""
@@ -144,6 +148,13 @@ class _Server:
 def literal(text: str) -> str:
     """The text as a string of SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def restrict(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None:
+    """Shut it off from all files but these; DuckDB takes this only once it runs, before a database's own SQL does."""
+    connection.execute(f"SET allowed_paths = [{', '.join(literal(path) for path in files)}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
 
 
 def limit_process(memory_bytes: int, file_bytes: int) -> None:
@@ -220,6 +231,10 @@ def plain(cell: Any) -> Any:
     return bytes(cell) if isinstance(cell, bytearray | memoryview) else str(cell)
 
 
+class _NoSchemaError(Exception):
+    """A schema was asked for that is not there."""
+
+
 class _RefusedError(Exception):
     """The statement is not a plain read."""
 
@@ -235,6 +250,8 @@ def explain(error: Exception) -> Reply:
     message = _ADVICE.sub("", _PLACE.sub("", str(error)))
     if isinstance(error, _RefusedError):
         return {"kind": "refused", "message": message}
+    if isinstance(error, _NoSchemaError):
+        return {"kind": "schema", "message": message}
     if name == "InterruptException":
         return {"kind": "interrupted", "message": "stopped"}
     if is_lock(error):

@@ -7,10 +7,9 @@ import contextlib
 import gzip
 import io
 import os
-import re
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqljury.db.duckdb_worker import Reply, explain, literal
+from sqljury.db.duckdb_worker import Reply, explain, literal, restrict
 from sqljury.db.files_names import FileError, Names
 
 if TYPE_CHECKING:
@@ -25,8 +24,17 @@ _CHECKED_BYTES: Final = 256 * 1024**2
 _SAMPLE_ROWS: Final = 200_000
 _PIECE: Final = 1 << 20
 _BOMS: Final = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_TEXT: Final = re.compile(r": 'VARCHAR'")
-_COLUMN: Final = re.compile(r"'(?:[^']|'')*': '(?:[^']|'')*'")
+_NOTHING: Final = "(empty)"
+_DIALECT: Final = {
+    "delim": "Delimiter",
+    "quote": "Quote",
+    "escape": "Escape",
+    "new_line": "NewLineDelimiter",
+    "comment": "Comment",
+    "dateformat": "DateFormat",
+    "timestampformat": "TimestampFormat",
+}
+"""From an option of read_csv to what sniff_csv calls it."""
 
 
 def build(order: Reply) -> Reply:
@@ -35,9 +43,11 @@ def build(order: Reply) -> Reply:
 
     readable: list[str] = []
     names = Names()
+    copies = [os.path.join(order["folder"], f"copy_{number}") for number in range(len(order["sources"]))]
     with duckdb.connect(order["build"], config=order["config"]) as connection:
-        for number, source in enumerate(order["sources"]):
-            copy = os.path.join(order["folder"], f"copy_{number}")
+        own = [order["build"], f"{order['build']}.wal", *copies]
+        restrict(connection, [*(source["path"] for source in order["sources"]), *own])
+        for source, copy in zip(order["sources"], copies, strict=True):
             try:
                 readable += _add(connection, source, names, copy)
             except FileError as error:
@@ -80,42 +90,61 @@ def _samples(path: str) -> int:
     return -1 if os.path.getsize(path) <= _WHOLE_BYTES else _SAMPLE_ROWS
 
 
+class _Sniffed(NamedTuple):
+    """What DuckDB found out about a file of comma-separated values, and the options that it was told to use."""
+
+    found: Reply
+    options: tuple[str, ...]
+
+    @property
+    def texts(self) -> int:
+        """How many columns are text."""
+        return sum(column["type"] == "VARCHAR" for column in self.found["Columns"])
+
+
 def csv_query(connection: duckdb.DuckDBPyConnection, path: str) -> str:
     """What reads this file, with everything that was found out about it written down."""
-    options = [f"sample_size={_samples(path)}"]
+    known = [f"sample_size={_samples(path)}"]
     if _samples(path) > 0:
-        options.append("quote='\"'")  # the rows looked at may have none
-    found = _sniff(connection, path, options)
+        known.append("quote='\"'")  # the rows looked at may have none
+    best = _sniff(connection, path, known, ())
     with contextlib.suppress(Exception):  # where this fails, the plain way was right
-        loose = [*options, "null_padding=true", "strict_mode=false"]
-        padded = _sniff(connection, path, loose)
-        if _is_better(padded, found, path):
-            found, options = padded, loose
-    if found["Delimiter"] != "," and _TEXT.search(found["Prompt"]):
-        for extra in (["decimal_separator=','"], ["decimal_separator=','", "thousands='.'"]):
+        padded = _sniff(connection, path, known, ("null_padding=true", "strict_mode=false"))
+        best = padded if _is_better(padded.found, best.found, path) else best
+    if best.found["Delimiter"] != "," and best.texts:
+        for extra in (("decimal_separator=','",), ("decimal_separator=','", "thousands='.'")):
             with contextlib.suppress(Exception):
-                comma = _sniff(connection, path, options + extra)
-                if len(_TEXT.findall(comma["Prompt"])) < len(_TEXT.findall(found["Prompt"])):
-                    found = comma
-    return str(found["Prompt"]).strip().rstrip(";")
+                comma = _sniff(connection, path, known, best.options + extra)
+                best = comma if comma.texts < best.texts else best
+    return _spelled(path, best)
 
 
-def _sniff(connection: duckdb.DuckDBPyConnection, path: str, options: list[str]) -> Reply:
-    cursor = connection.execute(f"FROM sniff_csv({literal(path)}, {', '.join(options)})")
+def _sniff(connection: duckdb.DuckDBPyConnection, path: str, known: list[str], options: tuple[str, ...]) -> _Sniffed:
+    cursor = connection.execute(f"FROM sniff_csv({literal(path)}, {', '.join([*known, *options])})")
     names = [column[0] for column in cursor.description or ()]
     row: Any = cursor.fetchone()
-    return dict(zip(names, row, strict=True))
+    return _Sniffed(dict(zip(names, row, strict=True)), options)
 
 
 def _is_better(padded: Reply, plain: Reply, path: str) -> bool:
     """Whether reading rows of unequal length loses less: DuckDB leaves out, or does not split, what does not fit."""
-    columns, plain_columns = len(_COLUMN.findall(padded["Prompt"])), len(_COLUMN.findall(plain["Prompt"]))
-    if columns > plain_columns:
+    if len(padded["Columns"]) > len(plain["Columns"]):
         return True
     if not plain["SkipRows"] or padded["SkipRows"] >= plain["SkipRows"]:
         return False
     with _open(path) as file:  # a line above the table, such as a title, is rightly left out
         return str(padded["Delimiter"]).encode() in file.readline(_PIECE)
+
+
+def _spelled(path: str, sniffed: _Sniffed) -> str:
+    """The call that reads the file so. DuckDB's own proposal leaves quotes in a path or a title as they are."""
+    found = sniffed.found
+    columns = ", ".join(f"{literal(column['name'])}: {literal(column['type'])}" for column in found["Columns"])
+    options = [f"skip={int(found['SkipRows'])}", f"header={bool(found['HasHeader'])}", f"columns={{{columns}}}"]
+    for option, key in _DIALECT.items():
+        if found[key] is not None:
+            options.append(f"{option}={literal('' if found[key] == _NOTHING else str(found[key]))}")
+    return f"FROM read_csv({literal(path)}, auto_detect=false, {', '.join([*options, *sniffed.options])})"
 
 
 def as_utf8(path: str, copy: str) -> str:
