@@ -235,10 +235,11 @@ def test_nothing_to_read(tmp_path: Path) -> None:
     for target, words in (
         (tmp_path / "no*.csv", "no file matches"),
         (tmp_path / "no.csv", "no such file"),
-        (tmp_path, "without any file of data"),
     ):
         with pytest.raises(DatabaseNotFoundError, match=words):
             connect(target)
+    with pytest.raises(NotADatabaseError, match="is a folder without any file of data"):
+        connect(tmp_path)
     (tmp_path / "a.pdf").write_text("x")
     with pytest.raises(NotADatabaseError, match="matches nothing that can be read"):
         connect(tmp_path / "*.pdf")

@@ -88,8 +88,9 @@ def open_files(target: str, schemas: Sequence[str] = ()) -> FilesDatabase:
     """The files that ``target`` names, a table each; a workbook gives one for each sheet.
 
     ``target`` is a file, a folder (its own files, not those of folders in it) or a pattern with ``*``, ``?``, ``[]``
-    or ``**``. Raises ``DatabaseNotFoundError`` where nothing matches, ``NotADatabaseError`` for a file that is not
-    what its ending says, ``DatabaseError`` for what cannot be read, ``MissingExtraError`` without the libraries.
+    or ``**``. Raises ``DatabaseNotFoundError`` where nothing matches, ``NotADatabaseError`` for a folder without data
+    or a file that is not what its ending says, ``DatabaseError`` for what cannot be read, ``MissingExtraError``
+    without the libraries.
     """
     if schemas:
         raise DatabaseError(f"{target}: files have no schemas; leave {', '.join(schemas)} out")
@@ -108,7 +109,7 @@ def find(target: str) -> list[str]:
     if os.path.isdir(target):
         found = _data_in(os.path.join(target, name) for name in os.listdir(target))
         if not found:
-            raise DatabaseNotFoundError(f"{target}: is a folder without any file of data; it needs {_spelled()}")
+            raise NotADatabaseError(f"{target}: is a folder without any file of data; it needs {_spelled()}")
         return found
     if os.path.exists(target):
         if not ending(target):
