@@ -40,8 +40,28 @@ def _sqlite_url(url: str, schemas: tuple[str, ...]) -> Database:
     return _sqlite_file(unquote(rest[1:]), schemas)
 
 
+def _duckdb_url(url: str, schemas: tuple[str, ...]) -> Database:
+    _, _, rest = url.partition("://")
+    if not rest.startswith("/"):
+        raise DatabaseNotFoundError(f"duckdb://{rest}: a DuckDB URL has three slashes, duckdb:///PATH")
+    return _duckdb_file(unquote(rest[1:]), schemas)
+
+
 def _file(path: str, schemas: tuple[str, ...]) -> Database:
+    from sqljury.db import duckdb_file, files
+
+    path = os.path.expanduser(path)
+    if duckdb_file.kind(path) == "duckdb":
+        return _duckdb_file(path, schemas)
+    if duckdb_file.kind(path) != "sqlite" and files.is_data(path):
+        return files.open_files(path, schemas)
     return _sqlite_file(path, schemas)
+
+
+def _duckdb_file(path: str, schemas: tuple[str, ...]) -> Database:
+    from sqljury.db.duckdb import DuckDBDatabase
+
+    return DuckDBDatabase(os.path.expanduser(path), schemas)
 
 
 def _sqlite_file(path: str, schemas: tuple[str, ...]) -> Database:
@@ -52,5 +72,8 @@ def _sqlite_file(path: str, schemas: tuple[str, ...]) -> Database:
     return SQLiteDatabase(os.path.expanduser(path))
 
 
-ENGINES: Final[dict[str, Callable[[str, tuple[str, ...]], Database]]] = {"sqlite": _sqlite_url}
+ENGINES: Final[dict[str, Callable[[str, tuple[str, ...]], Database]]] = {
+    "sqlite": _sqlite_url,
+    "duckdb": _duckdb_url,
+}
 """From URL scheme to what opens such a URL, with the schemas to ask about."""

@@ -206,6 +206,7 @@ def _allowed_nodes() -> tuple[tuple[type, ...], tuple[type, ...]]:
         *(exp.Cast, exp.DataType, exp.DataTypeParam, exp.Interval, exp.Collate, exp.Tuple, exp.If, exp.Distinct),
         *(exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Escape, exp.JSONPath),
         *(exp.JSONPathPart, exp.JSONKeyValue, exp.Slice, exp.PropertyEQ, exp.Hint),
+        *(exp.Comprehension, exp.Lambda, exp.AtTimeZone, exp.LimitOptions, exp.TableSample),
         # clauses
         *(exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Limit),
         *(exp.Offset, exp.Fetch, exp.With, exp.CTE, exp.Table, exp.TableAlias, exp.Lateral, exp.Unnest),

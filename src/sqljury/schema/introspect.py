@@ -7,10 +7,13 @@ from typing import Final
 
 from sqljury.db.base import Database
 from sqljury.errors import DatabaseError, EmptyDatabaseError
-from sqljury.schema import sqlite
+from sqljury.schema import duckdb, sqlite
 from sqljury.types import Schema, Table
 
-READERS: Final[dict[str, Callable[[Database], tuple[Table, ...]]]] = {"sqlite": sqlite.tables}
+READERS: Final[dict[str, Callable[[Database], tuple[Table, ...]]]] = {
+    "sqlite": sqlite.tables,
+    "duckdb": duckdb.tables,
+}
 """From dialect to what lists the tables and views of such a database."""
 
 

@@ -23,7 +23,12 @@ _FOLDED: Final = re.compile(r"[a-z_][a-z0-9_]*")
 _BARE_NAMES: Final = {"postgres": _FOLDED}
 """Where a bare name is folded to lower case, one with a capital must be quoted to be found."""
 
-_MORE_WORDS: Final[dict[str, frozenset[str]]] = {}
+_DUCKDB: Final = """
+    analyse analyze anti array asc asof asymmetric at authorization binary both by collation column concurrently desc
+    do end force freeze initially install lambda leading map only overlaps pivot pivot_longer pivot_wider placing
+    positional rowid semi show similar some summarize symmetric tablesample trailing unpack unpivot variadic verbose
+"""
+_MORE_WORDS: Final[dict[str, frozenset[str]]] = {"duckdb": frozenset(_DUCKDB.split())}
 """Further words, by dialect, that are no bare names there."""
 
 

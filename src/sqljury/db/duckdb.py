@@ -1,0 +1,246 @@
+"""DuckDB files, read through four walls: the parser, a read-only connection, a process of its own, limits."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, NamedTuple, NoReturn, Self
+
+from sqljury.db import duckdb_file, readonly
+from sqljury.db.base import DEFAULT_LIMITS, ErrorKind, error_text
+from sqljury.db.duckdb_client import ENGINE_BYTES, PROCESS_BYTES, TEMP_BYTES, Reply, Worker, WorkerLostError
+from sqljury.db.watch import Watch
+from sqljury.errors import (
+    DatabaseError,
+    DatabaseLockedError,
+    NotADatabaseError,
+    QueryError,
+    QueryRefusedError,
+)
+from sqljury.types import Limits, Result, Row
+
+LOCK_SECONDS: Final = 2.0
+"""How long to wait for a lock that another program holds."""
+
+MAX_WORKERS: Final = 4
+"""How many queries run at once; a further one waits for its turn, and its time starts then."""
+
+_OPEN_LIMITS: Final = Limits(seconds=30.0)
+_CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=1_000_000, bytes=256 * 1024 * 1024)
+_TURN_SECONDS: Final = 0.05
+_KINDS: Final[dict[str, ErrorKind]] = {"refused": "refused", "limit": "limit", "sql": "sql", "locked": "locked"}
+
+
+class _Opened(NamedTuple):
+    worker: Worker
+    identity: duckdb_file.Identity
+
+
+class DuckDBDatabase:
+    """A DuckDB file opened for reading; see ``Database`` for its methods and ``connect`` for its errors.
+
+    ``files`` are what queries may read beside the database, for views over them. Each running query has a process of
+    its own, kept for the next one.
+    """
+
+    dialect = "duckdb"
+
+    def __init__(self, path: str | os.PathLike[str], schemas: Sequence[str] = (), files: Sequence[str] = ()) -> None:
+        self.path = os.fspath(path)
+        self.name = Path(self.path).stem
+        self.schemas = tuple(schemas)
+        self._files = tuple(files)
+        self._idle: list[_Opened] = []
+        self._lock = threading.Lock()
+        self._turns = threading.Semaphore(MAX_WORKERS)
+        self._closed = False
+        duckdb_file.inspect(self.path)  # before a process is started for it
+        self._folder = tempfile.TemporaryDirectory(prefix="sqljury-")
+        try:
+            with self._connection(None):
+                pass  # the first connection shows whether the file can be read at all
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def url(self) -> str:
+        """``duckdb:///`` and the absolute path."""
+        return f"duckdb:///{os.path.abspath(self.path)}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.path!r})"
+
+    def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
+        """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
+        watch = Watch(limits, cancel)
+        try:
+            readonly.check(sql, self.dialect)
+            return self._run(sql, (), limits, cancel, trusted=False)
+        except QueryRefusedError as error:
+            return Result(error=error_text("refused", str(error)), seconds=watch.seconds)
+        except DatabaseLockedError as error:
+            return Result(error=error_text("locked", str(error)), seconds=watch.seconds)
+        except DatabaseError as error:
+            return Result(error=error_text("database", str(error)), seconds=watch.seconds)
+
+    def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
+        """Rows of a query of the project's own on the catalogue; never for others' SQL.
+
+        Lists come as JSON, as from ``execute``, where there are no ``parameters``.
+        """
+        result = self._run(sql, parameters, _CATALOG_LIMITS, None, trusted=True)
+        if result.error is not None:
+            raise QueryError(f"{self.path}: {result.error}")
+        return list(result.rows)
+
+    def close(self) -> None:
+        """End the idle processes now, those in use when their query ends."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for opened in idle:
+            opened.worker.close()
+        with contextlib.suppress(OSError):
+            self._folder.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(
+        self, sql: str, parameters: Sequence[str], limits: Limits, cancel: threading.Event | None, *, trusted: bool
+    ) -> Result:
+        with self._connection(cancel) as opened:
+            watch = Watch(limits, cancel)  # what it waited for its turn is not the query's own time
+            if opened is None:
+                return Result(error=error_text("cancelled", "stopped on request"))
+            order = {"sql": sql, "parameters": list(parameters), "trusted": trusted}
+            try:
+                reply = opened.worker.ask({**order, "rows": limits.rows, "bytes": limits.bytes}, watch)
+            except WorkerLostError:
+                watch.stop()
+                return Result(error=_lost(watch), seconds=watch.seconds)
+            return self._result(reply, watch)
+
+    def _result(self, reply: Reply, watch: Watch) -> Result:
+        if "rows" in reply:
+            rows = tuple(tuple(row) for row in reply["rows"])
+            return Result(tuple(reply["columns"]), rows, bool(reply["truncated"]), seconds=watch.seconds)
+        kind, message = str(reply["kind"]), str(reply["message"])
+        if kind == "interrupted":
+            return Result(error=_lost(watch), seconds=watch.seconds)
+        if kind == "memory":
+            return Result(error=error_text("limit", f"{message.rstrip('.')}; ask for less"), seconds=watch.seconds)
+        return Result(error=error_text(_KINDS.get(kind, "database"), message), seconds=watch.seconds)
+
+    @contextlib.contextmanager
+    def _connection(self, cancel: threading.Event | None) -> Iterator[_Opened | None]:
+        """Lend a process that has the file open as it is now; None when cancelled before its turn."""
+        while (cancelled := cancel is not None and cancel.is_set()) or not self._turns.acquire(timeout=_TURN_SECONDS):
+            if cancelled:
+                yield None
+                return
+        try:
+            if self._closed:
+                raise DatabaseError(f"{self.path}: was closed; connect again")
+            opened = self._take() or self._open()
+            try:
+                yield opened
+            finally:
+                self._put_back(opened)
+        finally:
+            self._turns.release()
+
+    def _take(self) -> _Opened | None:
+        """An idle process, unless another file was put in the place of the one it has open."""
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                opened = self._idle.pop()
+            if opened.worker.alive and duckdb_file.is_current(self.path, opened.identity):
+                return opened
+            opened.worker.close()
+
+    def _put_back(self, opened: _Opened) -> None:
+        with self._lock:
+            keep = not self._closed and opened.worker.alive
+            if keep:
+                self._idle.append(opened)
+        if not keep:
+            opened.worker.close()
+
+    def _open(self) -> _Opened:
+        """A new process with the file open behind every wall."""
+        identity = duckdb_file.inspect(self.path)
+        worker = Worker(self._folder.name)
+        order = {
+            "open": os.path.realpath(self.path),
+            "config": settings(self._folder.name),
+            "files": list(self._files),
+            "search_path": _search_path(self.schemas),
+            "schemas": list(self.schemas),
+            "lock_seconds": LOCK_SECONDS,
+            "process_bytes": PROCESS_BYTES,
+            "file_bytes": TEMP_BYTES,
+        }
+        try:
+            reply = worker.ask(order, Watch(_OPEN_LIMITS))
+        except WorkerLostError as error:
+            worker.close()
+            raise NotADatabaseError(f"{self.path}: cannot be opened ({error}); restore it from a copy") from None
+        except BaseException:
+            worker.close()
+            raise
+        if "ok" not in reply:
+            worker.close()
+            _refuse_open(self.path, str(reply.get("kind")), str(reply.get("message")))
+        return _Opened(worker, identity)
+
+
+def settings(folder: str) -> dict[str, Any]:
+    """DuckDB's settings from its start on, with ``folder`` for temporary files."""
+    return {
+        "autoload_known_extensions": "false",
+        "autoinstall_known_extensions": "false",
+        "allow_community_extensions": "false",
+        "allow_persistent_secrets": "false",
+        "python_enable_replacements": "false",
+        "memory_limit": f"{ENGINE_BYTES}B",
+        "threads": min(4, os.cpu_count() or 1),
+        "temp_directory": folder,
+        "max_temp_directory_size": f"{TEMP_BYTES}B",
+    }
+
+
+def _search_path(schemas: Sequence[str]) -> str:
+    """The value of search_path: the names, quoted."""
+    return ",".join('"' + name.replace('"', '""') + '"' for name in schemas)
+
+
+def _lost(watch: Watch) -> str:
+    if watch.reason is not None:
+        return error_text(watch.kind or "limit", watch.reason)
+    return error_text("limit", "the process that ran the query ended, most likely out of memory; ask for less")
+
+
+def _refuse_open(path: str, kind: str, message: str) -> NoReturn:
+    line = " ".join(message.split())[:300]
+    if kind == "locked":
+        raise DatabaseLockedError(f"{path}: another program holds it locked; close that program or try again")
+    if kind == "schema":
+        raise DatabaseError(f"{path}: {line}")
+    hopeless = kind == "database" and "encrypt" not in line.lower() and "version" not in line.lower()
+    if hopeless or line.startswith("Corrupt database"):
+        raise NotADatabaseError(f"{path}: is corrupt ({line}); restore it from a copy")
+    raise DatabaseError(f"{path}: cannot be opened ({line})")

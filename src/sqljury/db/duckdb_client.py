@@ -1,0 +1,123 @@
+"""Talks to the process that runs DuckDB, and ends it when it does not answer in time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any, Final
+
+from sqljury.db import duckdb_worker
+from sqljury.db.watch import Watch
+from sqljury.errors import MissingExtraError
+
+ENGINE_BYTES: Final = 1024**3
+"""What DuckDB's own account of its memory may come to; beyond it, sorts and joins go to temporary files."""
+
+PROCESS_BYTES: Final = 2 * 1024**3 + 512 * 1024**2
+"""What its process may take in all, where the system can limit it: DuckDB does not count every value."""
+
+TEMP_BYTES: Final = 1024**3
+
+_GRACE_SECONDS: Final = 0.2
+"""How long an interrupted query may take to end by itself before its process is ended."""
+
+_TICK_SECONDS: Final = 0.02
+_KEPT_VARIABLES: Final = ("TZ", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT")
+"""All that the process gets to see of the environment: no keys, no passwords."""
+
+Reply = Mapping[str, Any]
+
+
+class WorkerLostError(Exception):
+    """The process ended, or was ended."""
+
+
+class Worker:
+    """A process with DuckDB in it, for one order at a time."""
+
+    def __init__(self, folder: str) -> None:
+        """Start it in ``folder``; raises ``MissingExtraError`` where DuckDB is not installed."""
+        if find_spec("duckdb") is None:
+            raise MissingExtraError("duckdb", "duckdb")
+        environment = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+        paths = [os.path.abspath(path) for path in sys.path]
+        self._process = subprocess.Popen(  # noqa: S603
+            duckdb_worker.arguments(paths),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            cwd=folder,
+        )
+        self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def ask(self, order: Reply, watch: Watch) -> Reply:
+        """The reply to ``order``; once ``watch`` says stop, an interruption, and then the end of the process.
+
+        Raises ``WorkerLostError`` when no reply came; then the worker is of no further use.
+        """
+        self._send(order)
+        while not watch.stop():
+            with contextlib.suppress(queue.Empty):
+                return self._reply(self._replies.get(timeout=_TICK_SECONDS))
+        self._send({"interrupt": True})
+        try:
+            return self._reply(self._replies.get(timeout=_GRACE_SECONDS))
+        except queue.Empty:
+            self.close()
+            raise WorkerLostError("stopped") from None
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """End the process at once."""
+        self._process.kill()
+        with contextlib.suppress(OSError):
+            if self._process.stdin:
+                self._process.stdin.close()
+        self._process.wait()
+
+    def _send(self, order: Reply) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(order).encode() + b"\n")
+            self._process.stdin.flush()
+        except (OSError, ValueError):
+            raise WorkerLostError("its process is gone") from None
+
+    def _reply(self, line: bytes) -> Reply:
+        if not line.endswith(b"\n"):
+            self.close()
+            raise WorkerLostError("its process ended")
+        reply = json.loads(line, object_hook=_decode)
+        if not isinstance(reply, dict):
+            raise WorkerLostError("its process answered nonsense")
+        return reply
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as lines:
+            for line in lines:
+                self._replies.put(line)
+        self._replies.put(b"")
+
+
+def _decode(value: dict[str, Any]) -> Any:
+    """A dictionary of a reply; bytes come as one."""
+    return bytes.fromhex(value["bytes"]) if value.keys() == {"bytes"} else value

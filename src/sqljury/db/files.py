@@ -1,0 +1,199 @@
+"""Files of data, asked about as if they were tables of a database: read in place, through DuckDB."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from sqljury.db.duckdb import DuckDBDatabase, settings
+from sqljury.db.duckdb_client import PROCESS_BYTES, TEMP_BYTES, Worker, WorkerLostError
+from sqljury.db.watch import Watch
+from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
+from sqljury.types import Limits
+
+ENDINGS: Final = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".csv.gz": "csv",
+    ".tsv.gz": "csv",
+    ".parquet": "parquet",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json.gz": "json",
+    ".jsonl.gz": "json",
+    ".xlsx": "xlsx",
+}
+"""What each ending, in lower case, says about a file."""
+
+DATABASES: Final = (".db", ".duckdb", ".ddb", ".sqlite", ".sqlite3")
+MAX_FILES: Final = 1000
+
+_BUILD_LIMITS: Final = Limits(seconds=120.0)
+_GLOB: Final = re.compile(r"[*?\[]")
+
+
+class FilesDatabase(DuckDBDatabase):
+    """Files behind views of the same names, in a small database of their own in a temporary folder."""
+
+    def __init__(self, target: str, paths: Sequence[str]) -> None:
+        self._target = target
+        self._own = tempfile.TemporaryDirectory(prefix="sqljury-files-")
+        try:
+            catalog, readable = _build(paths, self._own.name)
+            super().__init__(catalog, files=readable)
+        except BaseException:
+            self._own.cleanup()
+            raise
+        self.name = _name(target, paths)
+
+    @property
+    def url(self) -> str:
+        """What was asked for, as an absolute path."""
+        return os.path.abspath(self._target)
+
+    def __repr__(self) -> str:
+        return f"FilesDatabase({self._target!r})"
+
+    def close(self) -> None:
+        """End the processes and delete what was built for the files."""
+        super().close()
+        self._own.cleanup()
+
+
+def is_data(path: str) -> bool:
+    """Whether the path is for ``open_files``: a folder, a pattern that names no file, or an ending of data."""
+    if "\x00" in path:
+        return False
+    if os.path.isdir(path):
+        return True
+    if os.path.exists(path):
+        return ending(path) != "" or (os.path.isfile(path) and Path(path).suffix.lower() not in ("", *DATABASES))
+    return _GLOB.search(path) is not None or ending(path) != ""
+
+
+def ending(path: str) -> str:
+    """The ending that says what is in the file, in lower case; empty where it says nothing."""
+    name = os.path.basename(path).lower()
+    return next((known for known in sorted(ENDINGS, key=len, reverse=True) if name.endswith(known)), "")
+
+
+def open_files(target: str, schemas: Sequence[str] = ()) -> FilesDatabase:
+    """The files that ``target`` names, a table each; a workbook gives one for each sheet.
+
+    ``target`` is a file, a folder (its own files, not those of folders in it) or a pattern with ``*``, ``?``, ``[]``
+    or ``**``. Raises ``DatabaseNotFoundError`` where nothing matches, ``NotADatabaseError`` for a folder without data
+    or a file that is not what its ending says, ``DatabaseError`` for what cannot be read, ``MissingExtraError``
+    without the libraries.
+    """
+    if schemas:
+        raise DatabaseError(f"{target}: files have no schemas; leave {', '.join(schemas)} out")
+    paths = find(target)
+    if len(paths) > MAX_FILES:
+        raise DatabaseError(
+            f"{target}: these are {len(paths)} files, and {MAX_FILES} at most can be asked about at once"
+        )
+    for path in paths:
+        _refuse_unreadable(path)
+    return FilesDatabase(target, paths)
+
+
+def find(target: str) -> list[str]:
+    """The files, sorted by path; what a folder or a pattern has beside files of data is left out."""
+    if os.path.isdir(target):
+        found = _data_in(os.path.join(target, name) for name in os.listdir(target))
+        if not found:
+            raise NotADatabaseError(f"{target}: is a folder without any file of data; it needs {_spelled()}")
+        return found
+    if os.path.exists(target):
+        if not ending(target):
+            raise NotADatabaseError(f"{target}: no reader for this kind of file; give a database or {_spelled()}")
+        return [target]
+    if not _GLOB.search(target):
+        raise DatabaseNotFoundError(f"{target}: no such file; check the path")
+    matches = glob.glob(target, recursive=True)
+    found = _data_in(matches)
+    if not matches:
+        raise DatabaseNotFoundError(f"{target}: no file matches; check the pattern")
+    if not found:
+        raise NotADatabaseError(f"{target}: matches nothing that can be read; it should match {_spelled()}")
+    return found
+
+
+def _data_in(paths: Iterable[str]) -> list[str]:
+    return sorted(
+        path for path in paths if ending(path) and os.path.isfile(path) and not os.path.basename(path).startswith(".")
+    )
+
+
+def _refuse_unreadable(path: str) -> None:
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise NotADatabaseError(f"{path}: is not a regular file")
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise DatabaseError(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
+    if not status.st_size:
+        raise NotADatabaseError(f"{path}: is an empty file; there is nothing to ask about")
+
+
+def _build(paths: Sequence[str], folder: str) -> tuple[str, list[str]]:
+    """The path of a database with a view for each file, and the files that it reads."""
+    catalog = os.path.join(folder, "files.duckdb")
+    sources = [
+        {"path": os.path.abspath(path), "shown": path, "kind": ENDINGS[ending(path)], "stem": _stem(path)}
+        for path in paths
+    ]
+    worker = Worker(folder)
+    try:
+        order = {
+            "build": catalog,
+            "sources": sources,
+            "folder": folder,
+            "config": settings(folder),
+            "process_bytes": PROCESS_BYTES,
+            "file_bytes": TEMP_BYTES,
+        }
+        watch = Watch(_BUILD_LIMITS)
+        reply = worker.ask(order, watch)
+    except WorkerLostError:
+        why = watch.reason or "the process that read them ended, most likely out of memory"
+        raise DatabaseError(f"{paths[0]}{' and others' * (len(paths) > 1)}: cannot be read ({why})") from None
+    finally:
+        worker.close()
+    if "readable" in reply:
+        return catalog, [str(path) for path in reply["readable"]]
+    shown, message = str(reply.get("shown") or paths[0]), " ".join(str(reply["message"]).split())[:300]
+    if reply["kind"] == "missing":
+        from sqljury.errors import MissingExtraError
+
+        raise MissingExtraError("openpyxl", "duckdb")
+    if reply["kind"] in ("memory", "interrupted"):
+        raise DatabaseError(f"{shown}: is too large to be read ({message})")
+    raise NotADatabaseError(f"{shown}: {message}")
+
+
+def _name(target: str, paths: Sequence[str]) -> str:
+    """A short name: of the folder, of the only file, else of the folder that a pattern starts in."""
+    if os.path.isdir(target):
+        return os.path.basename(os.path.abspath(target)) or "files"
+    if len(paths) == 1:
+        return _stem(paths[0])
+    start = os.path.dirname(os.path.abspath(target))
+    return "files" if _GLOB.search(start) else os.path.basename(start) or "files"
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(path)[: -len(ending(path))]
+
+
+def _spelled() -> str:
+    return "files that end in " + ", ".join(sorted(ENDINGS))

@@ -1,0 +1,186 @@
+"""The schema of a DuckDB database, from its catalogue functions: five queries, however many tables."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from sqljury.db.base import Database
+from sqljury.db.files import FilesDatabase
+from sqljury.errors import QueryError
+from sqljury.types import Column, ForeignKey, Row, Table
+
+_DEFAULT: Final = "main"
+_OWN: Final = "database_name = current_database() AND NOT internal AND NOT temporary"
+_ENUM: Final = re.compile(r"ENUM\((.*)\)", re.DOTALL)
+_LABEL: Final = re.compile(r"'((?:[^']|'')*)'")
+
+_TABLES: Final = (
+    "SELECT schema_name, table_name, table_oid, 'table', NULL, comment FROM duckdb_tables() "  # noqa: S608
+    f"WHERE {_OWN} UNION ALL "
+    f"SELECT schema_name, view_name, view_oid, 'view', sql, comment FROM duckdb_views() WHERE {_OWN} ORDER BY 3"
+)
+_COLUMNS: Final = (
+    "SELECT table_oid, column_name, data_type, is_nullable, comment, is_generated FROM duckdb_columns() "
+    "WHERE database_name = current_database() AND NOT internal ORDER BY table_oid, column_index"
+)
+_CONSTRAINTS: Final = (
+    "SELECT table_oid, constraint_type, to_json(constraint_column_names), referenced_table, "
+    "to_json(referenced_column_names) FROM duckdb_constraints() WHERE database_name = current_database() "
+    "AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') ORDER BY table_oid, constraint_index"
+)
+_INDEXES: Final = (
+    "SELECT table_oid, expressions FROM duckdb_indexes() "
+    "WHERE database_name = current_database() AND is_unique AND NOT is_primary ORDER BY index_oid"
+)
+
+
+class _Keys(NamedTuple):
+    primary: tuple[str, ...]
+    unique: tuple[tuple[str, ...], ...]
+    foreign: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]
+
+
+class _Listed(NamedTuple):
+    """A table or view as the catalogue lists it; ``name`` is bare."""
+
+    schema: str
+    name: str
+    number: int
+    kind: str
+    definition: str
+    comment: str
+
+
+def tables(db: Database) -> tuple[Table, ...]:
+    """Tables, and views that work, of the schemas asked for: schema by schema, in the order the catalogue has them.
+
+    Views over files are tables to whoever asks about the files: how they are read is left out.
+    """
+    schemas = db.schemas or (_DEFAULT,)
+    listed = [
+        _Listed(str(row[0]), str(row[1]), int(row[2]), str(row[3]), row[4] or "", row[5] or "")
+        for row in db.catalog(_TABLES)
+    ]
+    chosen = [table for schema in schemas for table in listed if table.schema == schema]
+    columns, constraints = _grouped(db.catalog(_COLUMNS)), _grouped(db.catalog(_CONSTRAINTS))
+    indexes = _grouped(db.catalog(_INDEXES))
+    of_files = isinstance(db, FilesDatabase)
+    found = []
+    for table in chosen:
+        if table.kind == "view" and not of_files and not _works(db, table):
+            continue
+        keys = _keys(constraints[table.number], indexes[table.number], columns[table.number])
+        found.append(_table(table, columns[table.number], keys, schemas[0], plain=of_files))
+    return _with_spelled_keys(found)
+
+
+def _grouped(rows: Iterable[Row]) -> Mapping[int, list[Row]]:
+    """The rows without their first cell, by that cell: the number of a table."""
+    groups: dict[int, list[Row]] = defaultdict(list)
+    for number, *rest in rows:
+        groups[int(number)].append(tuple(rest))
+    return groups
+
+
+def _works(db: Database, view: _Listed) -> bool:
+    """Whether the view can be asked about; one on a dropped table, or on files out of reach, cannot."""
+    with contextlib.suppress(QueryError):
+        db.catalog(f"SELECT * FROM {_quoted(view.schema)}.{_quoted(view.name)} LIMIT 0")  # noqa: S608
+        return True
+    return False
+
+
+def _keys(constraints: Iterable[Row], indexes: Iterable[Row], columns: Iterable[Row]) -> _Keys:
+    primary: tuple[str, ...] = ()
+    unique: list[tuple[str, ...]] = []
+    foreign = []
+    for kind, names, other, ref_names in constraints:
+        key = tuple(str(name) for name in json.loads(names))
+        if kind == "PRIMARY KEY":
+            primary = key
+        elif kind == "UNIQUE":
+            unique.append(key)
+        else:
+            foreign.append((key, str(other), tuple(str(name) for name in json.loads(ref_names))))
+    own = {str(row[0]) for row in columns}
+    for (expressions,) in indexes:
+        index = _index_columns(str(expressions), own)
+        if index:
+            unique.append(index)
+    return _Keys(primary, tuple(dict.fromkeys(unique)), tuple(dict.fromkeys(foreign)))
+
+
+def _index_columns(expressions: str, own: set[str]) -> tuple[str, ...]:
+    """The columns of an index, empty where one part of it is an expression. DuckDB writes ``[a, '"b c"']``."""
+    parts = [part.strip("'") for part in expressions.strip("[]").split(", ")]
+    names = [part[1:-1].replace('""', '"') if part.startswith('"') else part for part in parts]
+    return tuple(names) if own.issuperset(names) else ()
+
+
+def _table(listed: _Listed, columns: Iterable[Row], keys: _Keys, default: str, *, plain: bool) -> Table:
+    alone = {key[0] for key in (keys.primary, *keys.unique) if len(key) == 1}
+    schema = "" if listed.schema == default else listed.schema
+    is_view = listed.kind == "view" and not plain
+    return Table(
+        name=_name(listed.name, schema),
+        columns=tuple(_column(row, alone) for row in columns),
+        primary_key=keys.primary,
+        foreign_keys=tuple(
+            ForeignKey(names, _name(other, schema), ref_names, schema) for names, other, ref_names in keys.foreign
+        ),
+        unique_keys=keys.unique,
+        kind="view" if is_view else "table",
+        definition=listed.definition if is_view else "",
+        schema=schema,
+        comment=listed.comment,
+    )
+
+
+def _column(row: Row, alone: set[str]) -> Column:
+    name, kind, is_nullable, comment, is_generated = row
+    enum = _ENUM.fullmatch(str(kind))
+    return Column(
+        name=str(name),
+        type="ENUM" if enum else str(kind),
+        not_null=not is_nullable,
+        unique=name in alone,
+        comment=str(comment or ""),
+        values=tuple(label.replace("''", "'") for label in _LABEL.findall(enum[1])) if enum else (),
+        generated=bool(is_generated),
+    )
+
+
+def _with_spelled_keys(found: list[Table]) -> tuple[Table, ...]:
+    """The same tables, their foreign keys spelled as the referenced table spells itself.
+
+    DuckDB keeps the spelling of whoever declared the key; it sees to it that the table exists.
+    """
+    by_name = {table.name.lower(): table for table in found}
+    return tuple(
+        replace(table, foreign_keys=tuple(_spelled(key, table, by_name) for key in table.foreign_keys))
+        for table in found
+    )
+
+
+def _spelled(key: ForeignKey, table: Table, by_name: Mapping[str, Table]) -> ForeignKey:
+    target = by_name.get(key.ref_table.lower(), table)
+    return ForeignKey(_own_names(key.columns, table), target.name, _own_names(key.ref_columns, target), target.schema)
+
+
+def _own_names(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
+    own: dict[str, Any] = {column.name.lower(): column.name for column in table.columns}
+    return tuple(str(own.get(name.lower(), name)) for name in names)
+
+
+def _name(name: str, schema: str) -> str:
+    return f"{schema}.{name}" if schema else name
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

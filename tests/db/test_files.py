@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import datetime
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from duckdb_shop import contents
+
+from sqljury.db.connect import connect
+from sqljury.db.files import FilesDatabase, ending, is_data
+from sqljury.db.files_names import Names
+from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
+from sqljury.schema.introspect import introspect
+from sqljury.schema.render import render
+from sqljury.schema.samples import sample
+
+duckdb = pytest.importorskip("duckdb")
+
+
+def rows(path: Path, table: str = "") -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """Columns and rows of the only table that a file gives, or of the one named."""
+    with connect(path) as db:
+        names = [entry.name for entry in introspect(db).tables]
+        result = db.execute(f'SELECT * FROM "{table or names[0]}"')
+        assert result.ok, result.error
+        return result.columns, result.rows
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "expected"),
+    [
+        ("id,name\n1,Ann\n2,Bo\n", ("id", "name"), ((1, "Ann"), (2, "Bo"))),
+        ("id;name\n1;Ann\n2;Bo\n", ("id", "name"), ((1, "Ann"), (2, "Bo"))),
+        ("id\tname\n1\tAnn\n2\tBo\n", ("id", "name"), ((1, "Ann"), (2, "Bo"))),
+        ("id|name\n1|Ann\n2|Bo\n", ("id", "name"), ((1, "Ann"), (2, "Bo"))),
+        ("id,name\r\n1,Ann\r\n", ("id", "name"), ((1, "Ann"),)),
+        ('a,b\n1,"x, ""y""\nz"\n2,w\n', ("a", "b"), ((1, 'x, "y"\nz'), (2, "w"))),
+        ("1,Ann,2.5\n2,Bo,3.5\n", ("column0", "column1", "column2"), ((1, "Ann", 2.5), (2, "Bo", 3.5))),
+        ("\ufeffid,name\n1,Zürich\n", ("id", "name"), ((1, "Zürich"),)),
+        ("name\nAnn\nBo\n", ("name",), (("Ann",), ("Bo",))),
+        ("n\n1\n2\n", ("n",), ((1,), (2,))),
+        ("a,b\n", ("a", "b"), ()),
+        ("a,b,c\n1,2,3\n4,5\n6,7,8\n", ("a", "b", "c"), ((1, 2, 3), (4, 5, None), (6, 7, 8))),
+        (
+            "a,b,c\n1,2,3\n4,5\n6,7,8,9\n",
+            ("a", "b", "c", "column3"),
+            ((1, 2, 3, None), (4, 5, None, None), (6, 7, 8, 9)),
+        ),
+        ("# a title\na,b\n1,2\n3,4\n", ("a", "b"), ((1, 2), (3, 4))),
+        ("a;b\n1,5;x\n2,25;y\n", ("a", "b"), ((1.5, "x"), (2.25, "y"))),
+        ("a;b\n1.234,56;x\n7,5;y\n", ("a", "b"), ((1234.56, "x"), (7.5, "y"))),
+        ("d\n31/01/2024\n01/02/2024\n", ("d",), (("2024-01-31",), ("2024-02-01",))),
+        ("d;t\n31.01.2024;2024-01-31 10:00:00\n", ("d", "t"), (("2024-01-31", "2024-01-31 10:00:00"),)),
+        ("n\n123456789012345678901\n2\n", ("n",), ((123456789012345678901,), (2,))),
+        ("zip\n00123\n10115\n", ("zip",), (("00123",), ("10115",))),
+        ("ok\ntrue\nfalse\n", ("ok",), ((True,), (False,))),
+        ("a,b\n,x\n3,\n", ("a", "b"), ((None, "x"), (3, None))),
+        ("a,a\n1,2\n", ("a", "a_1"), ((1, 2),)),
+        ("größe,名前\n1,猫\n", ("größe", "名前"), ((1, "猫"),)),
+        ("a\n" + "1\n" * 30000 + "x\n", ("a",), (*((("1",),) * 10000),)),
+    ],
+)
+def test_csv(tmp_path: Path, content: str, columns: tuple[str, ...], expected: tuple[Any, ...]) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(content.encode())
+    before = contents(tmp_path)
+    assert rows(path) == (columns, expected)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_encodings(tmp_path: Path, encoding: str) -> None:
+    text = "city;sum\nZürich €;1\nKöln;2\n"
+    (tmp_path / "a.csv").write_bytes(text.encode(encoding))
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(text.encode(encoding)))
+    for name in ("a.csv", "b.csv.gz"):
+        assert rows(tmp_path / name) == (("city", "sum"), (("Zürich €", 1), ("Köln", 2)))
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "b.csv.gz"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("j.json", '[{"a": 1, "b": {"c": [1]}}, {"a": 2}]'), ("j.jsonl", '{"a": 1, "b": {"c": [1]}}\n{"a": 2}\n')],
+)
+def test_json(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    assert rows(tmp_path / name) == (("a", "b"), ((1, '{"c":[1]}'), (2, None)))
+    (tmp_path / "n.ndjson").write_text(content if name == "j.jsonl" else '{"a": 1}\n')
+    assert rows(tmp_path / "n.ndjson")[0][0] == "a"
+
+
+def test_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    duckdb.sql(f"COPY (SELECT range AS i, DATE '2024-01-01' AS d FROM range(3)) TO '{path}'")
+    assert rows(path) == (("i", "d"), tuple((i, "2024-01-01") for i in range(3)))
+
+
+def workbook(path: Path, sheets: dict[str, list[list[Any]]]) -> Path:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, lines in sheets.items():
+        sheet = book.create_sheet(title)
+        for line in lines:
+            sheet.append(line)
+    book.save(path)
+    return path
+
+
+def test_workbook(tmp_path: Path) -> None:
+    day = datetime.datetime(2024, 1, 31)
+    lines = [
+        [],
+        ["id", "when", "moment", "price", "ok", "text", "at"],
+        [1, day, day, 2, True, 'x "q"\ny', datetime.time(10, 30)],
+        [None] * 7,
+        [2, day, day.replace(hour=9), 2.5, False, "", None],
+        [3, None, None, "#N/A", None, "007", None],
+    ]
+    path = workbook(tmp_path / "Umsätze 2024.xlsx", {"only": lines, "blank": []})
+    assert rows(path, "Umsätze_2024") == (
+        ("id", "when", "moment", "price", "ok", "text", "at"),
+        (
+            (1, "2024-01-31", "2024-01-31 00:00:00", 2.0, True, 'x "q"\ny', "10:30:00"),
+            (2, "2024-01-31", "2024-01-31 09:00:00", 2.5, False, None, None),
+            (3, None, None, None, None, "007", None),
+        ),
+    )
+
+
+def test_every_sheet_is_a_table(tmp_path: Path) -> None:
+    sheets = {"Q1 Q2": [["a", "a"], [1, 2]], "no header": [[1, "x"], [2, "y"]]}
+    path = workbook(tmp_path / "b.xlsx", sheets)
+    with connect(path) as db:
+        assert {table.name for table in introspect(db).tables} == {"b_Q1_Q2", "b_no_header"}
+        assert db.execute("SELECT a, a_2 FROM b_Q1_Q2").rows == ((1, 2),)
+        assert db.execute("SELECT column0, column1 FROM b_no_header").rows == ((1, "x"), (2, "y"))
+
+
+def test_a_folder_a_pattern_and_a_table_for_each_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("sales_1.csv", "sales_2.csv", "Sales 1.CSV", "other.tsv", "notes.txt", ".hidden.csv"):
+        (tmp_path / name).write_text("a\n1\n")
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "deeper" / "more.csv").write_text("a\n1\n")
+    with connect(tmp_path) as db:
+        assert isinstance(db, FilesDatabase)
+        assert (db.name, db.dialect, db.url) == (tmp_path.name, "duckdb", str(tmp_path))
+        assert sorted(table.name for table in introspect(db).tables) == ["Sales_1", "other", "sales_1_2", "sales_2"]
+    with connect(tmp_path / "sales_*.csv") as db:
+        assert db.execute("SELECT a FROM sales_1 UNION ALL SELECT a FROM sales_2").rows == ((1,), (1,))
+    with connect(tmp_path / "**" / "more.csv") as db:
+        assert db.name == "more"
+    monkeypatch.chdir(tmp_path)
+    with connect("sales_1.csv") as db:
+        assert (db.name, db.url) == ("sales_1", str(tmp_path / "sales_1.csv"))
+
+
+def test_they_are_tables_to_the_model(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a\n1\n")
+    with connect(tmp_path / "x.csv") as db:
+        schema = introspect(db)
+        text = render(schema, sample(db, schema))
+        assert "CREATE TABLE x" in text
+        assert "read_csv" not in text
+        assert str(tmp_path) not in text
+        assert "\n1\n" in text
+
+
+@pytest.mark.parametrize(
+    "name", ["a[1].csv", "it's.csv", 'q"uote.csv', "star*.csv", "a b,c;d.csv", "größe ✓.csv", "%41.csv"]
+)
+def test_names_that_mean_something_elsewhere(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("a\n1\n")
+    assert rows(tmp_path / name) == (("a",), ((1,),))
+
+
+def test_a_title_is_no_sql(tmp_path: Path) -> None:
+    (tmp_path / "victim.csv").write_text("a\n1\n")
+    title = f"x': 'INT'}}); COPY (SELECT 2 AS a) TO '{tmp_path / 'victim.csv'}'; --"
+    (tmp_path / "bad's.csv").write_text(f'"{title}",it\'s\n1,2\n')
+    before = contents(tmp_path)
+    with connect(tmp_path) as db:
+        assert db.execute("SELECT * FROM bad_s").columns == (title, "it's")
+        assert db.execute("SELECT * FROM victim").rows == ((1,),)
+    assert contents(tmp_path) == before
+
+
+def test_names_of_tables() -> None:
+    names = Names()
+    stems = ["sales", "Sales", "2024 sales", "größe–x", "名前", "...", "a.b-c", "e\u0301"]
+    found = [names.table(stem) for stem in stems]
+    assert found == ["sales", "Sales_2", "t_2024_sales", "größe_x", "名前", "data", "a_b_c", "é"]
+
+
+def test_what_changed_in_the_file_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a\n1\n")
+    with connect(path) as db:
+        path.write_text("a\n1\n2\n")
+        assert db.execute("SELECT count(*) FROM x").rows == ((2,),)
+        path.unlink()
+        assert not db.execute("SELECT count(*) FROM x").ok
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("x.csv", b"", "is an empty file"),
+        ("x.csv", b"\n\n", "is an empty file"),
+        ("x.csv", b"a\x00b,c\n", "zero bytes"),
+        ("x.csv.gz", b"not gzip", "cannot be read as csv"),
+        ("x.parquet", b"PAR1xxxxPAR1", "cannot be read as parquet"),
+        ("x.parquet", b"", "is an empty file"),
+        ("x.json", b'{"a":', "cannot be read as json"),
+        ("x.xlsx", b"no workbook", "is not a workbook"),
+        ("x.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" * 100, "has a password"),
+        ("x.pdf", b"%PDF", "no reader for this kind of file"),
+    ],
+)
+def test_files_that_cannot_be_read_are_named(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(NotADatabaseError) as caught:
+        connect(path)
+    text = str(caught.value)
+    assert text.startswith(f"{path}: ")
+    assert words in text
+    assert "\n" not in text
+
+
+def test_nothing_to_read(tmp_path: Path) -> None:
+    for target, words in (
+        (tmp_path / "no*.csv", "no file matches"),
+        (tmp_path / "no.csv", "no such file"),
+    ):
+        with pytest.raises(DatabaseNotFoundError, match=words):
+            connect(target)
+    with pytest.raises(NotADatabaseError, match="is a folder without any file of data"):
+        connect(tmp_path)
+    (tmp_path / "a.pdf").write_text("x")
+    with pytest.raises(NotADatabaseError, match="matches nothing that can be read"):
+        connect(tmp_path / "*.pdf")
+    with pytest.raises(DatabaseError, match="have no schemas"):
+        connect(tmp_path, ["main"])
+
+
+def test_one_bad_file_among_good_ones_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    (tmp_path / "b.parquet").write_text("broken")
+    with pytest.raises(NotADatabaseError, match=r"b\.parquet: cannot be read as parquet"):
+        connect(tmp_path)
+
+
+def test_closing_deletes_what_was_built(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("a\nü\n".encode("utf-16"))
+    db = connect(tmp_path)
+    assert isinstance(db, FilesDatabase)
+    folder = Path(db.path).parent
+    assert folder.exists()
+    db.close()
+    assert not folder.exists()
+    assert os.listdir(tmp_path) == ["a.csv"]
+
+
+def test_what_is_data(tmp_path: Path) -> None:
+    assert ending("/x/A.CSV.GZ") == ".csv.gz"
+    assert ending("x.db") == ""
+    assert is_data(str(tmp_path))
+    assert is_data("gone.csv")
+    assert is_data("data/*.x")
+    assert not is_data("gone.db")
+    assert not is_data("a\x00b.csv")
