@@ -115,7 +115,7 @@ def _owners(tokens: Sequence[_Token]) -> list[tuple[str, str]]:
 def _column(token: _Token) -> str:
     """The column that an item defines, ``""`` for a constraint, whose comments are the table's."""
     text = token.text
-    if text[:1] in "\"`[":
+    if text[:1] in '"`[':
         inner = text[1:-1]
         return (inner if text[0] == "[" else inner.replace(text[0] * 2, text[0])).lower()
     return _TABLE if text.lower() in _CONSTRAINTS else text.lower()
