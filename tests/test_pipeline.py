@@ -336,3 +336,12 @@ def test_an_answer_reads_itself(path: Path) -> None:
     assert "<b></th>" not in html
     frame = pytest.importorskip("pandas") and found.to_pandas()
     assert list(frame["<b>"]) == ["Ann", "Bo", "Cy"]
+
+
+def test_another_dialects_words_are_written_in_the_databases_own(db: Database) -> None:
+    model = FakeModel(["SELECT TOP 1 name FROM person WHERE LEFT(name, 1) = 'C'"])
+    answer = Pipeline.from_recipe("fast", model).answer(Question("Who begins with C?"), db)
+    (candidate,) = answer.candidates
+    assert [fix.by for fix in candidate.fixes][:1] == ["dialect"]
+    assert answer.sql == "SELECT name FROM person WHERE SUBSTR(CAST(name AS TEXT), 1, 1) = 'C' LIMIT 1"
+    assert answer.rows == (("Cy",),)

@@ -1,6 +1,7 @@
 """The query fixer: a failed or empty query, what was wrong with it, and another attempt.
 
-CHASE-SQL, section 3.4. Before the model is asked, names are bound to the schema, which needs no model call.
+CHASE-SQL, section 3.4. Before the model is asked, names are bound to the schema and other dialects' words are
+translated, which needs no model call.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqljury import prompts
-from sqljury.db.base import Database
+from sqljury.db.base import Database, error_kind
 from sqljury.llm.base import LanguageModel, Message, Sampling, derive_seed
 from sqljury.replies import STOP, extract_sql
 from sqljury.schema.rebind import rebind
+from sqljury.schema.translate import translations
 from sqljury.types import Candidate, Cost, Fix, Limits, Result, Task
 
 REASON_CHARACTERS = 300
+
+By = Literal["schema", "dialect", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,26 @@ class Work:
 def needs_fixing(candidate: Candidate) -> bool:
     """The query is missing, failed, or found nothing."""
     return not candidate.sql or not candidate.result.rows
+
+
+def repair(candidate: Candidate, task: Task, work: Work, *, names: bool, dialect: bool) -> Candidate:
+    """What can be repaired of a failed query without the model: its names, and the words of another dialect."""
+    if names:
+        candidate = bind_names(candidate, task, work)
+    return translate(candidate, task, work, names=names) if dialect else candidate
+
+
+def translate(candidate: Candidate, task: Task, work: Work, *, names: bool) -> Candidate:
+    """The first translation of a failed query into the database's dialect that runs; else the candidate as it is."""
+    if not candidate.sql or error_kind(candidate.result) not in ("sql", "refused"):
+        return candidate
+    for sql in translations(candidate.sql, task.schema):
+        fixed = _fixed(candidate, sql, work.db.execute(sql, work.limits, work.cancel), "dialect")
+        if names:
+            fixed = bind_names(fixed, task, work)
+        if fixed.result.ok:
+            return fixed
+    return candidate
 
 
 def bind_names(candidate: Candidate, task: Task, work: Work) -> Candidate:
@@ -78,7 +102,7 @@ def ask_again(
             break
         before = latest.result.error
         result = work.db.execute(sql, work.limits, work.cancel)
-        latest = bind_names(_fixed(latest, sql, result, "model"), task, work)
+        latest = repair(_fixed(latest, sql, result, "model"), task, work, names=True, dialect=True)
         if latest.result.rows:
             return latest, cost
         tried.add(sql)
@@ -95,7 +119,7 @@ def _complaint(result: Result) -> str:
     return prompts.render("fix/error", reason=result.error[:REASON_CHARACTERS])
 
 
-def _fixed(candidate: Candidate, sql: str, result: Result, by: Literal["schema", "model"]) -> Candidate:
+def _fixed(candidate: Candidate, sql: str, result: Result, by: By) -> Candidate:
     reason = candidate.result.error or "no rows"
     fix = Fix(before=candidate.sql, reason=reason, by=by)
     return replace(candidate, sql=sql, result=result, fixes=(*candidate.fixes, fix))

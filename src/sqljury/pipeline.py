@@ -140,7 +140,8 @@ class Pipeline:
         if not candidate.sql:
             return replace(candidate, result=Result(error="the model wrote no query"))
         ran = replace(candidate, result=work.db.execute(candidate.sql, self.limits, work.cancel))
-        return fix.bind_names(ran, task, work) if self.recipe.fix.names else ran
+        part = self.recipe.fix
+        return fix.repair(ran, task, work, names=part.names, dialect=part.dialect)
 
     def _fix(
         self, candidates: list[Candidate], task: Task, work: fix.Work, progress: Callable[[Progress], None]

@@ -127,11 +127,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """One repair of a candidate: the query before, why it needed one, and who repaired it."""
+    """One repair of a candidate: the query before, why it needed one, and who repaired it.
+
+    ``schema`` bound its names, ``dialect`` rewrote what another engine would take, ``model`` was asked again.
+    """
 
     before: str
     reason: str
-    by: Literal["schema", "model"]
+    by: Literal["schema", "dialect", "model"]
 
 
 @dataclass(frozen=True, slots=True)

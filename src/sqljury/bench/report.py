@@ -145,12 +145,11 @@ def _exe(record: Record, db: Database, rules: Rules) -> bool:
 
 
 def _stages(candidate: Record) -> tuple[str, str, str]:
-    """A candidate's query as written, after its names were bound, and after all repairs."""
+    """A candidate's query as written, after the repairs that need no model, and after all repairs."""
     fixes = candidate["fixes"]
-    after = [fix["before"] for fix in fixes[1:]] + [candidate["sql"]]
-    written = fixes[0]["before"] if fixes else candidate["sql"]
-    bound = after[0] if fixes and fixes[0]["by"] == "schema" else written
-    return written, bound, candidate["sql"]
+    queries = [*(fix["before"] for fix in fixes), candidate["sql"]]
+    by_model = [place for place, fix in enumerate(fixes) if fix["by"] == "model"]
+    return queries[0], queries[by_model[0] if by_model else -1], candidate["sql"]
 
 
 def _vote(queries: list[str], probabilities: list[float | None], run: Callable[[str], Result]) -> str:

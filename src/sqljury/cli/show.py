@@ -94,12 +94,18 @@ def evidence(candidates: Sequence[Candidate], cost: Cost | None, *, stderr: bool
         terminal.show("", _bill(cost), stderr=stderr)
 
 
+_REPAIRS = {
+    "schema": "names bound to the schema",
+    "dialect": "written in the database's dialect",
+    "model": "rewritten by the model",
+}
+
+
 def _story(candidate: Candidate) -> list[str]:
     """The query, what it was before its repairs, and the error that is left."""
     lines = [" ".join(candidate.sql.split()) or "(no query)"]
     for fix in candidate.fixes:
-        by = "names bound to the schema" if fix.by == "schema" else "rewritten by the model"
-        lines.append(f"  {by} after: {fix.reason}")
+        lines.append(f"  {_REPAIRS[fix.by]} after: {fix.reason}")
         lines.append(f"  before: {' '.join(fix.before.split())}")
     if candidate.result.error:
         lines.append(f"  error: {candidate.result.error}")

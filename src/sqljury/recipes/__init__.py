@@ -46,9 +46,10 @@ class GeneratePart:
 
 @dataclass(frozen=True, slots=True)
 class FixPart:
-    """Repairs: ``names`` binds names to the schema without the model; ``attempts`` is the model's, per query."""
+    """Repairs: ``names`` and ``dialect`` need no model, see ``fix.repair``; ``attempts`` is the model's, per query."""
 
     names: bool = True
+    dialect: bool = True
     attempts: int = 3
 
 
