@@ -34,7 +34,7 @@ def relevant(notes: Notes, question: str, k: int = NOTES, chars: int = CHARS) ->
     """
     entries = list(_entries(notes))
     asked = set(words(question))
-    rarity = Counter(word for entry in entries for word in {word for term in entry.terms for word in term})
+    rarity = _counted(notes, entries)
     scores = [_score(entry, asked, rarity) for entry in entries]
     ranked = sorted(range(len(entries)), key=lambda number: (*(-part for part in scores[number]), number))
     found: list[str] = []
@@ -70,6 +70,13 @@ def _value_terms(item: Item) -> Iterator[str]:
 
 def _terms(*texts: str) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(found for text in texts if (found := content_words(text))))
+
+
+def _counted(notes: Notes, entries: list[_Entry]) -> Counter[str]:
+    """In how many terms and names each word stands: one that much is called by says little of any of it."""
+    counted = Counter(word for entry in entries for word in {word for term in entry.terms for word in term})
+    counted.update(word for item in notes.items for word in set(words(item.name)))
+    return counted
 
 
 def _score(entry: _Entry, asked: set[str], rarity: Counter[str]) -> tuple[float, int]:
