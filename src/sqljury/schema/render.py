@@ -128,7 +128,7 @@ def _write_cut(schema: Schema, left_out: Mapping[str, int]) -> str:
         for line in forms.compact(table, schema.dialect, Remarks(left_out=left_out.get(table.name, 0)))
     ]
     missing = left_out.get("", 0)
-    return "\n".join([*lines, *([f"-- {missing} more tables"] if missing else [])]) + "\n"
+    return "\n".join([*lines, *([f"-- {missing} more table{'s' * (missing != 1)}"] if missing else [])]) + "\n"
 
 
 def _remarks(table: Table, sample: Result | None, form: Form, style: Style) -> Remarks:

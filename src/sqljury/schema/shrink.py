@@ -111,7 +111,7 @@ def _keys(schema: Schema) -> dict[str, set[str]]:
 
 def _ranked(table: Table, asked: frozenset[str]) -> list[str]:
     names = [column.name for column in table.columns]
-    return sorted(names, key=lambda name: not asked.intersection(words(name)))  # stable: else in their order
+    return sorted(names, key=lambda name: -len(asked.intersection(words(name))))  # stable: else in their order
 
 
 def _score(table: Table, asked: frozenset[str]) -> int:
