@@ -55,10 +55,10 @@ def _entries(notes: Notes) -> Iterator[_Entry]:
         yield _Entry(f"{name} = {formula}", _terms(name))
     for item in notes.items:
         own = (item.column or item.table, *item.synonyms)
-        if item.synonyms:
-            yield _Entry(f"{item.name} is also called {', '.join(item.synonyms)}", _terms(*item.synonyms))
         if item.values:
             yield _Entry(f"{item.name}: ", _terms(*own, *_value_terms(item)), item.values)
+        if item.synonyms:
+            yield _Entry(f"{item.name} is also called {', '.join(item.synonyms)}", _terms(*item.synonyms))
 
 
 def _value_terms(item: Item) -> Iterator[str]:
