@@ -45,6 +45,9 @@ SCHEMA_CHARS = 36_000
 SEEN_ROWS = 50
 """Rows read of each table where more is wanted of them than to be shown: varied examples, what columns hold."""
 
+UNMATCHED_SHOWN = 5
+"""Lines said about notes that the database has nothing for."""
+
 NO_NOTES = Notes()
 
 
@@ -125,8 +128,7 @@ class Pipeline:
         if notes == NO_NOTES:
             return Task(question, schema, _schema_text(db, schema, self.recipe.schema))
         notes = bind(schema, notes)
-        for unmatched in notes.unmatched:
-            warnings.warn(unmatched, RuntimeWarning, stacklevel=3)
+        _warn(notes.unmatched)
         schema = merge(schema, notes)
         text = _schema_text(db, schema, self.recipe.schema)
         asked = f"{question.text} {question.evidence}"
@@ -223,6 +225,14 @@ class Pipeline:
             model=self.model.name,
             recipe=self.recipe.name,
         )
+
+
+def _warn(unmatched: Sequence[str]) -> None:
+    """Say which notes could not be used: the first ones, and how many others there are."""
+    for line in unmatched[:UNMATCHED_SHOWN]:
+        warnings.warn(line, RuntimeWarning, stacklevel=4)
+    if (more := len(unmatched) - UNMATCHED_SHOWN) > 0:
+        warnings.warn(f"notes: {more} more lines match nothing in the database", RuntimeWarning, stacklevel=4)
 
 
 def _schema_text(db: Database, schema: Schema, part: SchemaPart) -> str:

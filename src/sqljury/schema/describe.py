@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from sqljury.errors import NotesError
+from sqljury.schema.text import remark
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 
@@ -112,6 +113,20 @@ def bind(schema: Schema, notes: Notes) -> Notes:
     return replace(notes, items=tuple(items.values()), joins=joins, unmatched=tuple(dict.fromkeys(unmatched)))
 
 
+def visible(schema: Schema, notes: Notes) -> Notes:
+    """Bound notes without the items and joins on what ``schema``, part of the one they were bound to, does not have.
+
+    Glossary and formulas are text and stay, whatever they name.
+    """
+    names = {(table.name, "") for table in schema.tables}
+    names |= {(table.name, column.name) for table in schema.tables for column in table.columns}
+    return replace(
+        notes,
+        items=tuple(item for item in notes.items if (item.table, item.column) in names),
+        joins=tuple(join for join in notes.joins if all(end in names for pair in join.pairs for end in pair)),
+    )
+
+
 def merge(schema: Schema, notes: Notes) -> Schema:
     """The schema with the descriptions as comments, and joins as foreign keys where it has none such.
 
@@ -160,7 +175,7 @@ def _bound(schema: Schema, item: Item) -> Item:
     table = _named(item.table, schema.tables, item.where, "table", item.optional)
     if not item.column:
         return replace(item, table=table.name)
-    column = _named(item.column, table.columns, item.where, f"column of {table.name}", item.optional)
+    column = _named(item.column, table.columns, item.where, f"column of {remark(table.name)}", item.optional)
     return replace(item, table=table.name, column=column.name)
 
 

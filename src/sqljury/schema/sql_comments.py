@@ -11,10 +11,11 @@ MAX_CHARS: Final = 1_000_000
 """A longer definition is not searched."""
 
 _TOKEN: Final = re.compile(
-    r"(?P<line>--[^\n]*)|(?P<block>/\*.*?(?:\*/|\Z))|(?P<text>'(?:[^']|'')*')"
-    r"|(?P<name>\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\]|[\w$]+)|(?P<space>\s+)|(?P<mark>.)",
+    r"(?P<line>--[^\n]*)|(?P<block>/\*.*?(?:\*/|\Z))|(?P<text>'(?:[^']|'')*(?:'|\Z))"
+    r"|(?P<name>\"(?:[^\"]|\"\")*(?:\"|\Z)|`(?:[^`]|``)*(?:`|\Z)|\[[^\]]*(?:\]|\Z)|[\w$]+)"
+    r"|(?P<space>\s+)|(?P<mark>.)",
     re.DOTALL,
-)
+)  # what is opened and never closed goes on to the end, so that no character is looked at twice
 _CONSTRAINTS: Final = frozenset(("constraint", "primary", "unique", "check", "foreign"))
 _TABLE: Final = ""
 
@@ -29,7 +30,8 @@ class Comments(NamedTuple):
 class _Token(NamedTuple):
     kind: str
     text: str
-    start: int
+    column: int
+    """How far from the beginning of its line it begins."""
     opens_line: bool
     """Nothing but white space stands before it on its line."""
 
@@ -44,7 +46,7 @@ def read_comments(definition: str) -> Comments:
     if len(definition) > MAX_CHARS or ("--" not in definition and "/*" not in definition):
         return Comments("", {})
     found: dict[str, list[str]] = defaultdict(list)
-    for owner, text in _owned(list(_tokens(definition)), definition):
+    for owner, text in _owned(list(_tokens(definition))):
         if said := _said(text):
             found[owner].append(said)
     joined = {owner: " ".join(texts) for owner, texts in found.items()}
@@ -52,17 +54,19 @@ def read_comments(definition: str) -> Comments:
 
 
 def _tokens(definition: str) -> Iterator[_Token]:
-    opens_line = True
+    opens_line, line_start = True, 0
     for match in _TOKEN.finditer(definition):
         kind, text = str(match.lastgroup), match.group()
         if kind == "space":
             opens_line = opens_line or "\n" in text
-            continue
-        yield _Token(kind, text, match.start(), opens_line)
-        opens_line = False
+        else:
+            yield _Token(kind, text, match.start() - line_start, opens_line)
+            opens_line = False
+        if "\n" in text:
+            line_start = match.start() + text.rindex("\n") + 1
 
 
-def _owned(tokens: Sequence[_Token], definition: str) -> Iterator[tuple[str, str]]:
+def _owned(tokens: Sequence[_Token]) -> Iterator[tuple[str, str]]:
     """Each comment with its owner: a column's name in small letters, or ``""`` for the table."""
     owners = _owners(tokens)
     previous: tuple[str, int] | None = None
@@ -71,18 +75,17 @@ def _owned(tokens: Sequence[_Token], definition: str) -> Iterator[tuple[str, str
             if token.opens_line:
                 previous = None
             continue
-        column = token.start - (definition.rfind("\n", 0, token.start) + 1)
         if not token.opens_line:
             follows = number + 1 < len(tokens) and not tokens[number + 1].opens_line
             after_comma = tokens[number - 1].text == ","
             owner = owners[number][1 if token.kind == "block" and follows and after_comma else 0]
-        elif previous is not None and previous[1] == column:
+        elif previous is not None and previous[1] == token.column:
             owner = previous[0]
         else:
             owner = owners[number][1]
             yield owner, token.text
             continue
-        previous = owner, column
+        previous = owner, token.column
         yield owner, token.text
 
 
