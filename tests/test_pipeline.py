@@ -20,13 +20,14 @@ from sqljury.errors import (
     EmptyDatabaseError,
     ModelUnavailableError,
     NoAnswerError,
+    NotesError,
     QuestionError,
     RecipeError,
 )
 from sqljury.llm.fake import Call
 from sqljury.llm.ledger import Budget, Ledger, Metered
 from sqljury.pipeline import Progress
-from sqljury.recipes import GeneratePart, Recipe
+from sqljury.recipes import GeneratePart, Recipe, SchemaPart
 from sqljury.types import Limits
 
 COUNT = "SELECT count(*) FROM person"
@@ -345,3 +346,72 @@ def test_another_dialects_words_are_written_in_the_databases_own(db: Database) -
     assert [fix.by for fix in candidate.fixes][:1] == ["dialect"]
     assert answer.sql == "SELECT name FROM person WHERE SUBSTR(CAST(name AS TEXT), 1, 1) = 'C' LIMIT 1"
     assert answer.rows == (("Cy",),)
+
+
+NOTES = """
+tables: {pet: {columns: {kind: {description: the animal, values: {cat: purrs, dog: barks}}}}}
+glossary: {giant: taller than 185}
+joins: [person.id = pet.id]
+"""
+
+
+def test_notes_stand_beside_the_question_and_descriptions_in_the_schema(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes.yaml"
+    file.write_text(NOTES)
+    first, second, bare = FakeModel(COUNT), FakeModel(COUNT), FakeModel(COUNT)
+    ask("How many giants have one that barks?", path, model=first, notes=file)
+    ask("How many people?", path, model=second, notes=file)
+    ask("How many people?", path, model=bare)
+    system, question = first.calls[0].messages
+    assert system == second.calls[0].messages[0]  # one prefix for all questions on a database
+    assert "kind TEXT, -- the animal" in system.content
+    assert "FOREIGN KEY (id) REFERENCES pet(id)" in system.content
+    assert question.content == (
+        "Notes on this database, which may help:\n- giant: taller than 185\n- pet.kind: dog = barks; cat = purrs\n\n"
+        "How many giants have one that barks?"
+    )
+    assert second.calls[0].messages[1].content == "How many people?"
+    assert "--" not in bare.calls[0].messages[0].content
+
+
+def test_notes_on_another_database_are_an_error_and_those_of_bird_a_warning(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes.yaml"
+    file.write_text("tables:\n  persons: who\n")
+    with pytest.raises(NotesError, match=r"line 2: there is no table called 'persons'; did you mean 'person'"):
+        ask("How many?", path, model=FakeModel(COUNT), notes=file)
+    folder = tmp_path / "database_description"
+    folder.mkdir()
+    (folder / "person.csv").write_text(
+        "original_column_name,column_description\nname,what friends say\nshoe,its size\n"
+    )
+    model = FakeModel(COUNT)
+    with pytest.warns(RuntimeWarning, match=r"person\.csv: row 3: there is no column of person called 'shoe'"):
+        ask("How many?", path, model=model, notes=folder)
+    assert "name TEXT, -- what friends say" in model.calls[0].messages[0].content
+
+
+@pytest.mark.parametrize(
+    ("part", "shown", "hidden"),
+    [
+        (SchemaPart(form="mschema", sample_rows=2), "(name: TEXT, examples: [", "rows of"),
+        (SchemaPart(form="mschema", sample_rows=0), "(name: TEXT),", "Ann"),
+        (
+            SchemaPart(types=True, sample_rows=1),
+            "-- text that holds numbers\n);\n/*\n1 row of shoe:\nsize\n36\n*/",
+            "37",
+        ),
+        (SchemaPart(sample_rows=1), "size TEXT\n", "-- "),
+    ],
+)
+def test_how_a_recipe_shows_the_schema(path: Path, part: SchemaPart, shown: str, hidden: str) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            "CREATE TABLE shoe (size TEXT); INSERT INTO shoe VALUES ('36'), ('37'), ('38'), ('39'), ('40');"
+        )
+    connection.close()
+    model = FakeModel(COUNT)
+    with connect(path) as db:
+        Pipeline(replace(sampled(1), schema=part), model).answer(Question("How many?"), db)
+    text = model.calls[0].messages[0].content
+    assert shown in text
+    assert hidden not in text

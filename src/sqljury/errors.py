@@ -4,7 +4,8 @@
     ├── InputError                    2   what was asked for cannot be understood or found
     │   ├── QuestionError             2   an empty question, or one that asks to change data
     │   ├── DatasetError              2   a dataset, prediction or run file that does not hold together
-    │   └── RecipeError               2   an unknown recipe, or one with a wrong field
+    │   ├── RecipeError               2   an unknown recipe, or one with a wrong field
+    │   └── NotesError                2   notes on a database that cannot be read, or name what it has not
     ├── DatabaseError                 3   the database cannot be used
     │   ├── DatabaseNotFoundError     3   nothing at this path or URL
     │   ├── NotADatabaseError         3   a file of another kind, or a corrupt one
@@ -57,6 +58,10 @@ class DatasetError(InputError):
 
 class RecipeError(InputError):
     """No such recipe, or one with a wrong field."""
+
+
+class NotesError(InputError):
+    """Notes on a database cannot be read, or name what it does not have."""
 
 
 class DatabaseError(SqljuryError):

@@ -6,6 +6,7 @@ import contextlib
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -27,17 +28,27 @@ from sqljury.generate import GENERATORS
 from sqljury.llm.base import Completion, LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import open_model
 from sqljury.questions import check_question
-from sqljury.recipes import GeneratePart, Recipe
+from sqljury.recipes import GeneratePart, Recipe, SchemaPart
 from sqljury.replies import STOP, extract_sql, is_write
+from sqljury.schema.describe import Notes, bind, load, merge
 from sqljury.schema.introspect import introspect
-from sqljury.schema.render import render
+from sqljury.schema.relevant import relevant
+from sqljury.schema.render import Style, render
 from sqljury.schema.samples import sample
 from sqljury.select import SELECTORS
 from sqljury.select.consistency import decided, group
-from sqljury.types import Answer, Candidate, Cost, Fix, Limits, Question, Result, Task
+from sqljury.types import Answer, Candidate, Cost, Fix, Limits, Question, Result, Schema, Task
 
 SCHEMA_CHARS = 36_000
 """A schema longer than this is shown in a smaller form; some 12,000 tokens, of the embedded model's 16,384."""
+
+SEEN_ROWS = 50
+"""Rows read of each table where more is wanted of them than to be shown: varied examples, what columns hold."""
+
+UNMATCHED_SHOWN = 5
+"""Lines said about notes that the database has nothing for."""
+
+NO_NOTES = Notes()
 
 
 class Progress(NamedTuple):
@@ -87,17 +98,18 @@ class Pipeline:
         seed: int = 0,
         progress: Callable[[Progress], None] = _silent,
         cancel: threading.Event | None = None,
+        notes: Notes = NO_NOTES,
     ) -> Answer:
-        """The answer with its evidence.
+        """The answer with its evidence; ``notes`` is what ``schema.describe.load`` read about this database.
 
         Raises ``QuestionError`` for a question that cannot be asked, ``EmptyDatabaseError`` for a database without
-        tables, ``NoAnswerError`` when no candidate ran, ``CancelledError`` once ``cancel`` is set, and what the
-        model raises.
+        tables, ``NotesError`` for notes on what it does not have, ``NoAnswerError`` when no candidate ran,
+        ``CancelledError`` once ``cancel`` is set, and what the model raises.
         """
         started = time.perf_counter()
         check_question(question)
         progress(Progress("reading the schema", 0, 1))
-        task = self._task(question, db)
+        task = self._task(question, db, notes)
         work = fix.Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
         candidates, cost = self._generate(task, work, progress)
         progress(Progress("running the queries", 0, len(candidates)))
@@ -111,10 +123,16 @@ class Pipeline:
             raise NoAnswerError(_why_none(grouped), grouped, cost)
         return self._answered(question, grouped, chosen, cost)
 
-    def _task(self, question: Question, db: Database) -> Task:
-        schema, part = introspect(db), self.recipe.schema
-        samples = sample(db, schema, part.sample_rows) if part.sample_rows else None
-        return Task(question, schema, render(schema, samples, form=part.form, max_chars=SCHEMA_CHARS))
+    def _task(self, question: Question, db: Database, notes: Notes) -> Task:
+        schema = introspect(db)
+        if notes == NO_NOTES:
+            return Task(question, schema, _schema_text(db, schema, self.recipe.schema))
+        notes = bind(schema, notes)
+        _warn(notes.unmatched)
+        schema = merge(schema, notes)
+        text = _schema_text(db, schema, self.recipe.schema)
+        asked = f"{question.text} {question.evidence}"
+        return Task(question, schema, text, tuple(relevant(notes, asked)))
 
     def _generate(
         self, task: Task, work: fix.Work, progress: Callable[[Progress], None]
@@ -209,6 +227,23 @@ class Pipeline:
         )
 
 
+def _warn(unmatched: Sequence[str]) -> None:
+    """Say which notes could not be used: the first ones, and how many others there are."""
+    for line in unmatched[:UNMATCHED_SHOWN]:
+        warnings.warn(line, RuntimeWarning, stacklevel=4)
+    if (more := len(unmatched) - UNMATCHED_SHOWN) > 0:
+        warnings.warn(f"notes: {more} more lines match nothing in the database", RuntimeWarning, stacklevel=4)
+
+
+def _schema_text(db: Database, schema: Schema, part: SchemaPart) -> str:
+    """The schema as the recipe wants it seen."""
+    in_lines = part.form == "mschema"
+    rows = max(part.sample_rows, SEEN_ROWS) if part.types or (in_lines and part.sample_rows) else part.sample_rows
+    samples = sample(db, schema, rows) if rows else None
+    style = Style(rows=part.sample_rows, examples=part.sample_rows if in_lines else 0, types=part.types)
+    return render(schema, samples, form=part.form, style=style, max_chars=SCHEMA_CHARS)
+
+
 def _check_execution(question: Question, candidates: Sequence[Candidate]) -> None:
     """Raise what is not the queries' fault: a question read as an order, a locked or broken database."""
     if 2 * sum(is_write(candidate.sql) for candidate in candidates) > len(candidates):
@@ -253,8 +288,12 @@ def ask(
     model: LanguageModel | str | None = None,
     seed: int = 0,
     limits: Limits = DEFAULT_LIMITS,
+    notes: Notes | str | os.PathLike[str] = NO_NOTES,
 ) -> Answer:
     """Answer one question on a database, given as a path, a URL, or what ``connect`` returned.
+
+    ``notes`` on the database are what ``schema.describe.load`` read, or the path of a YAML file or of a
+    ``database_description`` folder.
 
     ``model`` is a model or the name of one, by default the embedded one, which is loaded for this call and freed
     after it: for many questions, open the model once with ``open_model`` and pass it. Raises what
@@ -262,9 +301,10 @@ def ask(
     """
     asked = Question(question, evidence)
     check_question(asked)
+    known = notes if isinstance(notes, Notes) else load(notes)
     with contextlib.ExitStack() as stack:
         database = stack.enter_context(connect(db)) if isinstance(db, str | os.PathLike) else db
         if model is None or isinstance(model, str):
             model = open_model(model)
             stack.callback(getattr(model, "close", _nothing))
-        return Pipeline.from_recipe(recipe, model, limits).answer(asked, database, seed=seed)
+        return Pipeline.from_recipe(recipe, model, limits).answer(asked, database, seed=seed, notes=known)

@@ -85,11 +85,15 @@ DIALECT_NAMES = {"sqlite": "SQLite", "duckdb": "DuckDB", "postgres": "PostgreSQL
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question on a schema; ``schema_text`` is the schema as the model sees it."""
+    """A question on a schema; ``schema_text`` is the schema as the model sees it.
+
+    ``notes`` are lines on the database that this question may need; they are data, not instructions.
+    """
 
     question: Question
     schema: Schema
     schema_text: str
+    notes: tuple[str, ...] = ()
 
     @property
     def dialect_name(self) -> str:

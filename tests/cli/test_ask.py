@@ -12,10 +12,12 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+Start = Callable[..., "subprocess.Popen[str]"]
 SQLJURY = Path(sys.executable).with_name("sqljury")
 
 
@@ -153,6 +155,37 @@ def test_unknown_models_and_recipes(db: Path, cached_weights: Path, option: str,
     assert done.returncode in (2, 5)
     assert value.split(":")[0] in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("notes", "words"),
+    [("tables: {animals: x}\n", ("line 1", "'animals'", "'animal'")), (None, ("notes.yaml", "cannot be read"))],
+)
+def test_notes_that_do_not_fit(notes: str | None, words: tuple[str, ...], db: Path, start: Start) -> None:
+    path = db.with_name("notes.yaml")
+    if notes:
+        path.write_text(notes)
+    process = start("SELECT 1", "ask", "How many?", "--db", str(db), "--notes", str(path))
+    out, error = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert error.count("\n") == 1
+    for word in words:
+        assert word in error
+
+
+def test_notes_and_a_folder_together(db: Path, start: Start) -> None:
+    folder = db.with_name("database_description")
+    folder.mkdir()
+    (folder / "animal.csv").write_text("original_column_name,column_description\nlegs,how many\nwings,none\n")
+    notes = db.with_name("notes.yml")
+    notes.write_text("glossary: {quadruped: legs = 4}\n")
+    arguments = ("--db", str(db), "--notes", str(notes), "--notes", str(folder), "--output", "csv")
+    process = start("SELECT count(*) FROM animal", "ask", "How many quadrupeds?", *arguments)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert out.splitlines()[1] == "3"
+    assert error.splitlines() == [line for line in error.splitlines() if "'wings'" in line]
+    assert error.count("'wings'") == 1
 
 
 @pytest.mark.weights

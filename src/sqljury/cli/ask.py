@@ -36,6 +36,10 @@ def ask(
     question: Annotated[str, typer.Argument(help="What you want to know, in plain language.")],
     db: Annotated[str, typer.Option("--db", help="A database file, or a URL such as sqlite:///shop.db.")],
     evidence: Annotated[str, typer.Option(help="What the database does not say: a formula, a meaning.")] = "",
+    notes: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH", help="What is known of the database: a YAML file, or a folder as BIRD has it."),
+    ] = None,
     recipe: RecipeOption = "default",
     model: ModelOption = None,
     output: Annotated[Output, typer.Option(help="How to print the answer.")] = Output.TABLE,
@@ -55,17 +59,19 @@ def ask(
     from sqljury.llm.open import open_model
     from sqljury.pipeline import Pipeline
     from sqljury.questions import check_question
+    from sqljury.schema.describe import load
     from sqljury.types import Limits, Question
 
     asked = Question(question, evidence)
     check_question(asked)
+    known = load(*(notes or ()))
     with connect(db) as database, show.progress() as report, interruptible() as cancel:
         language_model = open_model(
             model, cache=cache, budget=budget(max_calls, max_tokens, max_usd), price=price_of(price)
         )
         pipeline = Pipeline.from_recipe(recipe, language_model, Limits(seconds=timeout))
         try:
-            answer = pipeline.answer(asked, database, seed=seed, progress=report, cancel=cancel)
+            answer = pipeline.answer(asked, database, seed=seed, progress=report, cancel=cancel, notes=known)
         except NoAnswerError as error:
             report.close()
             if explain:

@@ -12,6 +12,9 @@ def messages(task: Task) -> list[Message]:
     question = task.question.text
     if task.question.evidence:
         question = prompts.render("direct/evidence", question=question, evidence=task.question.evidence)
+    if task.notes:
+        notes = "\n".join(f"- {note}" for note in task.notes)
+        question = prompts.render("direct/notes", question=question, notes=notes)
     return [
         Message("system", prompts.render("direct/system", dialect=task.dialect_name, schema=task.schema_text)),
         Message("user", question),

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from sqljury.errors import RecipeError
 
-Form = Literal["ddl", "compact"]
+Form = Literal["ddl", "compact", "mschema"]
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),
@@ -27,10 +27,15 @@ RANGES: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class SchemaPart:
-    """How the model sees the schema: ``form`` as in ``schema.render``, and example rows of each table."""
+    """How the model sees the schema: ``form`` as in ``schema.render``, and example rows of each table.
+
+    The form ``mschema`` has so many example values of each column instead. ``types`` says of columns what their
+    values show and their type does not, such as text that holds numbers.
+    """
 
     form: Form = "ddl"
     sample_rows: int = 3
+    types: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,47 @@
-"""Writes a schema down for a model: the same bytes for the same schema and samples, always."""
+"""Writes a schema down for a model: the same bytes for the same schema, samples and style, always."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import Final, Literal
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
 
-from sqljury.schema.names import quote_name, quote_table
+from sqljury.schema import forms, shrink
+from sqljury.schema.contents import contents
+from sqljury.schema.forms import Form, Remarks
+from sqljury.schema.samples import TOO_LARGE
+from sqljury.schema.subset import shuffled
+from sqljury.schema.text import CELL_CHARS, COMMENT_CHARS, cell_text, literal, remark
+from sqljury.schema.words import content_words
 from sqljury.types import Column, Result, Schema, Table
 
-Form = Literal["ddl", "compact"]
+__all__ = ["CELL_CHARS", "Form", "Style", "cell_text", "render"]
 
-CELL_CHARS: Final = 40
-_NAME_CHARS: Final = 120
-_VIEW_CHARS: Final = 1_000
-_SMALLER: Final = ((20, None), (10, None), (10, 1), (0, 0))  # characters a cell, rows a table
-_PLAIN_TYPE: Final = re.compile(r"\w[\w ]{0,38}(\([\w ,]{1,20}\))?")
+EXAMPLES: Final = 3
+_WRITERS: Final = {"ddl": forms.ddl, "compact": forms.compact, "mschema": forms.mschema}
+_BETWEEN: Final = {"ddl": "\n\n", "compact": "\n", "mschema": "\n"}
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What is written down beside names, types and keys.
+
+    ``rows`` of the samples are shown below a table (all if None), never in the form ``mschema``; ``examples`` distinct
+    values beside each column (if None, three in the form ``mschema`` and none in others), from rows that ``seed``
+    chooses. ``comments`` are cut to so many characters, none at 0. ``types`` says what ``contents`` found. ``shuffle``
+    is the seed of an order of tables and columns, None keeps the database's. What meets ``question`` outlasts the
+    rest when the text must shrink.
+    """
+
+    rows: int | None = None
+    cell_chars: int = CELL_CHARS
+    examples: int | None = None
+    comments: int = COMMENT_CHARS
+    types: bool = False
+    shuffle: int | None = None
+    seed: int = 0
+    question: str = ""
 
 
 def render(
@@ -23,160 +49,131 @@ def render(
     samples: Mapping[str, Result] | None = None,
     *,
     form: Form = "ddl",
-    cell_chars: int = CELL_CHARS,
+    style: Style | None = None,
     max_chars: int | None = None,
+    max_tokens: int | None = None,
 ) -> str:
-    """The schema as text; ``samples`` (of ``sample``) adds the rows of the tables it has.
+    """The schema as text; ``samples`` (of ``sample``) adds rows, examples and what columns hold.
 
-    ``ddl`` is one CREATE TABLE a table with its rows in a comment, ``compact`` one line a table. A cell is cut
-    to ``cell_chars``. Over ``max_chars`` cells are cut first, then rows, then the form becomes compact; what
-    is still longer is returned as it is.
+    ``ddl`` is one CREATE TABLE a table with its rows in a comment, ``compact`` one line a table, ``mschema`` a list of
+    columns like M-Schema's. Over ``max_chars``, or ``max_tokens`` as ``text.tokens`` estimates them, the text shrinks
+    by the ladder of ``shrink``; it is never longer, and empty when not even one table fits.
     """
-    text = _render(schema, samples or {}, form, cell_chars, None)
-    if max_chars is None or len(text) <= max_chars:
+    style = style or Style()
+    if style.shuffle is not None:
+        schema = shuffled(schema, style.shuffle)
+    room = shrink.Room(max_chars, max_tokens)
+    text = _write(schema, samples or {}, form, style)
+    if room.fits(text):
         return text
-    for chars, rows in _SMALLER:
-        text = _render(schema, samples or {}, form, min(chars, cell_chars), rows)
-        if len(text) <= max_chars:
+    for step in shrink.ladder(style.cell_chars, style.comments):
+        smaller = _smaller(style, step, form)
+        kept = _only_relevant(schema, style.question) if step.relevant else schema
+        text = _write(kept, samples or {}, "compact" if step.compact else form, smaller)
+        if room.fits(text):
             return text
-    return _render(schema, {}, "compact", 0, 0)
+    return shrink.cut(schema, style.question, room, _write_cut)
 
 
-def _render(schema: Schema, samples: Mapping[str, Result], form: Form, cell_chars: int, rows: int | None) -> str:
+def _smaller(style: Style, step: shrink.Step, form: Form) -> Style:
+    examples = _examples(style, form) if step.rows is None else min(step.rows, _examples(style, form))
+    rows = style.rows if step.rows is None else min(step.rows, style.rows if style.rows is not None else step.rows)
+    return replace(
+        style,
+        cell_chars=min(step.cell_chars, style.cell_chars),
+        rows=rows,
+        examples=examples,
+        comments=min(step.comment_chars, style.comments),
+        types=style.types and not step.relevant,
+    )
+
+
+def _only_relevant(schema: Schema, question: str) -> Schema:
+    """The schema without the comments that share no word with the question."""
+    asked = set(content_words(question)) if question else set()
+
+    def kept(comment: str) -> str:
+        return comment if asked.intersection(content_words(comment)) else ""
+
+    tables = tuple(
+        replace(
+            table,
+            comment=kept(table.comment),
+            columns=tuple(replace(column, comment=kept(column.comment)) for column in table.columns),
+        )
+        for table in schema.tables
+    )
+    return replace(schema, tables=tables)
+
+
+def _write(schema: Schema, samples: Mapping[str, Result], form: Form, style: Style) -> str:
     parts = []
     for table in schema.tables:
-        lines = [_compact(table, schema.dialect)] if form == "compact" else _ddl(table, schema.dialect)
         sample = samples.get(table.name)
-        if sample is not None and sample.rows and rows != 0:
-            lines.extend(_sample(table, sample, cell_chars, rows))
+        sample = sample if sample is not None and sample.rows else None
+        lines = _WRITERS[form](table, schema.dialect, _remarks(table, sample, form, style))
+        if sample is not None and style.rows != 0 and form != "mschema":
+            lines.extend(forms.sample_lines(table, sample, style.cell_chars, style.rows))
         parts.append("\n".join(lines))
-    return ("\n" if form == "compact" else "\n\n").join(parts) + "\n"
+    if form == "mschema" and (keys := forms.mschema_keys(schema)):
+        parts.append("\n".join(keys))
+    return _BETWEEN[form].join(parts) + "\n"
 
 
-def _ddl(table: Table, dialect: str) -> list[str]:
-    """CREATE TABLE as its author might have written it, one column or constraint a line."""
-    body = [_column(column, table, dialect) for column in table.columns]
-    if len(table.primary_key) > 1:
-        body.append(f"PRIMARY KEY ({_names(table.primary_key, dialect)})")
-    body.extend(f"UNIQUE ({_names(key, dialect)})" for key in table.unique_keys if len(key) > 1)
-    for key in table.foreign_keys:
-        target = f"{_table(key.ref_table, key.ref_schema, dialect)}({_names(key.ref_columns, dialect)})"
-        body.append(f"FOREIGN KEY ({_names(key.columns, dialect)}) REFERENCES {target}")
-    if table.kind == "view" and (query := _view_query(table, dialect)):
-        columns = _names(tuple(column.name for column in table.columns), dialect)
-        return [f"CREATE VIEW {_table(table.name, table.schema, dialect)} ({columns}) AS", f"{query};"]
-    lines = [f"  {line}," for line in body]
-    lines[-1] = lines[-1][:-1]
-    return [f"CREATE {table.kind.upper()} {_table(table.name, table.schema, dialect)} (", *lines, ");"]
+def _write_cut(schema: Schema, left_out: Mapping[str, int]) -> str:
+    """The form that tables have when columns are left out; a last line says how many tables are missing."""
+    lines = [
+        line
+        for table in schema.tables
+        for line in forms.compact(table, schema.dialect, Remarks(left_out=left_out.get(table.name, 0)))
+    ]
+    missing = left_out.get("", 0)
+    return "\n".join([*lines, *([f"-- {missing} more table{'s' * (missing != 1)}"] if missing else [])]) + "\n"
 
 
-def _view_query(table: Table, dialect: str) -> str:
-    """The query of a view, written anew without comments and on one line; empty when it is long or unreadable.
-
-    It says what a name alone does not, such as which rows were left out. Comments in it may be made to address the
-    model, as any content may.
-    """
-    import sqlglot
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
-    if not table.definition or len(table.definition) > _VIEW_CHARS:
-        return ""
-    try:
-        create = sqlglot.parse_one(table.definition, dialect=dialect)
-    except (SqlglotError, RecursionError):
-        return ""
-    query = create.args.get("expression") if isinstance(create, exp.Create) else None
-    text = query.sql(dialect=dialect, comments=False) if isinstance(query, exp.Query) else ""
-    return _plain(text, _VIEW_CHARS)
+def _remarks(table: Table, sample: Result | None, form: Form, style: Style) -> Remarks:
+    held = contents(table, sample) if style.types and sample is not None else {}
+    columns = {}
+    for column in table.columns:
+        said = _about(column, style.comments) + ([held[column.name]] if column.name in held else [])
+        if said:
+            columns[column.name] = "; ".join(said)
+    about = remark(table.comment, style.comments) if style.comments else ""
+    count = _examples(style, form)
+    examples = _values(table, sample, count, style) if count and sample is not None else {}
+    return Remarks(about, columns, examples)
 
 
-def _column(column: Column, table: Table, dialect: str) -> str:
-    words = [_name(column.name, dialect), _type(column.type)]
-    if table.primary_key == (column.name,):
-        words.append("PRIMARY KEY")
-    else:
-        words.extend(["NOT NULL"] * column.not_null)
-        words.extend(["UNIQUE"] * column.unique)
-    return " ".join(filter(None, words))
-
-
-def _compact(table: Table, dialect: str) -> str:
-    """``table(column type pk, column type -> other.column, ...)``."""
-    targets = {
-        column: f"-> {_table(key.ref_table, key.ref_schema, dialect)}.{_name(ref_column, dialect)}"
-        for key in reversed(table.foreign_keys)
-        for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
-    }
-    columns = ", ".join(
-        " ".join(
-            filter(
-                None,
-                (
-                    _name(column.name, dialect),
-                    _type(column.type).lower(),
-                    "pk" if column.name in table.primary_key else "",
-                    targets.get(column.name, ""),
-                ),
-            )
+def _about(column: Column, chars: int) -> list[str]:
+    if not chars:
+        return []
+    values = ", ".join(literal(value) for value in column.values[:chars])
+    return [
+        text
+        for text in (
+            remark(column.comment, chars),
+            remark(f"one of {values}", chars) if values else "",
+            "computed from other columns" if column.generated else "",
         )
-        for column in table.columns
-    )
-    return f"{_table(table.name, table.schema, dialect)}({columns})"
+        if text
+    ]
 
 
-def _sample(table: Table, sample: Result, cell_chars: int, rows: int | None) -> Iterator[str]:
-    """The rows in a comment, the table's own columns only: a linked schema may have fewer than the sample."""
-    kept = [sample.columns.index(column.name) for column in table.columns if column.name in sample.columns]
-    if not kept:
-        return
-    shown = sample.rows[:rows]
-    yield "/*"
-    yield f"{len(shown)} row{'s' * (len(shown) != 1)} of {_plain(table.name, _NAME_CHARS)}:"
-    yield " | ".join(_plain(sample.columns[index], _NAME_CHARS) for index in kept)
-    for row in shown:
-        yield " | ".join(cell_text(row[index], cell_chars) for index in kept)
-    yield "*/"
+def _examples(style: Style, form: Form) -> int:
+    return style.examples if style.examples is not None else EXAMPLES * (form == "mschema")
 
 
-def cell_text(value: object, chars: int = CELL_CHARS) -> str:
-    """A value on one line and no longer than ``chars``, unable to end the comment it stands in."""
-    if value is None:
-        return "NULL"
-    if isinstance(value, bytes):
-        return f"<{len(value)} bytes>"
-    return _plain(str(value), chars)
-
-
-def _plain(text: str, chars: int) -> str:
-    """Printable, cut, without marks that open or close a comment.
-
-    A database's content may be made to address the model: it must not get out of its line.
-    """
-    text = text[: chars * 4 + 1]
-    text = "".join(c if c.isprintable() else " " for c in text)
-    text = text.replace("*/", "* /").replace("/*", "/ *")
-    return text if len(text) <= chars else text[: max(chars - 1, 0)] + "…"
-
-
-def _name(name: str, dialect: str) -> str:
-    """A name for use in a query; one with unprintable characters loses them, and cannot be queried anyway."""
-    return quote_name(_printable(name), dialect)
-
-
-def _printable(name: str) -> str:
-    return name if name.isprintable() and len(name) <= _NAME_CHARS else _plain(name, _NAME_CHARS)
-
-
-def _table(name: str, schema: str, dialect: str) -> str:
-    return quote_table(_printable(name), _printable(schema), dialect)
-
-
-def _names(names: tuple[str, ...], dialect: str) -> str:
-    return ", ".join(_name(name, dialect) for name in names)
-
-
-def _type(declared: str) -> str:
-    """The declared type where it looks like one: SQLite takes any text for a type, a message too."""
-    match = _PLAIN_TYPE.match(" ".join(declared.split()))
-    return match.group().strip() if match else ""
+def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str, str]:
+    """By column, up to ``count`` distinct values from rows in an order that the seed and the table's name give."""
+    rows = list(sample.rows)
+    random.Random(f"{style.seed} {table.name}").shuffle(rows)  # noqa: S311
+    found = {}
+    for column in table.columns:
+        if column.name not in sample.columns:
+            continue
+        index = sample.columns.index(column.name)
+        usable = (row[index] for row in rows if row[index] is not None and not isinstance(row[index], bytes))
+        values = dict.fromkeys(literal(value, style.cell_chars) for value in usable if value != TOO_LARGE)
+        if values:
+            found[column.name] = ", ".join(list(values)[:count])
+    return found

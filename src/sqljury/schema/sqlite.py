@@ -9,9 +9,11 @@ from typing import Final
 
 from sqljury.db.base import Database
 from sqljury.errors import QueryError
+from sqljury.schema.sql_comments import read_comments
 from sqljury.types import Column, ForeignKey, Row, Table
 
-_HIDDEN: Final = 1  # a column that a virtual table keeps to itself; 2 and 3 are generated ones, which count
+_HIDDEN: Final = 1  # a column that a virtual table keeps to itself
+_GENERATED: Final = (2, 3)
 
 
 def tables(db: Database) -> tuple[Table, ...]:
@@ -27,7 +29,7 @@ def tables(db: Database) -> tuple[Table, ...]:
             continue
         # A view on a dropped table, or a virtual table of a module that is not here, cannot be asked about.
         with contextlib.suppress(QueryError):
-            table = _table(db, str(name), str(sql or "") if kind == "view" else None)
+            table = _table(db, str(name), str(sql or ""), is_view=kind == "view")
             if table.columns:
                 found.append(table)
     return _with_resolved_keys(found)
@@ -44,16 +46,24 @@ def _shadows(db: Database) -> frozenset[str]:
         return frozenset()
 
 
-def _table(db: Database, name: str, definition: str | None) -> Table:
-    """The table of that name, or the view, if it has a ``definition``."""
-    is_view = definition is not None
+def _table(db: Database, name: str, definition: str, *, is_view: bool) -> Table:
+    """The table or view of that name, with the comments that stand in a table's ``definition``."""
+    comments = read_comments("" if is_view else definition)
     rows = db.catalog('SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)', (name,))
     rows = [row for row in rows if row[4] != _HIDDEN]
     unique_keys = () if is_view else _unique_keys(db, name)
     primary_key = tuple(str(row[0]) for row in sorted(rows, key=lambda row: int(row[3])) if row[3])
     alone = {keys[0] for keys in (primary_key, *unique_keys) if len(keys) == 1}
     columns = tuple(
-        Column(name=str(row[0]), type=str(row[1] or ""), not_null=bool(row[2]), unique=row[0] in alone) for row in rows
+        Column(
+            name=str(row[0]),
+            type=str(row[1] or ""),
+            not_null=bool(row[2]),
+            unique=row[0] in alone,
+            comment=comments.columns.get(str(row[0]).lower(), ""),
+            generated=row[4] in _GENERATED,
+        )
+        for row in rows
     )
     return Table(
         name=name,
@@ -62,7 +72,8 @@ def _table(db: Database, name: str, definition: str | None) -> Table:
         foreign_keys=() if is_view else _foreign_keys(db, name),
         unique_keys=unique_keys,
         kind="view" if is_view else "table",
-        definition=definition or "",
+        definition=definition if is_view else "",
+        comment=comments.table,
     )
 
 

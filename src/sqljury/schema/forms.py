@@ -1,0 +1,170 @@
+"""The forms in which a table can be written down: DDL, one line, or a list of columns like M-Schema's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+from sqljury.schema.text import NAME_CHARS, cell_text, name, names, plain, table_name, type_text
+from sqljury.types import Column, Result, Schema, Table
+
+Form = Literal["ddl", "compact", "mschema"]
+
+_VIEW_CHARS: Final = 1_000
+
+
+class Remarks(NamedTuple):
+    """What is said beside a table: ``about`` it, ``columns`` and ``examples`` by column, ``left_out`` columns.
+
+    Everything is text ready for its line.
+    """
+
+    about: str = ""
+    columns: Mapping[str, str] = {}
+    examples: Mapping[str, str] = {}
+    left_out: int = 0
+
+    def beside(self, column: str) -> str:
+        """The remark and the examples of a column."""
+        examples = self.examples.get(column)
+        return "; ".join(filter(None, (self.columns.get(column), f"such as {examples}" if examples else "")))
+
+
+def ddl(table: Table, dialect: str, remarks: Remarks) -> list[str]:
+    """CREATE TABLE as its author might have written it, one column or constraint a line, remarks as comments."""
+    about = [f"-- {remarks.about}"] if remarks.about else []
+    if table.kind == "view" and (query := _view_query(table.definition, dialect)):
+        columns = names(tuple(column.name for column in table.columns), dialect)
+        return [*about, f"CREATE VIEW {_table(table, dialect)} ({columns}) AS", f"{query};"]
+    body = [(_column(column, table, dialect), remarks.beside(column.name)) for column in table.columns]
+    body += [(constraint, "") for constraint in _constraints(table, dialect)]
+    last = len(body) - 1
+    lines = [
+        f"  {line}{',' if number < last else ''}{f' -- {beside}' if beside else ''}"
+        for number, (line, beside) in enumerate(body)
+    ]
+    return [*about, f"CREATE {table.kind.upper()} {_table(table, dialect)} (", *lines, ");"]
+
+
+def compact(table: Table, dialect: str, remarks: Remarks) -> list[str]:
+    """``table(column type pk, column type -> other.column, ...)``."""
+    targets = {
+        column: f"-> {table_name(key.ref_table, key.ref_schema, dialect)}.{name(ref_column, dialect)}"
+        for key in reversed(table.foreign_keys)
+        for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
+    }
+    columns = [
+        _words(
+            name(column.name, dialect),
+            type_text(column.type).lower(),
+            "pk" if column.name in table.primary_key else "",
+            targets.get(column.name, ""),
+            f"/* {beside} */" if (beside := remarks.beside(column.name)) else "",
+        )
+        for column in table.columns
+    ]
+    if remarks.left_out:
+        columns.append(f"… {remarks.left_out} more")
+    about = f" /* {remarks.about} */" if remarks.about else ""
+    return [f"{_table(table, dialect)}({', '.join(columns)}){about}"]
+
+
+def mschema(table: Table, dialect: str, remarks: Remarks) -> list[str]:
+    """``# Table: name, remark`` and a line ``(column: TYPE, remark, Primary Key, examples: [...])`` a column."""
+    lines = []
+    for column in table.columns:
+        kind = type_text(column.type)
+        examples = remarks.examples.get(column.name)
+        parts = [
+            name(column.name, dialect) + (f": {kind}" if kind else ""),
+            remarks.columns.get(column.name, ""),
+            "Primary Key" if column.name in table.primary_key else "",
+            "NOT NULL" if column.not_null and column.name not in table.primary_key else "",
+            "UNIQUE" if column.unique and table.primary_key != (column.name,) else "",
+            f"examples: [{examples}]" if examples else "",
+        ]
+        lines.append(f"({', '.join(filter(None, parts))}),")
+    head = ", ".join(filter(None, (f"# {table.kind.capitalize()}: {_table(table, dialect)}", remarks.about)))
+    query = _view_query(table.definition, dialect) if table.kind == "view" else ""
+    return [head, *([f"as {query}"] if query else []), "[", *lines, "]"]
+
+
+def mschema_keys(schema: Schema) -> list[str]:
+    """The foreign keys of all tables, as M-Schema has them at its end."""
+    found = [
+        " AND ".join(
+            f"{_table(table, schema.dialect)}.{name(column, schema.dialect)} = "
+            f"{table_name(key.ref_table, key.ref_schema, schema.dialect)}.{name(ref_column, schema.dialect)}"
+            for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
+        )
+        for table in schema.tables
+        for key in table.foreign_keys
+    ]
+    return ["# Foreign keys", *found] if found else []
+
+
+def sample_lines(table: Table, sample: Result, cell_chars: int, rows: int | None) -> Iterator[str]:
+    """The rows in a comment, the table's own columns only: a linked schema may have fewer than the sample."""
+    kept = [sample.columns.index(column.name) for column in table.columns if column.name in sample.columns]
+    if not kept:
+        return
+    shown = sample.rows[:rows]
+    yield "/*"
+    yield f"{len(shown)} row{'s' * (len(shown) != 1)} of {plain(table.name, NAME_CHARS)}:"
+    yield " | ".join(plain(sample.columns[index], NAME_CHARS) for index in kept)
+    for row in shown:
+        yield " | ".join(cell_text(row[index], cell_chars) for index in kept)
+    yield "*/"
+
+
+def _column(column: Column, table: Table, dialect: str) -> str:
+    if table.primary_key == (column.name,):
+        return _words(name(column.name, dialect), type_text(column.type), "PRIMARY KEY")
+    return _words(
+        name(column.name, dialect),
+        type_text(column.type),
+        "NOT NULL" if column.not_null else "",
+        "UNIQUE" if column.unique else "",
+    )
+
+
+def _constraints(table: Table, dialect: str) -> Iterator[str]:
+    if len(table.primary_key) > 1:
+        yield f"PRIMARY KEY ({names(table.primary_key, dialect)})"
+    for unique in table.unique_keys:
+        if len(unique) > 1:
+            yield f"UNIQUE ({names(unique, dialect)})"
+    for key in table.foreign_keys:
+        target = f"{table_name(key.ref_table, key.ref_schema, dialect)}({names(key.ref_columns, dialect)})"
+        yield f"FOREIGN KEY ({names(key.columns, dialect)}) REFERENCES {target}"
+
+
+@lru_cache(maxsize=256)
+def _view_query(definition: str, dialect: str) -> str:
+    """The query of a view, written anew without comments and on one line; empty when it is long or unreadable.
+
+    It says what a name alone does not, such as which rows were left out. Comments in it may be made to address the
+    model, as any content may.
+    """
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    if not definition or len(definition) > _VIEW_CHARS:
+        return ""
+    try:
+        create = sqlglot.parse_one(definition, dialect=dialect)
+    except (SqlglotError, RecursionError):
+        return ""
+    query = create.args.get("expression") if isinstance(create, exp.Create) else None
+    text = query.sql(dialect=dialect, comments=False) if isinstance(query, exp.Query) else ""
+    return plain(text, _VIEW_CHARS)
+
+
+def _table(table: Table, dialect: str) -> str:
+    return table_name(table.name, table.schema, dialect)
+
+
+def _words(*words: str) -> str:
+    return " ".join(filter(None, words))
