@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury import FakeModel, Question
-from sqljury.keywords import MAX_KEYWORDS, by_model, by_rules
+from sqljury.keywords import by_model
+from sqljury.schema.keywords import MAX_KEYWORDS, by_rules
 
 
 @pytest.mark.parametrize(
