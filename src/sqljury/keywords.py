@@ -1,4 +1,4 @@
-"""Keywords of a question as a model sees them (CHASE-SQL, section 3.1); those without one are in ``schema.keywords``."""
+"""Keywords of a question as a model sees them (CHASE-SQL, section 3.1); ``schema.keywords`` needs no model."""
 
 from __future__ import annotations
 
