@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 import pytest
 
@@ -204,3 +205,40 @@ def _mariadb_answers(port: int) -> bool:
     except pymysql.err.OperationalError as error:
         return error.args[0] == 1045
     return True
+
+
+def postgres_url(server: Server, database: str, user: str = "boss", password: str = ADMIN_PASSWORD) -> str:
+    """The URL of a database on this server."""
+    return f"postgresql://{user}:{quote(password, safe='')}@127.0.0.1:{server.port}/{database}"
+
+
+def mysql_url(server: Server, database: str, user: str = "boss", password: str = ADMIN_PASSWORD) -> str:
+    """The URL of a database on this server."""
+    return f"mysql://{user}:{quote(password, safe='')}@127.0.0.1:{server.port}/{database}"
+
+
+def in_postgres(server: Server, database: str, *scripts: str) -> list[tuple[Any, ...]]:
+    """Run scripts as the superuser; the rows of the last statement, if it has any."""
+    import psycopg
+
+    with psycopg.connect(postgres_url(server, database), autocommit=True) as connection:
+        for script in scripts:
+            cursor = connection.execute(script.encode())
+        while cursor.nextset():
+            pass
+        return cursor.fetchall() if cursor.description else []
+
+
+def in_mariadb(server: Server, *statements: str) -> list[tuple[Any, ...]]:
+    """Run statements as the administrator; the rows of the last one."""
+    import pymysql
+
+    arguments = {"host": "127.0.0.1", "port": server.port, "user": "boss", "password": ADMIN_PASSWORD}
+    connection = pymysql.connect(**arguments, autocommit=True, charset="utf8mb4")
+    try:
+        with connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+            return list(cursor.fetchall())
+    finally:
+        connection.close()

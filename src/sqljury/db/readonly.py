@@ -224,11 +224,12 @@ def _allowed_nodes() -> tuple[tuple[type, ...], tuple[type, ...]]:
         *(exp.Condition, exp.Func, exp.Predicate, exp.Star, exp.Identifier, exp.Alias, exp.Aliases, exp.Var),
         *(exp.Cast, exp.DataType, exp.DataTypeParam, exp.Interval, exp.Collate, exp.Tuple, exp.If, exp.Distinct),
         *(exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup, exp.Escape, exp.JSONPath),
-        *(exp.JSONPathPart, exp.JSONKeyValue, exp.Slice, exp.PropertyEQ, exp.Hint),
+        *(exp.JSONPathPart, exp.JSONKeyValue, exp.Slice, exp.PropertyEQ, exp.Hint, exp.AtTimeZone),
         # clauses
         *(exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Limit),
         *(exp.Offset, exp.Fetch, exp.With, exp.CTE, exp.Table, exp.TableAlias, exp.Lateral, exp.Unnest),
         *(exp.IndexTableHint, exp.Window, exp.WindowSpec, exp.Rollup, exp.Cube, exp.GroupingSets),
+        *(exp.LimitOptions, exp.TableSample),
     )
     return (*queries, *parts), queries
 
