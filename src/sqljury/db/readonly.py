@@ -229,7 +229,7 @@ def _allowed_nodes() -> tuple[tuple[type, ...], tuple[type, ...]]:
         *(exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Limit),
         *(exp.Offset, exp.Fetch, exp.With, exp.CTE, exp.Table, exp.TableAlias, exp.Lateral, exp.Unnest),
         *(exp.IndexTableHint, exp.Window, exp.WindowSpec, exp.Rollup, exp.Cube, exp.GroupingSets),
-        *(exp.LimitOptions, exp.TableSample),
+        *(exp.LimitOptions, exp.TableSample, exp.JSONValue, exp.JSONSchema, exp.JSONColumnDef),
     )
     return (*queries, *parts), queries
 

@@ -7,10 +7,14 @@ from typing import Final
 
 from sqljury.db.base import Database
 from sqljury.errors import DatabaseError, EmptyDatabaseError
-from sqljury.schema import sqlite
+from sqljury.schema import mysql, postgres, sqlite
 from sqljury.types import Schema, Table
 
-READERS: Final[dict[str, Callable[[Database], tuple[Table, ...]]]] = {"sqlite": sqlite.tables}
+READERS: Final[dict[str, Callable[[Database], tuple[Table, ...]]]] = {
+    "sqlite": sqlite.tables,
+    "postgres": postgres.tables,
+    "mysql": mysql.tables,
+}
 """From dialect to what lists the tables and views of such a database."""
 
 

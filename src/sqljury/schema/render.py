@@ -15,7 +15,7 @@ CELL_CHARS: Final = 40
 _NAME_CHARS: Final = 120
 _VIEW_CHARS: Final = 1_000
 _SMALLER: Final = ((20, None), (10, None), (10, 1), (0, 0))  # characters a cell, rows a table
-_PLAIN_TYPE: Final = re.compile(r"\w[\w ]{0,38}(\([\w ,]{1,20}\))?")
+_PLAIN_TYPE: Final = re.compile(r"\w[\w ]{0,38}(\([\w ,]{1,20}\))?(\[\])?")
 
 
 def render(
