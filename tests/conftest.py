@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import servers
 
+import servers
 from sqljury.llm import models
 from sqljury.llm.local import LocalModel
 

@@ -25,4 +25,5 @@ CREATE VIEW evil_old_view AS SELECT evil_old() AS x;
 CREATE VIEW evil_mode_view AS SELECT evil_mode() AS x;
 CREATE VIEW evil_sequence_view AS SELECT evil_sequence() AS x;
 CREATE VIEW slow_view AS SELECT count(*) AS n FROM seq_1_to_1000000000 a, seq_1_to_1000000000 b;
-CREATE TABLE secret (word text);
+CREATE DATABASE private;
+CREATE TABLE private.secret (word text);

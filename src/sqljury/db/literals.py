@@ -78,6 +78,21 @@ def objection(sql: str, tokens: Sequence[Any], dialect: str) -> str | None:
     return None
 
 
+def before_semicolon(sql: str, dialect: str) -> str:
+    """``sql`` up to the semicolon that ends it, if one does; comments after it are left out with it."""
+    try:
+        comments = [span for span in _spans(sql, dialect) if span.is_comment]
+    except _UnclearError:
+        return sql
+    end = len(sql)
+    for comment in reversed(comments):
+        if sql[comment.end + 1 : end].strip():
+            break
+        end = comment.start
+    text = sql[:end].rstrip()
+    return text[:-1] if text.endswith(";") else sql
+
+
 def _spans(sql: str, dialect: str) -> Iterator[_Span]:
     pattern = _POSTGRES if dialect == "postgres" else _MYSQL
     at = 0

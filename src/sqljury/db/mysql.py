@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final
 
-from sqljury.db import mysql_url
+from sqljury.db import literals, mysql_url
 from sqljury.db.base import ErrorKind
 from sqljury.db.mysql_cells import plain
 from sqljury.db.pool import Pool
@@ -38,6 +38,7 @@ _REFUSED: Final = {
     3159: "the server does not let anyone in without TLS; write ?ssl-mode=REQUIRED",
 }
 _LOST: Final = frozenset({1053, 1079, 1080, 1152, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2014, 2026, 2055, 0})
+_SYNTAX: Final = 1064
 _TIME: Final = frozenset({1317, 1969, 3024})
 _DENIED: Final = frozenset({1044, 1142, 1143, 1227, 1370, 1345, 1356})
 _WRITES: Final = frozenset({1290, 1792, 1836, 4108})
@@ -121,6 +122,8 @@ class MySQLDriver:
 
     def stream(self, connection: Any, sql: str, parameters: Sequence[str]) -> Generator[tuple[Any, ...], None, None]:
         """Rows as the server sends them, not gathered first."""
+        if not parameters:
+            self._refuse_other_than_a_query(connection, sql)
         cursor = connection.cursor(self._pymysql.cursors.SSCursor)
         try:
             cursor.execute(sql, tuple(parameters) or None)
@@ -137,6 +140,25 @@ class MySQLDriver:
                 if cursor._result is not None:
                     cursor._result.unbuffered_active = False  # else it reads again, from a dead line, when collected
                 cursor.connection = None
+
+    def _refuse_other_than_a_query(self, connection: Any, sql: str) -> None:
+        """Let the server itself say that ``sql`` is a query without INTO: between parentheses nothing else parses.
+
+        A read-only transaction does not stop DROP DATABASE, SET GLOBAL, SET PASSWORD or INTO OUTFILE. Preparing does
+        not run anything.
+        """
+        text = literals.before_semicolon(sql, self.dialect)
+        with connection.cursor() as cursor:
+            try:
+                cursor.execute("PREPARE sqljury FROM %s", (f"({text}\n)",))
+            except self._pymysql.err.ProgrammingError as error:
+                if error.args[0] != _SYNTAX:
+                    raise
+                # MariaDB takes no WITH after a bare parenthesis.
+                with contextlib.suppress(self._pymysql.err.ProgrammingError):
+                    cursor.execute("PREPARE sqljury FROM %s", (f"SELECT EXISTS ({text}\n)",))
+                    return
+                raise
 
     def rollback(self, connection: Any) -> bool:
         """End the transaction; not usable when that fails."""
