@@ -29,7 +29,6 @@ _REFUSED: Final = {
     1045: "the user or the password is wrong; check both",
     1698: "the user or the password is wrong; check both",
     1251: "the server's way to check passwords is not known to PyMySQL; use mysql_native_password",
-    1044: "this user has no rights in that database; have SELECT granted",
     1040: "the server has no connection left; try again later",
     1203: "the server has no connection left for this user; try again later",
     1226: "the server has no connection left for this user; try again later",
@@ -87,7 +86,7 @@ class MySQLDriver:
         try:
             connection = self._open()
         except (self._pymysql.Error, OSError, RuntimeError, ValueError) as error:
-            problem = _connect_problem(self.url, error)
+            problem = _connect_problem(self.url, self.name, error)
         else:
             try:
                 with connection.cursor() as cursor:
@@ -225,7 +224,7 @@ def _parts(error: Exception) -> tuple[int, str]:
     return (numbers[0] if numbers else 0), one_line(" ".join(words))
 
 
-def _connect_problem(url: str, error: Exception) -> DatabaseError:
+def _connect_problem(url: str, database: str, error: Exception) -> DatabaseError:
     code, text = _parts(error)
     lowered = text.lower()
     if "ssl" in lowered and ("doesn't support" in lowered or "does not support" in lowered or "required" in lowered):
@@ -235,7 +234,9 @@ def _connect_problem(url: str, error: Exception) -> DatabaseError:
     if code in _REFUSED:
         return DatabaseError(f"{url}: {_REFUSED[code]}")
     if code == 1049:
-        return DatabaseNotFoundError(f"{url}: no database of that name; check it")
+        return DatabaseNotFoundError(f"{url}: no database {database!r}; check it")
+    if code == 1044:
+        return DatabaseError(f"{url}: no rights in a database {database!r}; check the name, or have SELECT granted")
     if code in (2002, 2003, 2005):
         return _unreachable(url, lowered)
     if code in _LOST or isinstance(error, OSError):
