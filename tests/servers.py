@@ -139,7 +139,7 @@ def unprivileged() -> dict[str, Any]:
 def _die_with_parent() -> None:
     """Should the test session be killed, the server goes with it (Linux)."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT if os.getuid() else signal.SIGTERM)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT)
 
 
 def _hand_over(path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from sqljury.db.postgres_cells import number
+from sqljury.db.numbers import number
 from sqljury.types import Cell
 
 _BINARY: Final = 63  # the character set that stands for none

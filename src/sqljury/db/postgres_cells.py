@@ -5,19 +5,11 @@ from __future__ import annotations
 import functools
 from typing import Any, Final
 
+from sqljury.db.numbers import number
+
 _BINARY: Final = "bytea"
 _WHOLE: Final = ("int2", "int4", "int8", "oid")
 _FLOATING: Final = ("float4", "float8")
-
-
-def number(text: str) -> int | float | str:
-    """A decimal number: an int when it has no point, else the nearest float; text where no float is near."""
-    if text.lstrip("-").isdecimal():
-        return int(text)
-    value = float(text)
-    if value in (float("inf"), float("-inf")) and "inf" not in text.lower():
-        return text
-    return value
 
 
 @functools.cache
