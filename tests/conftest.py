@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import servers
 from sqljury.llm import models
 from sqljury.llm.local import LocalModel
 
@@ -81,3 +82,19 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("shop") / "shop.db"
     subprocess.run([sys.executable, str(ROOT / "examples" / "shop" / "build.py"), str(path)], check=True)
     return path
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[servers.Server]:
+    """A PostgreSQL of the session's own."""
+    server = servers.running(servers.start_postgres, "PostgreSQL")
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def mariadb_server() -> Iterator[servers.Server]:
+    """A MariaDB of the session's own."""
+    server = servers.running(servers.start_mariadb, "MariaDB")
+    yield server
+    server.stop()

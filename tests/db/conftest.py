@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import servers
+from servers import Server
+from sqljury.db.base import Database
+from sqljury.db.connect import connect
 from sqljury.db.sqlite import SQLiteDatabase
 
 SHOP = """
@@ -66,3 +70,56 @@ def untouched(shop: Path) -> Iterator[None]:
 
 def _contents(folder: Path) -> dict[str, str]:
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.iterdir())}
+
+
+@pytest.fixture(scope="session")
+def postgres_shop(postgres_server: Server) -> Server:
+    """The server with the database ``shop`` and a role ``reader`` that may read it, and no more."""
+    password = servers.READER_PASSWORD
+    script = (Path(__file__).parent / "shop_postgres.sql").read_text(encoding="utf-8")
+    servers.in_postgres(postgres_server, "postgres", f"CREATE ROLE reader LOGIN PASSWORD '{password}'")
+    servers.in_postgres(postgres_server, "postgres", "CREATE DATABASE shop")
+    servers.in_postgres(postgres_server, "shop", script, "CREATE EXTENSION dblink")
+    return postgres_server
+
+
+@pytest.fixture
+def pg(postgres_shop: Server) -> Iterator[Database]:
+    """The shop, as its reader."""
+    with connect(servers.postgres_url(postgres_shop, "shop", "reader", servers.READER_PASSWORD)) as db:
+        yield db
+
+
+@pytest.fixture
+def pg_boss(postgres_shop: Server) -> Iterator[Database]:
+    """The shop, as the superuser."""
+    with connect(servers.postgres_url(postgres_shop, "shop")) as db:
+        yield db
+
+
+@pytest.fixture(scope="session")
+def mariadb_shop(mariadb_server: Server) -> Server:
+    """The server with the database ``shop`` and a user ``reader`` who may read it, and no more."""
+    text = (Path(__file__).parent / "shop_mysql.sql").read_text(encoding="utf-8")
+    script = [statement for statement in text.split(";\n") if statement.strip()]
+    servers.in_mariadb(
+        mariadb_server,
+        *("CREATE DATABASE shop", "USE shop", *script),
+        f"CREATE USER reader IDENTIFIED BY '{servers.READER_PASSWORD}'",
+        "GRANT SELECT, EXECUTE, SHOW VIEW ON shop.* TO reader",
+    )
+    return mariadb_server
+
+
+@pytest.fixture
+def maria(mariadb_shop: Server) -> Iterator[Database]:
+    """The shop, as its reader."""
+    with connect(servers.mysql_url(mariadb_shop, "shop", "reader", servers.READER_PASSWORD)) as db:
+        yield db
+
+
+@pytest.fixture
+def maria_boss(mariadb_shop: Server) -> Iterator[Database]:
+    """The shop, as the administrator."""
+    with connect(servers.mysql_url(mariadb_shop, "shop")) as db:
+        yield db

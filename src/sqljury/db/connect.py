@@ -72,8 +72,24 @@ def _sqlite_file(path: str, schemas: tuple[str, ...]) -> Database:
     return SQLiteDatabase(os.path.expanduser(path))
 
 
+def _postgres(url: str, schemas: tuple[str, ...]) -> Database:
+    from sqljury.db.postgres import open_postgres
+
+    return open_postgres(url, schemas)
+
+
+def _mysql(url: str, schemas: tuple[str, ...]) -> Database:
+    from sqljury.db.mysql import open_mysql
+
+    return open_mysql(url, schemas)
+
+
 ENGINES: Final[dict[str, Callable[[str, tuple[str, ...]], Database]]] = {
     "sqlite": _sqlite_url,
     "duckdb": _duckdb_url,
+    "postgresql": _postgres,
+    "postgres": _postgres,
+    "mysql": _mysql,
+    "mariadb": _mysql,
 }
 """From URL scheme to what opens such a URL, with the schemas to ask about."""

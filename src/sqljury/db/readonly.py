@@ -15,6 +15,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from sqljury.db import literals
 from sqljury.errors import QueryRefusedError
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _STARTS: Final = frozenset({"SELECT", "WITH", "VALUES", "L_PAREN"})
 _OPENS: Final = frozenset({"L_PAREN", "CASE", "L_BRACKET"})
 _CLOSES: Final = frozenset({"R_PAREN", "END", "R_BRACKET"})
+_VARIABLES: Final = frozenset({"PARAMETER", "SESSION_PARAMETER", "COLON_EQ"})
+_BUILT_IN: Final = frozenset({"pg_catalog", "information_schema"})
 _PREFIXES: Final = frozenset({"NOT", "DASH", "PLUS", "TILDE"})
 
 
@@ -73,6 +76,8 @@ def _check(sql: str, dialect: str) -> None:
     if len(sql) > MAX_SQL_CHARS:
         _refuse(f"the text is longer than {MAX_SQL_CHARS} characters")
     tokens, statement = _parse(sql, dialect)
+    if dialect in literals.DIALECTS:
+        _check_server_words(sql, tokens, dialect)
     allowed, queries = _allowed_nodes()
     if not isinstance(statement, queries):
         _refuse(f"only SELECT is allowed, this is {_spell(statement)}")
@@ -134,6 +139,20 @@ def _check_tokens(tokens: Sequence[Any]) -> None:
         depth += (name in _OPENS) - (name in _CLOSES)
         if depth + run > MAX_NESTING:
             _refuse("the query is nested too deeply")
+
+
+def _check_server_words(sql: str, tokens: Sequence[Any], dialect: str) -> None:
+    """What a server may do beside reading, told by words alone: variables, functions of a schema, hidden text."""
+    why = literals.objection(sql, tokens, dialect)
+    if why is not None:
+        _refuse(why)
+    names = [token.token_type.name for token in tokens]
+    for at, name in enumerate(names):
+        if name in _VARIABLES:
+            _refuse("variables and parameters are not allowed")
+        owner = tokens[at - 1].text.lower() if at else ""
+        if name == "DOT" and names[at + 2 : at + 3] == ["L_PAREN"] and owner not in _BUILT_IN:
+            _refuse(f"the function {tokens[at + 1].text[:60]} of {owner[:60]} is not built in")
 
 
 def _check_calls(tokens: Sequence[Any], statement: exp.Expr, known: frozenset[str]) -> None:
@@ -211,6 +230,7 @@ def _allowed_nodes() -> tuple[tuple[type, ...], tuple[type, ...]]:
         *(exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Limit),
         *(exp.Offset, exp.Fetch, exp.With, exp.CTE, exp.Table, exp.TableAlias, exp.Lateral, exp.Unnest),
         *(exp.IndexTableHint, exp.Window, exp.WindowSpec, exp.Rollup, exp.Cube, exp.GroupingSets),
+        *(exp.LimitOptions, exp.TableSample, exp.JSONValue, exp.JSONSchema, exp.JSONColumnDef),
     )
     return (*queries, *parts), queries
 

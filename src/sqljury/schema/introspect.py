@@ -7,12 +7,14 @@ from typing import Final
 
 from sqljury.db.base import Database
 from sqljury.errors import DatabaseError, EmptyDatabaseError
-from sqljury.schema import duckdb, sqlite
+from sqljury.schema import duckdb, mysql, postgres, sqlite
 from sqljury.types import Schema, Table
 
 READERS: Final[dict[str, Callable[[Database], tuple[Table, ...]]]] = {
     "sqlite": sqlite.tables,
     "duckdb": duckdb.tables,
+    "postgres": postgres.tables,
+    "mysql": mysql.tables,
 }
 """From dialect to what lists the tables and views of such a database."""
 

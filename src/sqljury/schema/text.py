@@ -11,7 +11,7 @@ CELL_CHARS: Final = 40
 COMMENT_CHARS: Final = 160
 NAME_CHARS: Final = 120
 
-_PLAIN_TYPE: Final = re.compile(r"\w[\w ]{0,38}(\([\w ,]{1,20}\))?")
+_PLAIN_TYPE: Final = re.compile(r"\w[\w ]{0,38}(\([\w ,]{1,20}\))?(\[\])?")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _SINGLE: Final = re.compile(r"\d|_|[^\w\s]|\n")
 _LETTERS_A_TOKEN: Final = 5

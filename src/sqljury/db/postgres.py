@@ -1,0 +1,271 @@
+"""PostgreSQL: the driver behind ``postgresql://``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Generator, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+from weakref import WeakKeyDictionary
+
+from sqljury.db import postgres_cells
+from sqljury.db.base import ErrorKind
+from sqljury.db.pool import Pool
+from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, one_line
+from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
+
+CONNECT_SECONDS: Final = 10
+LOCK_SECONDS: Final = 2.0
+TEMP_FILES: Final = "1GB"
+_CHUNK: Final = 64
+_FORM: Final = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with odd characters as %XX"
+
+_PINNED: Final = (
+    # the parser and the server must agree where text ends
+    *("standard_conforming_strings = on", "client_encoding = 'UTF8'"),
+    # what cells look like
+    *("datestyle = 'ISO, YMD'", "intervalstyle = 'postgres'", "bytea_output = 'hex'", "extra_float_digits = 1"),
+    *("client_min_messages = error", "idle_in_transaction_session_timeout = '5min'"),
+)
+_SESSION: Final = """
+    SELECT current_setting('is_superuser') = 'on',
+        coalesce((SELECT rolname FROM pg_catalog.pg_roles WHERE rolname = 'pg_read_all_data'), ''),
+        current_setting('server_version_num')::int,
+        (SELECT least(setting::bigint, 65536) FROM pg_catalog.pg_settings WHERE name = 'work_mem'),
+        current_setting('search_path')
+"""
+
+
+def open_postgres(url: str, schemas: tuple[str, ...] = ()) -> ServerDatabase:
+    """Connect to a URL as libpq takes it; see ``connect`` for the errors."""
+    return ServerDatabase(PostgresDriver(url, schemas), schemas)
+
+
+class PostgresDriver:
+    """How to talk to PostgreSQL through psycopg; see ``Driver``."""
+
+    dialect = "postgres"
+
+    def __init__(self, url: str, schemas: tuple[str, ...]) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise MissingExtraError("psycopg", "postgres") from None
+        self._psycopg = psycopg
+        self._schemas = schemas
+        self._preludes: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+        self._settings = _settings(url)
+        self.name = str(self._settings.get("dbname") or self._settings.get("user") or "postgres")
+        self.url = _shown(self._settings)
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        """Every error of psycopg."""
+        return (self._psycopg.Error,)
+
+    def pool(self) -> Pool:
+        """A pool of connections, each outside any transaction."""
+
+        def dialect() -> Any:
+            from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+
+            return PGDialect_psycopg(dbapi=self._psycopg)  # type: ignore[no-untyped-call]
+
+        return Pool(self.url, "postgres", self._connect, dialect)
+
+    def _connect(self) -> Any:
+        try:
+            connection = self._psycopg.connect(
+                **self._settings, autocommit=True, context=postgres_cells.adapt(), prepare_threshold=None
+            )
+        except (self._psycopg.Error, UnicodeError) as error:
+            problem = _connect_problem(self.url, error)
+        else:
+            try:
+                connection.execute(f"SET statement_timeout = '{CONNECT_SECONDS}s'".encode())
+                self._preludes[connection] = _prelude(connection, self._schemas)
+                return connection
+            except self._psycopg.Error as error:
+                problem = DatabaseError(f"{self.url}: the session cannot be set up ({one_line(str(error))})")
+                connection.close()
+        raise problem  # outside the handler: the driver's error stays out of the chain
+
+    def begin(self, connection: Any, seconds: float) -> None:
+        """A read-only transaction within which nothing can be made writable again: see the comment in ``_prelude``."""
+        timeout = max(1, round(seconds * 1000))
+        connection.execute(f"{self._preludes[connection]} SET LOCAL statement_timeout = {timeout}".encode())
+
+    def stream(self, connection: Any, sql: str, parameters: Sequence[str]) -> Generator[tuple[Any, ...], None, None]:
+        """Rows by the extended protocol, which takes one statement only, a few at a time."""
+        from psycopg import capabilities
+
+        cursor = connection.cursor()
+        size = _CHUNK if capabilities.has_stream_chunked() else 1
+        rows = cursor.stream(sql.encode(), list(parameters) if parameters else None, size=size)
+        with contextlib.closing(rows):
+            first = next(rows, None)
+            if first is None:
+                yield _columns(connection, sql) if not parameters else ()
+                return
+            yield tuple(column.name for column in cursor.description)
+            yield first
+            yield from rows
+
+    def rollback(self, connection: Any) -> bool:
+        """End the transaction; not usable when that fails, or something else than a transaction was open."""
+        if connection.closed or connection.info.transaction_status.name not in ("INTRANS", "INERROR", "IDLE"):
+            return False
+        try:
+            connection.execute(b"ROLLBACK")
+        except self._psycopg.Error:
+            return False
+        return True
+
+    def cancel(self, connection: Any) -> None:
+        """Send PostgreSQL's cancel request over a connection of its own."""
+        connection.cancel_safe(timeout=2.0)
+
+    def sever(self, connection: Any) -> None:
+        """Shut the socket down under libpq."""
+        with socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
+    def explain(self, error: Exception) -> tuple[ErrorKind, str]:
+        """By SQLSTATE; the server's own words and hint where the query is at fault."""
+        assert isinstance(error, self._psycopg.Error)
+        state = error.sqlstate or ""
+        text = one_line(error.diag.message_primary or str(error))
+        if state == "57014":
+            return "limit", SERVER_STOPPED
+        if state == "55P03":
+            return "locked", f"{text}; another program holds a table locked: try again"
+        if state == "25006":
+            return "refused", f"{text}; only reading is allowed"
+        if state == "42501":
+            return "sql", f"{text}; have it granted to this user, or use other tables"
+        if state.startswith("53") and state != "53300":
+            return "limit", f"{text}; ask for less"
+        if state.startswith("54"):
+            return "limit", f"{text}; write a simpler query"
+        if state.startswith(("57P", "08")) or (not state and isinstance(error, self._psycopg.OperationalError)):
+            return "database", LOST
+        if state.startswith(("58", "XX")):
+            return "database", f"{text}; the server's log says more"
+        hint = one_line(error.diag.message_hint or "")
+        return "sql", f"{text} ({hint})" if hint else text
+
+    def missing_schemas(self, db: ServerDatabase, schemas: tuple[str, ...]) -> tuple[str, ...]:
+        """Those without USAGE for this role among them."""
+        there = {
+            str(name)
+            for (name,) in db.catalog(
+                "SELECT nspname::text FROM pg_catalog.pg_namespace WHERE has_schema_privilege(oid, 'USAGE')"
+            )
+        }
+        return tuple(schema for schema in schemas if schema not in there)
+
+
+def _settings(url: str) -> dict[str, Any]:
+    """The URL as libpq's settings; what libpq says of a bad one may hold the password, and is not shown."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    scheme, _, rest = url.partition("://")
+    try:
+        settings = dict(conninfo_to_dict(f"{scheme.lower()}://{rest}"))
+    except (psycopg.Error, UnicodeError):
+        settings = {}
+    port = str(settings.get("port") or "")
+    ports = [part for part in port.split(",") if part]
+    if (not settings and rest) or not all(part.isdecimal() and 0 < int(part) < 65536 for part in ports):
+        what = "its port is no number from 1 to 65535" if settings else "libpq cannot read it"
+        raise DatabaseError(f"{scheme}://…: {what}; write {_FORM}")
+    if "\x00" in "".join(map(str, settings.values())):
+        raise DatabaseError(f"{scheme}://…: has %00 in it; write {_FORM}")
+    settings.setdefault("connect_timeout", CONNECT_SECONDS)
+    settings.setdefault("application_name", "sqljury")
+    # A server that is gone without a word must be noticed.
+    for name, value in (("keepalives_idle", 10), ("keepalives_interval", 5), ("keepalives_count", 3)):
+        settings.setdefault(name, value)
+    settings.setdefault("tcp_user_timeout", 30_000)
+    return settings
+
+
+def _shown(settings: dict[str, Any]) -> str:
+    """The URL again, of user, host, port and database only: other settings may hold secrets."""
+    user, host, port, database = (str(settings.get(name) or "") for name in ("user", "host", "port", "dbname"))
+    owner = f"{quote(user, safe='')}@" if user else ""
+    place = f"[{host}]" if ":" in host else quote(host, safe=",.-_")
+    return f"postgresql://{owner}{place}{f':{port}' if port else ''}/{quote(database, safe='')}"
+
+
+def _prelude(connection: Any, schemas: tuple[str, ...]) -> str:
+    """What opens every transaction, as one message of several statements.
+
+    Set for the transaction alone, so that neither a pooler in between nor an earlier query can have changed it.
+    A superuser reads as ``pg_read_all_data``, without the rights to reach files and programs of the server.
+    """
+    superuser, reader, version, work_mem, search_path = connection.execute(_SESSION.encode()).fetchone()
+    local = [*_PINNED, f"lock_timeout = '{LOCK_SECONDS:g}s'", f"work_mem = {work_mem}"]
+    if version >= 140_000:
+        local.append("client_connection_check_interval = '1s'")  # a query nobody waits for any more ends
+    if schemas:
+        names = ", ".join('"' + name.replace('"', '""') + '"' for name in schemas)
+        local.append(f"search_path = {', '.join(filter(None, (names, search_path)))}")
+    if superuser:
+        local.append(f"temp_file_limit = '{TEMP_FILES}'")
+        if reader:
+            # Row-level security applies to that role: a query it would cut short fails instead.
+            local += ["row_security = off", f"ROLE {reader}"]
+    settings = " ".join(f"SET LOCAL {setting};" for setting in local)
+    # After the first query, and again inside a savepoint, PostgreSQL refuses to make the transaction writable.
+    return f"BEGIN READ ONLY; {settings} SELECT 1; SAVEPOINT s;"
+
+
+def _columns(connection: Any, sql: str) -> tuple[str, ...]:
+    """The columns of a query that gave no row, for which psycopg's stream does not tell them."""
+    connection.pgconn.prepare(b"", sql.encode())
+    described = connection.pgconn.describe_prepared(b"")
+    return tuple((described.fname(at) or b"").decode("utf-8", "replace") for at in range(described.nfields))
+
+
+_NOT_FOUND: Final = (
+    ("does not exist", "check the database and the user"),
+    ("could not translate host name", "no host of that name; check it"),
+    ("failed to resolve host", "no host of that name; check it"),
+    ("Connection refused", "no server answers there; start it, or check host and port"),
+    ("No such file or directory", "no server answers on that socket; start it, or give host and port"),
+)
+_REFUSED: Final = (
+    ("password authentication failed", "the user or the password is wrong; check both"),
+    ("no password supplied", "a password is needed; put it into the URL, PGPASSWORD or ~/.pgpass"),
+    ("too many clients", "the server has no connection left; try again later"),
+    ("remaining connection slots", "the server has no connection left; try again later"),
+    ("too many connections", "the server has no connection left for this user or database; try again later"),
+    ("server does not support SSL", "the server has no TLS; set it up there, or write ?sslmode=disable"),
+    ("no encryption", "the server does not let this user in without TLS; write ?sslmode=require"),
+    ("no pg_hba.conf entry", "the server does not let this user in from here; ask its administrator"),
+    ("certificate verify failed", "the server's certificate is not trusted; give ?sslrootcert=FILE"),
+    ("root certificate file", "the certificate to check the server's with is missing; give ?sslrootcert=FILE"),
+    ("is starting up", "the server is starting; try again"),
+    ("is shutting down", "the server is shutting down; start it again"),
+    ("permission denied for database", "this user may not connect to the database; have CONNECT granted"),
+    ("timeout expired", f"no answer within {CONNECT_SECONDS} s; check host and port"),
+    ("invalid sslmode value", "no such sslmode; use disable, prefer, require, verify-ca or verify-full"),
+)
+
+
+def _connect_problem(url: str, error: Exception) -> DatabaseError:
+    text = str(error)
+    for sign, advice in _REFUSED:
+        if sign in text:
+            return DatabaseError(f"{url}: {advice}")
+    for sign, advice in _NOT_FOUND:
+        if sign in text:
+            detail = one_line(text).rpartition("FATAL: ")[2] if "FATAL: " in text else ""
+            return DatabaseNotFoundError(f"{url}: {detail}; {advice}" if detail else f"{url}: {advice}")
+    if "invalid response to SSL negotiation" in text or "server closed the connection unexpectedly" in text:
+        return NotADatabaseError(f"{url}: what answers there is no PostgreSQL server; check host and port")
+    return DatabaseError(f"{url}: cannot be opened ({one_line(text)[:300]})")
