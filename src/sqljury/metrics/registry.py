@@ -88,8 +88,8 @@ def _suite(rules: Rules) -> Callable[[Case], Score]:
             return _score(given)
         found = try_on(case.target.trials, case.gold_sql, rules.prepare(case.published_sql), rules, limits)
         if found.counterexample is None:
-            return Score(1.0)
-        return Score(0.0, f"right by luck: {found.reason} in {found.counterexample}", ("luck",))
+            return Score(1.0, tried=found)
+        return Score(0.0, f"right by luck: {found.reason} in {found.counterexample}", ("luck",), found)
 
     return score
 
