@@ -141,6 +141,8 @@ def _timed(worth: Callable[[float], float]) -> Callable[[Case], Score]:
         again, options = case.target.databases[0].again, case.options
         timing = time_pair(again, case.gold_sql, case.predicted_sql, options.effort, options.limits)
         times = f"gold {1000 * timing.gold:.3f} ms, prediction {1000 * timing.predicted:.3f} ms"
+        if not timing.repeats:
+            times = "gold's own query, not timed"
         return Score(worth(timing.ratio), timing.error or times)
 
     return score
