@@ -26,7 +26,7 @@ def facts(files: Mapping[str, Sequence[Path]]) -> Facts:
 
 def explained(judge: Judge, facts: Facts, gold: str, predicted: str, *metrics: str) -> dict[str, Any]:
     evaluation = judge((gold, predicted), metrics=metrics)
-    return explain(3, evaluation.judged[0], facts, evaluation.options.esm_plus)
+    return explain(3, evaluation, facts)
 
 
 def test_the_rules_that_fired_with_what_they_assume(judge: Judge, facts: Facts) -> None:

@@ -3,10 +3,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from sqljury.bench.evaluation import Evaluation
-from sqljury.bench.scores import provenance, slices, summary, write_tsv
+from sqljury.bench.scores import provenance, slices, summary, tsv
+from sqljury.datasets.reading import Document
 
 Judge = Callable[..., Evaluation]
 
@@ -47,16 +49,29 @@ def test_a_dialogue_is_right_when_every_turn_is(judge: Judge) -> None:
     assert found["turns"]["2"]["percent"] == 66.6667
 
 
-def test_a_line_a_query(judge: Judge, tmp_path: Path) -> None:
-    file = tmp_path / "out.tsv"
-    write_tsv(judge(*QUERIES, metrics=("exe", "esm", "soft_f1")), file)
-    assert file.read_text().splitlines() == [
-        "index\thardness\texe\tesm\tsoft_f1",
-        "0\teasy\t1\t1\t1.0000",
-        "1\teasy\t0\t0\t1.0000",
-        "2\t\t\t0\t",
-        "3\tmedium\t0\t0\t0.3333",
+def test_a_line_a_query(judge: Judge) -> None:
+    assert tsv(judge(*QUERIES, metrics=("exe", "esm", "soft_f1"))).splitlines() == [
+        "index\thardness\texe\tesm\tsoft_f1\tid",
+        "0\teasy\t1\t1\t1.0000\t0",
+        "1\teasy\t0\t0\t1.0000\t1",
+        "2\t\t\t0\t\t2",
+        "3\tmedium\t0\t0\t0.3333\t3",
     ]
+
+
+def test_an_id_stays_in_its_cell(judge: Judge) -> None:
+    found = judge(QUERIES[0], metrics=("esm",))
+    one = found.judged[0]
+    odd = replace(one, pair=one.pair._replace(gold=replace(one.pair.gold, id="a\tb\n\x1b[31m\u2028c")))
+    assert tsv(replace(found, judged=(odd,))).split("\n")[1] == "0\teasy\t1\ta b [31m c"
+
+
+def test_a_hash_is_of_what_was_read(tmp_path: Path) -> None:
+    file = tmp_path / "gold.txt"
+    file.write_bytes(b"before")
+    document = Document.of(file)
+    file.write_bytes(b"after")
+    assert provenance([document], {})["files"] == {str(file): hashlib.sha256(b"before").hexdigest()}
 
 
 def test_slices_by_all_that_may_explain_a_score(judge: Judge) -> None:

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ def test_a_line_a_query(folder: Path) -> None:
     out = folder / "out.tsv"
     done = sqljury(*files(folder), "--metrics", "exe,soft-f1", "--per-query", out)
     assert done.stderr == f"3 lines in {out}\n"
-    assert out.read_text().splitlines()[:2] == ["index\thardness\texe\tsoft_f1", "0\teasy\t1\t1.0000"]
+    assert out.read_text().splitlines()[:2] == ["index\thardness\texe\tsoft_f1\tid", "0\teasy\t1\t1.0000\t0"]
 
 
 def test_partial_match_by_clause(folder: Path) -> None:
@@ -79,7 +80,7 @@ def test_partial_match_by_clause(folder: Path) -> None:
 def test_two_files_side_by_side(folder: Path) -> None:
     done = sqljury(*files(folder, "good.txt"), "--against", folder / "bad.txt", "--metrics", "ex")
     assert done.returncode == 0, done.stderr
-    assert "ex: +100.00 points against the other file" in done.stdout
+    assert "EX: 100.0 against 0.0 of bad.txt, +100.00 points, " in done.stdout
     assert "3 won, 0 lost, McNemar p = 0.25" in done.stdout
     assert "wins: 0, 1, 2" in done.stdout
 
@@ -108,7 +109,14 @@ def test_agreement_and_rules_one_after_the_other(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "EXE accepts and ESM+ refuses 1: select 1" in done.stdout
     assert "  0 (pets): differs in select" in done.stdout
-    assert "of 3 queries, 1 right by exe" in done.stdout
+    assert "of 3 queries, 1 right by EXE" in done.stdout
+    rows = [line for line in done.stdout.splitlines() if " / " in line]
+    assert [row.split("  ")[0] for row in rows[1:]] == ["EX / EXE", "EXE / ESM", "EXE / ESM+", "ESM / ESM+"]
+    assert "2 more pairs of metrics: --output json" in done.stdout
+    (folder / "wrong.txt").write_text("SELECT 1\n" * 3)
+    wrong = sqljury(*files(folder, "wrong.txt"), "--agreement", "--metrics", "ex,exe").stdout
+    row = next(line for line in wrong.splitlines() if line.startswith("EX / EXE"))
+    assert row.split()[3:] == ["0", "0", "0", "3", "100.0"], "kappa is not known where both refuse all"
     report = json.loads(sqljury(*files(folder), "--accumulate-rules", "--output", "json").stdout)
     assert report["agreement"]["refused"]["esm_plus"]["clauses"] == {"select": 1}
     assert [step["missed"] for step in report["accumulated_rules"]["steps"]] == [0, *[1] * 21]
@@ -141,12 +149,110 @@ def test_gold_is_checked_by_itself(folder: Path) -> None:
     assert "1 of 1 gold queries do not match themselves" in done.stderr
 
 
+def test_no_file_but_such_a_table_is_overwritten(folder: Path) -> None:
+    out, database = folder / "out.tsv", folder / "database/pets/pets.sqlite"
+    assert sqljury(*files(folder), "--metrics", "ex", "--per-query", out).returncode == 0
+    labels = out.read_text()
+    assert sqljury(*files(folder), "--metrics", "exe", "--per-query", out).returncode == 0
+    assert out.read_text() != labels
+    out.write_text("index\thardness\tright\n0\teasy\t1\n")
+    kept = {path: path.read_bytes() for path in (folder / "gold.txt", folder / "bad.txt", database, out)}
+    beside = folder / "database/pets/more.sqlite"
+    for path in (*kept, beside):
+        done = sqljury(*files(folder), "--labels", out, "--per-query", path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"sqljury: {path}: ")
+    assert {path: path.read_bytes() for path in kept} == kept
+    assert not beside.exists()
+
+
+def test_a_place_that_cannot_be_written_is_said_before_judging(folder: Path) -> None:
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    (folder / "bad.txt").write_text(f"{endless}\n\n\n")
+    start = time.monotonic()
+    done = sqljury(*files(folder), "--per-query", folder / "nowhere/out.tsv")
+    assert time.monotonic() - start < 10
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot be written (No such file or directory); name another file" in done.stderr
+
+
+def test_no_query_steers_the_terminal(folder: Path) -> None:
+    evil = "VACUUM INTO 'x\x1b]0;evil\x07\x1b[31mRED'"
+    (folder / "bad.txt").write_text(f"{evil}\nANALYZE pet\n{evil}\n")
+    for more in ((), ("--explain", 0), ("--accumulate-rules",)):
+        done = sqljury(*files(folder), "--metrics", "exe,esm+,esm+strict", *more)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        assert "\x1b" not in done.stdout
+
+
+def test_a_title_says_what_is_not_as_published(folder: Path) -> None:
+    done = sqljury(*files(folder), "--metrics", "exe,esm+", "--disable-rules", "7,13", "--plug-value")
+    assert "ESM+, without rules 7, 13" in done.stdout
+    assert "EXE, gold's values plugged in" in done.stdout
+    plain = sqljury(*files(folder), "--metrics", "exe,esm+").stdout
+    assert "without" not in plain
+    assert "plugged" not in plain
+
+
+def test_predictions_from_a_pipe(folder: Path) -> None:
+    reading, writing = os.pipe()
+    with open(writing, "wb") as stream:
+        stream.write((folder / "good.txt").read_bytes())
+    command = [sys.executable, "-c", "from sqljury.cli import main; main()", "eval"]
+    arguments = map(str, files(folder, f"/dev/fd/{reading}"))
+    done = subprocess.run(
+        [*command, *arguments, "--metrics", "ex"], capture_output=True, text=True, pass_fds=[reading], check=False
+    )
+    os.close(reading)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[3].split()[:2] == ["EX", "100.0"]
+
+
+def test_gold_is_checked_as_json_and_timed_metrics_are_left_out(folder: Path) -> None:
+    arguments = ("--gold", folder / "gold.txt", "--db-dir", folder / "database", "--check")
+    done = sqljury(*arguments, "--metrics", "exe,ves", "--output", "json")
+    assert done.returncode == 0, done.stderr
+    assert "VES is left out" in done.stderr
+    report = json.loads(done.stdout)
+    assert (report["queries"], report["metrics"], report["mismatches"]) == (3, ["exe"], [])
+    done = sqljury(*arguments, "--metrics", "ves")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "by a metric that is not timed" in done.stderr
+    (folder / "gold.txt").write_text("SELECT breed FROM pet\tpets\n")
+    done = sqljury(*arguments, "--metrics", "exe", "--output", "json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["mismatches"][0]["metrics"] == {"exe": "cannot be judged"}
+
+
+@pytest.mark.parametrize("seconds", ["inf", "nan", "1e9", "0", "-1"])
+def test_a_time_that_no_one_waits_is_refused(folder: Path, seconds: str) -> None:
+    done = sqljury(*files(folder), "--timeout", seconds)
+    assert done.returncode == 2
+    assert "is not in the range of 0.1 to 86400 seconds" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--check",), "--pred cannot be had with --check"),
+        (("--explain", "1", "--per-query", "x.tsv"), "--per-query cannot be had with --explain"),
+        (("--explain", "1", "--output", "html"), "--output html cannot be had with --explain"),
+        (("--metrics", "ex", "--partial"), "add esm to --metrics"),
+    ],
+)
+def test_options_that_would_not_be_heeded_are_refused(folder: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = sqljury(*files(folder), *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ((), "nothing to judge"),
         (("--gold", "gold.txt"), "nothing to judge"),
-        (("run", "--gold", "gold.txt"), "give one of them"),
+        (("run", "--gold", "gold.txt"), "--gold cannot be had with a run's folder; leave one of them out"),
         (("--gold", "gold.txt", "--pred", "gone.txt", "--db-dir", "database"), "gone.txt: cannot be read"),
         (("--gold", "gold.txt", "--pred", "bad.txt", "--db-dir", "."), "gold.txt, line 1: there is no database"),
         (
@@ -187,4 +293,4 @@ def test_spider_dev_in_one_command(tmp_path: Path) -> None:
         for wanted, found in zip(
             csv.DictReader(theirs, delimiter="\t"), csv.DictReader(ours, delimiter="\t"), strict=True
         ):
-            assert found == {name: wanted[name] for name in found}
+            assert found == {name: wanted[name] for name in found if name != "id"} | {"id": found["index"]}

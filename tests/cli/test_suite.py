@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,48 @@ def test_a_suite_without_the_database_is_one_line(folder: Path) -> None:
     assert done.returncode == 2
     assert "has no databases for 'pets'" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_users_databases_are_never_written_to(folder: Path) -> None:
+    own = folder / "database/pets/pets.sqlite"
+    before = own.read_bytes()
+    for out in (folder / "database", folder / "database/pets", folder / "gold.txt"):
+        done = sqljury("build", "--gold", folder / "gold.txt", "--db-dir", folder / "database", "--out", out)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"sqljury: {out}: ")
+        assert done.stderr.count("\n") == 1
+    assert own.read_bytes() == before
+    assert [path.name for path in (folder / "database").rglob("*")] == ["pets", "pets.sqlite"]
+
+
+def test_all_databases_of_one_name_count_as_in_eval(folder: Path) -> None:
+    second = folder / "database/pets/pets_2.sqlite"
+    with sqlite3.connect(second) as connection:
+        connection.executescript(
+            "CREATE TABLE pet (id INTEGER PRIMARY KEY, kind TEXT, age INT); INSERT INTO pet VALUES (1, 'cat', 3);"
+        )
+    connection.close()
+    common = ("--gold", folder / "gold.txt", "--db-dir", folder / "database")
+    assert sqljury("build", *common, "--out", folder / "suite", "--candidates", 4).returncode == 0
+    done = sqljury("run", *common, "--pred", folder / "pred.txt", "--suite", folder / "suite", "--output", "json")
+    report = json.loads(done.stdout)
+    assert (report["queries"], report["correct"], report["rejected"]) == (2, 1, 0)
+
+
+def test_a_query_without_end_costs_what_is_allowed(folder: Path) -> None:
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    (folder / "pred.txt").write_text(f"{endless}\nSELECT id FROM pet WHERE age >= 3\n")
+    common = ("--gold", folder / "gold.txt", "--db-dir", folder / "database")
+    assert sqljury("build", *common, "--out", folder / "suite", "--candidates", 4).returncode == 0
+    judged = ("--pred", folder / "pred.txt", "--suite", folder / "suite", "--timeout", 0.3, "--processes", 2)
+    start = time.monotonic()
+    done = sqljury("run", *common, *judged)
+    assert time.monotonic() - start < 8
+    assert "1 of 2 predictions are right on the given data (EXE)" in done.stdout, done.stderr
+
+
+def test_only_what_can_be_printed_is_offered(folder: Path) -> None:
+    common = ("--gold", folder / "gold.txt", "--db-dir", folder / "database")
+    done = sqljury("run", *common, "--pred", folder / "pred.txt", "--suite", folder, "--output", "html")
+    assert done.returncode == 2
+    assert "'html' is not one of" in done.stderr

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury.datasets.formats import detect, has_interactions, read_golds, read_pairs, read_predictions
+from sqljury.datasets.pairs import Known
 from sqljury.errors import DatasetError
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -82,7 +84,7 @@ def test_a_blank_line_is_an_empty_prediction_or_ends_an_interaction(tmp_path: Pa
         ("SELECT a, b", "pets"),
         ("", "pets"),
     ]
-    turns = read_predictions(file, interactions=True)
+    turns = read_predictions(file, known=Known(interactions=True))
     assert [(one.sql, one.interaction) for one in turns] == [("SELECT 1", 0), ("SELECT a, b", 1), ("", 1)]
 
 
@@ -97,6 +99,63 @@ def test_cosql_files_pair_turn_by_turn(tmp_path: Path) -> None:
     shifted = write(tmp_path, "shifted.txt", "p0\n\np1\np2\n")
     with pytest.raises(DatasetError, match=r"shifted\.txt, line 1: interaction 1 has 1 turns, gold's 2"):
         read_pairs(gold, shifted)
+
+
+def test_tabs_inside_a_predicted_query(tmp_path: Path) -> None:
+    gold = write(tmp_path, "gold.txt", "g0\tpets\ng1\tpets\ng2\tpets\ng3\tpet\n")
+    pred = "SELECT count(*)\tFROM\tpet\nSELECT count(*) FROM pet\tp\nSELECT id FROM pet\tpets\nSELECT id FROM\tpet\n"
+    assert [
+        (one.prediction.sql, one.prediction.db_id) for one in read_pairs(gold, write(tmp_path, "pred.txt", pred))
+    ] == [
+        ("SELECT count(*)\tFROM\tpet", None),
+        ("SELECT count(*) FROM pet\tp", None),
+        ("SELECT id FROM pet", "pets"),
+        ("SELECT id FROM\tpet", None),
+    ]
+
+
+def test_another_database_on_every_line_is_still_a_shifted_file(tmp_path: Path) -> None:
+    gold = write(tmp_path, "gold.txt", "g0\tpets\ng1\tpets\n")
+    for pred in ("p0\tcats\np1\tcats\n", "p0\tpets\np1\tcats\n", "p0\tcats\n\n"):
+        with pytest.raises(DatasetError, match="is for the database 'cats'"):
+            read_pairs(gold, write(tmp_path, "pred.txt", pred))
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    gold = write(tmp_path, "gold.txt", "SELECT 1\tpets\n")
+    reading, writing = os.pipe()
+    with open(writing, "w") as stream:
+        stream.write("SELECT 2\n")
+    try:
+        (found,) = read_pairs(gold, f"/dev/fd/{reading}")
+    finally:
+        os.close(reading)
+    assert found.prediction.sql == "SELECT 2"
+
+
+def test_dialogues_as_cosql_has_them(tmp_path: Path) -> None:
+    def dialogue(name: str, *queries: str) -> dict[str, Any]:
+        turns = [{"query": sql, "utterance": "?"} for sql in queries]
+        return {"database_id": name, "interaction": turns, "final": {"query": "aim", "utterance": "?"}}
+
+    gold = write(tmp_path, "dev.json", [dialogue("pets", "g0", "g1"), dialogue("cats", "g2")])
+    found = read_golds(gold)
+    assert [(one.id, one.sql, one.db_id, one.interaction) for one in found] == [
+        ("0", "g0", "pets", 0),
+        ("1", "g1", "pets", 0),
+        ("2", "g2", "cats", 1),
+    ]
+    assert found[1].place == f"{gold}, entry 0, turn 1"
+    assert len(read_pairs(gold, write(tmp_path, "pred.txt", "p0\n\tpets\n\np2\n"))) == 3
+    mixed = [dialogue("pets", "g0"), {"query": "g1", "db_id": "pets"}]
+    for content, words in (
+        (mixed, "entry 1: has no 'interaction' although others have"),
+        ([{"interaction": [{"query": "g0"}]}], "entry 0: has no 'database_id' or 'db_id'"),
+        ([{"interaction": {}, "database_id": "pets"}], "entry 0, 'interaction': holds no list"),
+        ([{"interaction": [{"utterance": "?"}], "database_id": "pets"}], "entry 0, turn 0: has no 'query'"),
+    ):
+        with pytest.raises(DatasetError, match=words):
+            read_golds(write(tmp_path, "dev.json", content))
 
 
 def test_bird_predictions_are_paired_by_key_in_any_order(tmp_path: Path) -> None:

@@ -35,8 +35,11 @@ def test_kappa_of_a_textbook() -> None:
 
 
 def test_agreement_where_there_is_nothing_to_disagree_on() -> None:
-    assert confusion([], []).agreement == confusion([], []).kappa == 1.0
-    assert confusion([1, 1], [1, 1]).kappa == 1.0
+    assert confusion([], []).agreement == 1.0
+    assert confusion([], []).kappa is None
+    for value in (0, 1):
+        assert confusion([value, value], [value, value]).kappa is None
+    assert confusion([0, 1], [0, 1]).kappa == 1.0
 
 
 def test_errors_are_shares_of_all_queries() -> None:
@@ -64,6 +67,7 @@ def test_two_files_side_by_side() -> None:
     first, second = [1, 0, 0, 1, None, 0.5], [1, 1, 1, 0, 1, 0.75]
     found = compare(first, second, ["a", "a", "b", "b", "b", "c"])
     assert (found.wins, found.losses, found.ties) == ((1, 2, 5), (3,), 1)
+    assert (found.first, found.second) == (2.5 / 5, 3.75 / 5)
     assert found.difference == pytest.approx(1.25 / 5)
     assert found.interval.low <= found.difference <= found.interval.high
     assert found.p == mcnemar(3, 1)

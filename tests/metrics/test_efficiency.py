@@ -13,6 +13,7 @@ from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.metrics.efficiency import Effort, measure, r_ves, reward, time_pair, ves
 from sqljury.metrics.execution import LIMITS
+from sqljury.types import Limits, Result
 
 
 @pytest.mark.parametrize(
@@ -59,6 +60,21 @@ def test_runs_take_turns() -> None:
 
 def test_a_long_pair_is_cut_short_after_three_runs() -> None:
     assert measure(Clock(1, 1), "gold", "predicted", Effort(repeats=31, seconds=-1.0)).repeats == 3
+
+
+def test_quick_queries_are_run_more_often() -> None:
+    assert measure(Clock(1, 1), "gold", "predicted", Effort(repeats=4, least=60.0)).repeats == 40
+    assert measure(Clock(1, 1), "gold", "predicted", Effort(repeats=4, least=0.0)).repeats == 4
+
+
+@pytest.mark.parametrize("again", ["SELECT max(x) FROM n", " SELECT max(x) FROM n ;\n"])
+def test_noise_does_not_decide_on_gold_beside_itself(again: str) -> None:
+    def never(_: str, __: Limits) -> Result:
+        raise AssertionError("one query needs no clock")
+
+    assert r_ves(time_pair(never, "SELECT max(x) FROM n", again, Effort(), LIMITS).ratio) == 1.0
+    with pytest.raises(AssertionError, match="needs no clock"):
+        time_pair(never, "SELECT max(x) FROM n", "SELECT max(x) FROM n WHERE x = ' ;'", Effort(), LIMITS)
 
 
 def test_a_failure_has_no_ratio() -> None:

@@ -9,6 +9,7 @@ from sqljury.bench.agree import reference
 from sqljury.bench.evaluation import GRACE_SECONDS, Evaluation
 from sqljury.bench.targets import Targets
 from sqljury.datasets.pairs import Pair
+from sqljury.db.readonly import hush_parser
 from sqljury.metrics import agreement
 from sqljury.metrics.case import Options
 from sqljury.metrics.match.plus import NUMBERS, esm_plus
@@ -43,6 +44,7 @@ def accumulate(evaluation: Evaluation, targets: Targets, processes: int = 1) -> 
     ]
     return {
         "reference": labels,
+        "title": next(metric.title for metric in evaluation.metrics if metric.name == labels),
         "queries": total,
         "accepted": len(accepted),
         "steps": _before(evaluation, labels) + steps,
@@ -74,6 +76,7 @@ class _Judge:
 
     def begin(self) -> Any:
         """Called once in each process."""
+        hush_parser()
         return self._judge
 
     def lost(self, _: Pair, __: str, ___: object) -> list[bool]:

@@ -93,11 +93,12 @@ def refused(evaluation: Evaluation, metric: str, labels: str) -> dict[str, Any]:
 def _confusion(evaluation: Evaluation, first: str, second: str, titles: dict[str, str]) -> dict[str, Any]:
     found = agreement.confusion(evaluation.column(first), evaluation.column(second))
     return {
+        "metrics": [first, second],
         "first": titles[first],
         "second": titles[second],
         **{cell: len(places) for cell, places in found._asdict().items()},
         "agreement": round(100 * found.agreement, 4),
-        "kappa": round(found.kappa, 3),
+        "kappa": None if found.kappa is None else round(found.kappa, 3),
     }
 
 

@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from sqljury.bench.targets import Targets
 from sqljury.datasets.pairs import Gold, Pair, perfect
+from sqljury.db.readonly import hush_parser
 from sqljury.errors import DatasetError, InputError
 from sqljury.metrics.case import PATIENCE, Case, Options, Remembered, Score, Target
 from sqljury.metrics.hardness import hardness
 from sqljury.metrics.partial import Part, partial_match
-from sqljury.metrics.registry import Metric, named
+from sqljury.metrics.registry import Metric, named, titled
 from sqljury.metrics.spider import Query
 from sqljury.processes import Tell, map_processes
 
@@ -90,7 +91,8 @@ def evaluate(
         processes=1 if any(metric.timed for metric in chosen) else processes,
         kind=lambda pair: pair.gold.db_id,
     )
-    return Evaluation(tuple(chosen), tuple(judged), settings, time.monotonic() - start)
+    titles = tuple(titled(metric, settings) for metric in chosen)
+    return Evaluation(titles, tuple(judged), settings, time.monotonic() - start)
 
 
 def check(
@@ -101,8 +103,15 @@ def check(
     options: Options | None = None,
     processes: int = 1,
 ) -> Evaluation:
-    """Judge gold by itself, by all but the timed metrics: whatever is not 1 is wrong with the data or a metric."""
+    """Judge gold by itself, by all but the timed metrics: whatever is not 1 is wrong with the data or a metric.
+
+    Raises ``InputError`` as ``evaluate`` does, and where all metrics are timed.
+    """
     steady = [metric.name for metric in named(metrics) if not metric.timed]
+    if not steady:
+        raise InputError(
+            "gold's time beside its own shows nothing; check it by a metric that is not timed, such as exe"
+        )
     pairs = [Pair(gold, prediction) for gold, prediction in zip(golds, perfect(golds), strict=True)]
     return evaluate(pairs, targets, steady, options=options, processes=processes)
 
@@ -133,6 +142,7 @@ class _Judge:
 
     def begin(self) -> Any:
         """Called once in each process."""
+        hush_parser()
         return self._judge
 
     def lost(self, pair: Pair, why: str, told: _Progress | None) -> Judged:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sqljury.bench.evaluation import Judged
+from sqljury.bench.evaluation import Evaluation
 from sqljury.metrics.match.plus import Facts, Options, Side, deciding_rules, esm_plus
 from sqljury.metrics.match.plus.rules import MEANINGS
-from sqljury.metrics.registry import METRICS
 
 
-def explain(index: int, judged: Judged, facts: Facts, options: Options) -> dict[str, Any]:
-    """The pair, every metric's score with its reason, and the rewriting behind ESM+; ready for JSON.
+def explain(index: int, evaluation: Evaluation, facts: Facts) -> dict[str, Any]:
+    """The one pair of an evaluation, its scores with their reasons, and the rewriting behind ESM+; ready for JSON.
 
     ``index`` is the pair's place in its file, from 0. The strict mode's rewriting is there where it was asked for.
     """
+    (judged,), options = evaluation.judged, evaluation.options.esm_plus
+    titles = {metric.name: metric.title for metric in evaluation.metrics}
     gold, predicted = judged.pair.gold, judged.pair.prediction.sql
     found: dict[str, Any] = {
         "index": index,
@@ -28,7 +29,7 @@ def explain(index: int, judged: Judged, facts: Facts, options: Options) -> dict[
         "predicted": predicted,
         "metrics": {
             name: {
-                "title": METRICS[name].title,
+                "title": titles[name],
                 "score": None if score is None else score.value,
                 "reason": "gold cannot be run" if score is None else score.reason,
             }

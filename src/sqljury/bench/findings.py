@@ -33,7 +33,7 @@ def comparisons(first: Evaluation, second: Evaluation, seed: int = 0) -> dict[st
     found = {}
     for metric in second.metrics:
         result = agreement.compare(first.column(metric.name), second.column(metric.name), groups, seed)
-        found[metric.name] = {**result._asdict(), "interval": list(result.interval)}
+        found[metric.name] = {"title": metric.title, **result._asdict(), "interval": list(result.interval)}
     return found
 
 

@@ -102,8 +102,9 @@ def _comparison(found: dict[str, Any], metrics: dict[str, Any], against: str) ->
         low, high = part["interval"]
         points = (f"{100 * part['difference']:+.2f}", f"{100 * low:+.2f} to {100 * high:+.2f}")
         counts = (len(part["wins"]), len(part["losses"]), part["ties"])
-        rows.append((metrics[name]["title"], *points, *counts, f"{part['p']:.3g}"))
-    titles = ("metric", "points", "95 % interval", "won", "lost", "same", "McNemar p")
+        both = (f"{100 * part['second']:.1f}", f"{100 * part['first']:.1f}")
+        rows.append((metrics[name]["title"], *both, *points, *counts, f"{part['p']:.3g}"))
+    titles = ("metric", "%", "other file, %", "points", "95 % interval", "won", "lost", "same", "McNemar p")
     return section("Beside the other file", element("p", f"Compared with {against}."), table(titles, rows))
 
 
@@ -135,7 +136,7 @@ def _agreement(found: dict[str, Any] | None) -> Html:
         return Html("")
     cells = ("both", "first_only", "second_only", "neither")
     confusion = [
-        (pair["first"], pair["second"], *(pair[cell] for cell in cells), f"{pair['agreement']:.1f}", pair["kappa"])
+        (pair["first"], pair["second"], *(pair[cell] for cell in cells), f"{pair['agreement']:.1f}", _kappa(pair))
         for pair in found["confusion"]
     ]
     truth = found["errors"][found["reference"]]["title"]
@@ -151,6 +152,10 @@ def _agreement(found: dict[str, Any] | None) -> Html:
         element("h3", f"Errors against {truth}, in percent of all queries"),
         table(("metric", "false positives", "false negatives"), errors),
     )
+
+
+def _kappa(pair: dict[str, Any]) -> str:
+    return "" if pair["kappa"] is None else f"{pair['kappa']:.3f}"
 
 
 def _refused(found: dict[str, Any], title: str, truth: str) -> Html:
@@ -180,7 +185,7 @@ def _accumulated(found: dict[str, Any] | None) -> Html:
     rows = [(step["label"], step["rule"], step["missed"], f"{step['percent']:.2f}") for step in steps]
     return section(
         title,
-        element("p", f"Of {found['queries']} queries, {found['accepted']} of them right by {found['reference']}."),
+        element("p", f"Of {found['queries']} queries, {found['accepted']} of them right by {found['title']}."),
         chart,
         table(("rules from 1 to", "the last rule", "missed", "%"), rows, words=2),
     )

@@ -8,12 +8,16 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqljury.bench.evaluation import Evaluation, Judged
+from sqljury.datasets.reading import Document
 from sqljury.metrics import agreement, partial
 from sqljury.metrics.features import features
 from sqljury.metrics.hardness import LEVELS
+
+TABLE_BEGINS: Final = "index\thardness"
+"""How the table of queries begins, as other programs expect it; the metrics' columns follow."""
 
 BIRD_LEVELS = ("simple", "moderate", "challenging")
 
@@ -52,21 +56,32 @@ def slices(evaluation: Evaluation, metric: str) -> dict[str, dict[str, agreement
     }
 
 
-def write_tsv(evaluation: Evaluation, file: Path) -> None:
-    """A line a query: its place counted from 0, its hardness and a column a metric; empty where there is no score."""
-    lines = ["\t".join(("index", "hardness", *(metric.name for metric in evaluation.metrics)))]
+def tsv(evaluation: Evaluation) -> str:
+    """A line a query: its place counted from 0, its hardness, a column a metric, its id; empty for no score."""
+    lines = ["\t".join((TABLE_BEGINS, *(metric.name for metric in evaluation.metrics), "id"))]
     for index, one in enumerate(evaluation.judged):
         cells = (_cell(one, metric.name, metric.graded) for metric in evaluation.metrics)
-        lines.append("\t".join((str(index), one.hardness, *cells)))
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        lines.append("\t".join((str(index), one.hardness, *cells, _plain(one.pair.gold.id))))
+    return "\n".join(lines) + "\n"
 
 
-def provenance(files: Iterable[Path], databases: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
-    """SHA-256 of the dataset's files and of each database, all its files together, and the versions that matter."""
+def _plain(text: str) -> str:
+    """On one line, in one cell."""
+    return " ".join("".join(part if part.isprintable() else " " for part in text).split())
+
+
+def provenance(files: Iterable[Path | Document], databases: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
+    """SHA-256 of the dataset's files and of each database, all its files together, and the versions that matter.
+
+    Of a ``Document`` it is that of what was read, whatever has become of the file.
+    """
     digests = {name: _digest(paths) for name, paths in sorted(databases.items())}
     together = "".join(f"{digest}  {name}\n" for name, digest in digests.items())
     return {
-        "files": {str(file): _digest([file]) for file in files},
+        "files": {
+            str(file): hashlib.sha256(file.raw).hexdigest() if isinstance(file, Document) else _digest([file])
+            for file in files
+        },
         "databases": digests,
         "all_databases": hashlib.sha256(together.encode()).hexdigest(),
         "sqljury": version("sqljury"),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from sqljury.datasets.reading import Document
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import DatasetError
@@ -32,7 +33,7 @@ class Targets:
     """
 
     def __init__(
-        self, files: Mapping[str, Sequence[Path]], tables: Path | None = None, suite: Path | None = None
+        self, files: Mapping[str, Sequence[Path]], tables: Path | Document | None = None, suite: Path | None = None
     ) -> None:
         self.suite = suite
         self._suite = {} if suite is None else _suite_entries(suite, files)
@@ -103,11 +104,10 @@ def _suite_entries(folder: Path, names: Iterable[str]) -> dict[str, Entry]:
     return entries
 
 
-def read_tables(file: Path) -> dict[str, dict[str, Any]]:
+def read_tables(file: Path | Document) -> dict[str, dict[str, Any]]:
     """The entries of Spider's ``tables.json`` by database; raises ``DatasetError`` where it is none."""
+    document = Document.of(file)
     try:
-        return {entry["db_id"]: entry for entry in json.loads(file.read_bytes())}
-    except OSError as error:
-        raise DatasetError(f"{file}: cannot be read ({error.strerror}); check the path and its permissions") from None
+        return {entry["db_id"]: entry for entry in json.loads(document.raw)}
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise DatasetError(f"{file}: is no tables.json as Spider has it ({error!r})") from None
+        raise DatasetError(f"{document}: is no tables.json as Spider has it ({error!r})") from None

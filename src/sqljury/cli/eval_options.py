@@ -19,6 +19,23 @@ class Form(StrEnum):
     HTML = "html"
 
 
+class TextForm(StrEnum):
+    """The same without the page."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+DAY = 86_400.0
+
+
+def _seconds(value: float) -> float:
+    # A plain maximum would let "nan" through, which is neither less nor more than anything.
+    if not 0.1 <= value <= DAY:
+        raise typer.BadParameter(f"{value:g} is not in the range of 0.1 to {DAY:g} seconds")
+    return value
+
+
 RunDir = Annotated[
     Path | None, typer.Argument(metavar="[RUN_DIR]", help="A folder that `sqljury bench` wrote; or give --gold.")
 ]
@@ -47,7 +64,7 @@ AccumulateRules = Annotated[
 Explain = Annotated[int | None, typer.Option(metavar="N", help="Show all of one pair, counted from 0.")]
 GoldFormat = Annotated[str | None, typer.Option(help="lines, bird, dev or jsonl; else detected.")]
 PredFormat = Annotated[str | None, typer.Option(help="lines, bird or jsonl; else detected.")]
-Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")]
+Timeout = Annotated[float, typer.Option(callback=_seconds, help="Seconds that one query may run, a day at most.")]
 Processes = Annotated[int, typer.Option(min=1, help="How many to use; one for ves and r-ves in any case.")]
 Seed = Annotated[int, typer.Option(help="Seeds the bootstrap of the intervals.")]
 PerQuery = Annotated[Path | None, typer.Option(help="Write a line a question to this TSV file.")]

@@ -18,8 +18,8 @@ WIDE = 10_000
 
 def console() -> Console:
     """Where to print; for a pipe nothing is wrapped."""
-    found = Console(highlight=False)
-    return found if found.is_terminal else Console(highlight=False, width=WIDE)
+    found = Console(highlight=False, markup=False, emoji=False)
+    return found if found.is_terminal else Console(highlight=False, markup=False, emoji=False, width=WIDE)
 
 
 def hashes(sources: dict[str, Any]) -> str:
@@ -45,13 +45,13 @@ def print_faults(console: Console, faults: list[dict[str, Any]]) -> None:
     empty = [fault for fault in faults if fault["fault"] == RETURNS_NOTHING]
     failing = [fault for fault in faults if fault not in empty]
     for fault in failing[:SHOWN_FAULTS]:
-        console.print(f"{fault['place']}: {fault['fault']}", markup=False)
+        console.print(f"{fault['place']}: {fault['fault']}")
     if len(failing) > SHOWN_FAULTS:
         console.print(f"and {len(failing) - SHOWN_FAULTS} more gold queries that fail")
     if empty:
         places = ", ".join(fault["id"] for fault in empty[:SHOWN_FAULTS])
         more = ", ..." if len(empty) > SHOWN_FAULTS else ""
-        console.print(f"{len(empty)} gold queries return nothing, as many wrong ones do: {places}{more}", markup=False)
+        console.print(f"{len(empty)} gold queries return nothing, as many wrong ones do: {places}{more}")
     console.print()
 
 
@@ -79,12 +79,13 @@ def print_partial(console: Console, clauses: dict[str, Any]) -> None:
         console.print(table)
 
 
-def print_comparison(console: Console, name: str, part: dict[str, Any]) -> None:
-    """One metric of two files: the difference, and which queries were won and lost."""
+def print_comparison(console: Console, part: dict[str, Any], other: str) -> None:
+    """One metric of two files: both scores, the difference, and which queries were won and lost."""
     low, high = part["interval"]
     console.print(
-        f"\n{name}: {100 * part['difference']:+.2f} points against the other file, 95 % interval {100 * low:+.2f} to "
-        f"{100 * high:+.2f}; {len(part['wins'])} won, {len(part['losses'])} lost, McNemar p = {part['p']:.3g}"
+        f"\n{part['title']}: {100 * part['second']:.1f} against {100 * part['first']:.1f} of {other}, "
+        f"{100 * part['difference']:+.2f} points, 95 % interval {100 * low:+.2f} to {100 * high:+.2f}; "
+        f"{len(part['wins'])} won, {len(part['losses'])} lost, McNemar p = {part['p']:.3g}"
     )
     for title in ("wins", "losses"):
         places = ", ".join(map(str, part[title][:LISTED])) + (", ..." if len(part[title]) > LISTED else "")
@@ -92,15 +93,8 @@ def print_comparison(console: Console, name: str, part: dict[str, Any]) -> None:
 
 
 def print_agreement(console: Console, found: dict[str, Any]) -> None:
-    """How pairs of metrics agree, each one's errors, and the queries that execution accepts and ESM+ refuses."""
-    table = plain_table(
-        "\nagreement", *("\n" + word for word in ("both", "only first", "only second", "neither", "%", "kappa"))
-    )
-    for pair in found["confusion"]:
-        cells = (pair["both"], pair["first_only"], pair["second_only"], pair["neither"])
-        figures = (*map(str, cells), f"{pair['agreement']:.1f}", f"{pair['kappa']:.3f}")
-        table.add_row(f"{pair['first']} and {pair['second']}", *figures)
-    console.print(table)
+    """How metrics agree with the reference and those of matching with each other, errors, and what is refused."""
+    _print_confusion(console, found)
     title = found["errors"][found["reference"]]["title"]
     table = plain_table(f"\nagainst {title}, %", "\nfalse positives", "\nfalse negatives")
     for name, errors in found["errors"].items():
@@ -110,9 +104,27 @@ def print_agreement(console: Console, found: dict[str, Any]) -> None:
     for name, refused in found["refused"].items():
         clauses = ", ".join(f"{clause} {count}" for clause, count in refused["clauses"].items())
         words = f"{title} accepts and {found['errors'][name]['title']} refuses {len(refused['pairs'])}"
-        console.print(f"\n{words}{': ' + clauses if clauses else ''}", markup=False)
-        for pair in refused["pairs"]:
-            console.print(f"  {pair['index']} ({pair['database']}): {pair['reason']}", markup=False, soft_wrap=True)
+        console.print(f"\n{words}{': ' + clauses if clauses else ''}")
+        for pair in refused["pairs"][:LISTED]:
+            console.print(f"  {pair['index']} ({pair['database']}): {pair['reason']}", soft_wrap=True)
+        if len(refused["pairs"]) > LISTED:
+            console.print(f"  and {len(refused['pairs']) - LISTED} more; --output json has all")
+
+
+def _print_confusion(console: Console, found: dict[str, Any]) -> None:
+    words = ("both accept", "only first", "only second", "neither", "same, %", "kappa")
+    table = plain_table("\nfirst / second", *("\n" + word for word in words))
+    left_out = 0
+    for pair in found["confusion"]:
+        if found["reference"] not in pair["metrics"] and not all(name.startswith("esm") for name in pair["metrics"]):
+            left_out += 1
+            continue
+        cells = (pair["both"], pair["first_only"], pair["second_only"], pair["neither"])
+        kappa = "" if pair["kappa"] is None else f"{pair['kappa']:.3f}"
+        table.add_row(f"{pair['first']} / {pair['second']}", *map(str, cells), f"{pair['agreement']:.1f}", kappa)
+    console.print(table)
+    if left_out:
+        console.print(f"{left_out} more pairs of metrics: --output json")
 
 
 def print_accumulated(console: Console, found: dict[str, Any]) -> None:
@@ -123,7 +135,7 @@ def print_accumulated(console: Console, found: dict[str, Any]) -> None:
         label = f"1 to {step['label']}" if step["label"].isdigit() and int(step["label"]) > 1 else step["label"]
         table.add_row(label, str(step["missed"]), f"{step['percent']:.1f}", Text(step["rule"]))
     console.print(table)
-    console.print(f"of {found['queries']} queries, {found['accepted']} right by {found['reference']}")
+    console.print(f"of {found['queries']} queries, {found['accepted']} right by {found['title']}")
 
 
 def print_pair(console: Console, found: dict[str, Any]) -> None:
@@ -140,7 +152,7 @@ def print_pair(console: Console, found: dict[str, Any]) -> None:
         if name in found:
             lines += ["", *_rewriting(title, found[name])]
     for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def _rewriting(title: str, found: dict[str, Any]) -> list[str]:

@@ -64,24 +64,42 @@ def evaluate(
     from sqljury.cli.evaluate_run import evaluate_run
     from sqljury.errors import InputError
 
-    if run_dir is not None and gold is not None:
-        raise InputError("both a run's folder and --gold are given; give one of them")
-    if output is Form.HTML and (run_dir is not None or check or explain is not None):
-        raise InputError(
-            "--output html is for files of predictions; give --gold and --pred, without --check or --explain"
-        )
+    tasks = {"--explain": explain is not None, "--per-query": per_query is not None, "--partial": partial}
+    tasks |= {"--agreement": agreement, "--accumulate-rules": accumulate_rules}
+    tasks |= {"--against": against is not None, "--labels": labels is not None, "--output html": output is Form.HTML}
     if run_dir is not None:
+        given = {
+            "--gold": gold is not None,
+            "--pred": pred is not None,
+            "--check": check,
+            "--db-dir": db_dir is not None,
+        }
+        _refuse("a run's folder", {**given, **tasks, "--per-query": False})
         evaluate_run(run_dir, data, per_query, as_json=output is Form.JSON)
         return
     if gold is None or db_dir is None or (pred is None and not check):
         raise InputError("nothing to judge; give a run's folder, or --gold, --pred (or --check) and --db-dir")
-    from sqljury.cli.files import Files, Settings, Wanted, check_gold, explain_pair, judge_files
-
-    files = Files(gold, pred, against, db_dir, tables, suite, labels, gold_format, pred_format)
-    settings = Settings.of(metrics, keep_distinct, plug_value, disable_rules, timeout, processes, seed)
     if check:
-        check_gold(files, settings)
+        _refuse("--check", {"--pred": pred is not None, **tasks})
+    elif explain is not None:
+        _refuse("--explain", {**tasks, "--explain": False})
+    from sqljury.cli.files import Files, Paths, Settings, Wanted, check_gold, explain_pair, judge_files
+
+    paths = Paths(gold, pred, against, tables, labels)
+    settings = Settings.of(metrics, keep_distinct, plug_value, disable_rules, timeout, processes, seed)
+    files = Files.read(paths, db_dir, suite, gold_format, pred_format)
+    if check:
+        check_gold(files, settings, as_json=output is Form.JSON)
     elif explain is not None:
         explain_pair(files, settings, explain, as_json=output is Form.JSON)
     else:
         judge_files(files, settings, Wanted(output.value, per_query, partial, agreement, accumulate_rules))
+
+
+def _refuse(task: str, options: dict[str, bool]) -> None:
+    """Raise ``InputError`` for options that this task would not heed."""
+    from sqljury.errors import InputError
+
+    given = [name for name, is_given in options.items() if is_given]
+    if given:
+        raise InputError(f"{', '.join(given)} cannot be had with {task}; leave one of them out")

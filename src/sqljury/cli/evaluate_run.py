@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.cli import terminal
 from sqljury.cli.interrupt import interruptible
+from sqljury.cli.outputs import table_file
 
 if TYPE_CHECKING:
     from sqljury.bench.report import Verdict
+
+
+TABLE_BEGINS: Final = "id\tdb_id"
 
 
 def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as_json: bool) -> None:
@@ -23,16 +27,17 @@ def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as
     if not records:
         raise DatasetError(f"{run_dir} has no answers yet; continue it with `sqljury bench`")
     with ExitStack() as stack:
-        table = stack.enter_context(_opened(per_query)) if per_query is not None else None  # before the long work
+        where = data or _data(described, run_dir)
+        table = stack.enter_context(table_file(per_query, TABLE_BEGINS, (where / "database",)))  # before the long work
         cancel = stack.enter_context(interruptible())
 
         def check(_: Verdict) -> None:
             if cancel.is_set():
                 raise CancelledError("stopped")
 
-        verdicts = report.judge_run(records, data or _data(described, run_dir), check)
+        verdicts = report.judge_run(records, where, check)
         if table is not None:
-            _write_tsv(verdicts, table)
+            table.write(_tsv(verdicts))
     if per_query is not None:
         terminal.note(f"{len(verdicts)} lines in {per_query}")
     figures = report.summary(verdicts)
@@ -52,20 +57,12 @@ def _data(described: dict[str, Any], run_dir: Path) -> Path:
     return Path(data)
 
 
-def _opened(file: Path) -> IO[str]:
-    from sqljury.errors import InputError
-
-    try:
-        return file.open("w", encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written ({error.strerror}); name another file") from None
-
-
-def _write_tsv(verdicts: list[Verdict], stream: IO[str]) -> None:
-    print("id", "db_id", "hardness", "ex", "exe", "seconds", "reason", sep="\t", file=stream)
+def _tsv(verdicts: list[Verdict]) -> str:
+    lines = ["\t".join((TABLE_BEGINS, "hardness", "ex", "exe", "seconds", "reason"))]
     for v in verdicts:
         fields = (v.id, v.db_id, v.hardness, str(int(v.right)), str(int(v.exe)), f"{v.seconds:.2f}", v.reason)
-        print(*(" ".join(terminal.clean(field).split()) for field in fields), sep="\t", file=stream)
+        lines.append("\t".join(" ".join(terminal.clean(field).split()) for field in fields))
+    return "\n".join(lines) + "\n"
 
 
 def _print(described: dict[str, Any], figures: dict[str, Any]) -> None:

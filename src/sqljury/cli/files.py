@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from rich.console import Console
 
 from sqljury.bench import scores
 from sqljury.bench.accumulate import accumulate
 from sqljury.bench.agree import reference, with_labels
-from sqljury.bench.evaluation import Evaluation, check, evaluate, imperfect
+from sqljury.bench.evaluation import Evaluation, Judged, check, evaluate, imperfect
 from sqljury.bench.explain import explain
 from sqljury.bench.findings import findings
 from sqljury.bench.page import page
 from sqljury.bench.targets import Targets
 from sqljury.cli import eval_tables, terminal
+from sqljury.cli.outputs import table_file
 from sqljury.datasets.folders import database_files
 from sqljury.datasets.formats import read_golds, read_pairs
 from sqljury.datasets.labels import read_labels
+from sqljury.datasets.reading import Document
 from sqljury.errors import DatasetError, InputError
 from sqljury.metrics.case import Options
 from sqljury.metrics.match import plus
@@ -34,21 +36,40 @@ if TYPE_CHECKING:
 LISTED = 20
 
 
+class Paths(NamedTuple):
+    """The files of an evaluation, None where one is not given."""
+
+    gold: Path
+    pred: Path | None = None
+    against: Path | None = None
+    tables: Path | None = None
+    labels: Path | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Files:
     """Where everything is that an evaluation reads."""
 
-    gold: Path
-    pred: Path | None
-    against: Path | None
+    gold: Document
+    pred: Document | None
+    against: Document | None
     db_dir: Path
-    tables: Path | None
+    tables: Document | None
     suite: Path | None
-    labels: Path | None
+    labels: Document | None
     gold_format: str | None
     pred_format: str | None
 
-    def pairs(self, pred: Path) -> list[Pair]:
+    @classmethod
+    def read(
+        cls, paths: Paths, db_dir: Path, suite: Path | None, gold_format: str | None, pred_format: str | None
+    ) -> Self:
+        """Read each file, once; raises ``DatasetError`` for one that cannot be read."""
+        gold, *others = paths
+        pred, against, tables, labels = (None if file is None else Document.of(file) for file in others)
+        return cls(Document.of(gold), pred, against, db_dir, tables, suite, labels, gold_format, pred_format)
+
+    def pairs(self, pred: Document) -> list[Pair]:
         """Gold beside one file of predictions."""
         return read_pairs(self.gold, pred, self.gold_format, self.pred_format)
 
@@ -70,8 +91,15 @@ class Files:
         """The files of each database that the queries name."""
         return database_files(self.db_dir, golds)
 
+    def read_from(self, golds: Sequence[Gold]) -> list[Path]:
+        """All files that are read, and the folders of which every file may be."""
+        documents = (self.gold, self.pred, self.against, self.tables, self.labels)
+        folders = dict.fromkeys(file.parent for files in self.databases(golds).values() for file in files)
+        own = [document.file for document in documents if document is not None]
+        return [*own, *folders, *([] if self.suite is None else [self.suite])]
+
     def provenance(self, golds: Sequence[Gold]) -> dict[str, Any]:
-        """Hashes of all files that were read."""
+        """Hashes of all files as they were read; those of the databases are taken now, so before judging."""
         suite = None if self.suite is None else self.suite / MANIFEST
         files = (self.gold, self.pred, self.against, self.tables, suite, self.labels)
         return scores.provenance([file for file in files if file is not None], self.databases(golds))
@@ -127,34 +155,40 @@ def judge_files(files: Files, settings: Settings, wanted: Wanted) -> None:
     """Judge the predictions, beside another file of them where one is given, and print the report."""
     assert files.pred is not None
     pairs = files.pairs(files.pred)
+    golds = [pair.gold for pair in pairs]
     labels = None if files.labels is None else read_labels(files.labels, len(pairs))
     if labels is None and (wanted.agreement or wanted.accumulate):
         reference(settings.metrics)
-    found = files.evaluate(pairs, settings)
-    other = None if files.against is None else files.evaluate(files.pairs(files.against), settings)
-    golds = [pair.gold for pair in pairs]
-    labelled = found if labels is None else with_labels(found, labels)
+    if wanted.partial and "esm" not in settings.metrics:
+        raise InputError("--partial is partial match of ESM; add esm to --metrics")
+    others = None if files.against is None else files.pairs(files.against)
+    with table_file(wanted.per_query, scores.TABLE_BEGINS, files.read_from(golds)) as table:
+        provenance = files.provenance(golds)
+        found = files.evaluate(pairs, settings)
+        other = None if others is None else files.evaluate(others, settings)
+        labelled = found if labels is None else with_labels(found, labels)
+        if table is not None:
+            table.write(scores.tsv(labelled))
     if wanted.per_query is not None:
-        scores.write_tsv(labelled, wanted.per_query)
         terminal.note(f"{len(pairs)} lines in {wanted.per_query}")
     report = findings(labelled, other, settings.seed)
     if wanted.accumulate:
         report["accumulated_rules"] = accumulate(labelled, files.targets(golds), settings.processes)
-    report["provenance"] = files.provenance(golds)
+    report["provenance"] = provenance
+    against = "" if files.against is None else files.against.file.name
     if wanted.output == "json":
         print(terminal.to_json(report))
     elif wanted.output == "html":
-        title = f"{files.pred.name} on {files.gold.name}"
-        print(page(labelled, report, title, "" if files.against is None else files.against.name), end="")
+        print(page(labelled, report, f"{files.pred.file.name} on {files.gold.file.name}", against), end="")
     else:
-        _print(eval_tables.console(), terminal.cleaned(report), wanted)
+        _print(eval_tables.console(), terminal.cleaned(report), wanted, terminal.clean(against))
 
 
-def _print(console: Console, report: dict[str, Any], wanted: Wanted) -> None:
+def _print(console: Console, report: dict[str, Any], wanted: Wanted, against: str) -> None:
     eval_tables.print_faults(console, report["gold"])
     eval_tables.print_metrics(console, report)
-    for name, part in report["against"].items():
-        eval_tables.print_comparison(console, name, part)
+    for part in report["against"].values():
+        eval_tables.print_comparison(console, part, against)
     if wanted.partial:
         eval_tables.print_partial(console, report.get("partial", {}))
     if wanted.agreement:
@@ -177,7 +211,7 @@ def explain_pair(files: Files, settings: Settings, index: int, as_json: bool) ->
     gold = pairs[index].gold
     targets = files.targets([gold])
     try:
-        found = explain(index, evaluation.judged[0], targets.target(gold.db_id).facts, settings.options.esm_plus)
+        found = explain(index, evaluation, targets.target(gold.db_id).facts)
     finally:
         targets.close()
     if as_json:
@@ -186,9 +220,11 @@ def explain_pair(files: Files, settings: Settings, index: int, as_json: bool) ->
         eval_tables.print_pair(eval_tables.console(), terminal.cleaned(found))
 
 
-def check_gold(files: Files, settings: Settings) -> None:
+def check_gold(files: Files, settings: Settings, as_json: bool) -> None:
     """Judge gold by itself; raises ``DatasetError`` after naming what is not 100 %."""
     golds = read_golds(files.gold, files.gold_format)
+    provenance = files.provenance(golds)
+    timed = ", ".join(metric.title for metric in named(settings.metrics) if metric.timed)
     found = check(
         golds,
         files.targets(golds),
@@ -196,19 +232,33 @@ def check_gold(files: Files, settings: Settings) -> None:
         options=settings.options,
         processes=settings.processes,
     )
-    console = eval_tables.console()
-    eval_tables.print_faults(console, terminal.cleaned(scores.summary(found, settings.seed)["gold"]))
-    wrong = imperfect(found)
-    for one in wrong[:LISTED]:
-        reasons = "; ".join(
-            f"{name}: {'cannot be judged' if score is None else score.reason or f'{score.value:g}'}"
-            for name, score in one.scores.items()
-            if score is None or score.value < 1
-        )
-        console.print(terminal.clean(f"{one.pair.gold.place}: {reasons}"), markup=False)
+    if timed:
+        terminal.note(f"{timed} is left out: gold's time beside its own shows nothing")
+    wrong, faults = imperfect(found), scores.summary(found, settings.seed)["gold"]
     names = ", ".join(metric.title for metric in found.metrics)
+    if as_json:
+        listed = [_mismatch(one) for one in wrong]
+        report = {"queries": len(golds), "metrics": [metric.name for metric in found.metrics], "gold": faults}
+        print(terminal.to_json({**report, "mismatches": listed, "provenance": provenance}))
+    else:
+        console = eval_tables.console()
+        eval_tables.print_faults(console, terminal.cleaned(faults))
+        for one in wrong[:LISTED]:
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in _mismatch(one)["metrics"].items())
+            console.print(terminal.clean(f"{one.pair.gold.place}: {reasons}"))
+        if not wrong:
+            console.print(f"{len(golds)} gold queries match themselves by {names}; {eval_tables.hashes(provenance)}")
     if wrong:
-        raise DatasetError(f"{len(wrong)} of {len(golds)} gold queries do not match themselves by {names}; see above")
-    console.print(
-        f"{len(golds)} gold queries match themselves by {names}; {eval_tables.hashes(files.provenance(golds))}"
-    )
+        where = "" if as_json else "; see above"
+        raise DatasetError(f"{len(wrong)} of {len(golds)} gold queries do not match themselves by {names}{where}")
+
+
+def _mismatch(judged: Judged) -> dict[str, Any]:
+    """Why a gold query does not match itself, by metric."""
+    gold = judged.pair.gold
+    reasons = {
+        name: "cannot be judged" if score is None else score.reason or f"{score.value:g}"
+        for name, score in judged.scores.items()
+        if score is None or score.value < 1
+    }
+    return {"id": gold.id, "place": gold.place, "gold": gold.sql, "metrics": reasons}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.eval_options import Form
+from sqljury.cli.eval_options import Processes, TextForm, Timeout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sqljury.datasets.pairs import Gold
-    from sqljury.metrics.suite.run import Finding
     from sqljury.metrics.suite.store import Entry
 
 app = typer.Typer(help="Build databases that tell queries apart, and judge predictions on them.", no_args_is_help=True)
@@ -52,9 +50,9 @@ def build(
     if not golds:
         raise DatasetError(f"{gold}: holds no gold queries; give a file with some")
     settings = distill.Settings(seed=seed, candidates=candidates, databases=databases, nulls=nulls)
-    out.mkdir(parents=True, exist_ok=True)
-    entries = store.load(out)
     files = database_files(db_dir, golds)
+    store.claim(out, db_dir)
+    entries = store.load(out)
     for name, own in files.items():
         queries = _queries(golds, name)
         with connect(own[0]) as opened:
@@ -75,61 +73,27 @@ def run(
     suite: Annotated[Path, typer.Option(help="The folder that `sqljury suite build` wrote.")],
     db_dir: DbDirOption,
     keep_distinct: Annotated[bool, typer.Option("--keep-distinct", help="Leave DISTINCT in.")] = False,
-    output: Annotated[Form, typer.Option(help="How to print the report.")] = Form.TABLE,
+    timeout: Timeout = 10.0,
+    processes: Processes = 1,
+    output: Annotated[TextForm, typer.Option(help="How to print the report.")] = TextForm.TABLE,
 ) -> None:
     """Find the predictions that agree with gold on the given data by luck, with a counterexample for each."""
+    from sqljury.bench.evaluation import evaluate
+    from sqljury.bench.lucky import lucky
+    from sqljury.bench.targets import Targets
     from sqljury.datasets.folders import database_files
     from sqljury.datasets.formats import read_pairs
-    from sqljury.errors import DatasetError
-    from sqljury.metrics.execution import EXE, EXE_KEEP_DISTINCT
-    from sqljury.metrics.suite.run import Item
-    from sqljury.metrics.suite.run import run as run_suite
-    from sqljury.metrics.suite.store import load
+    from sqljury.metrics.case import Options
 
     pairs = read_pairs(gold, pred)
-    entries = load(suite)
-    items: dict[str, list[Item]] = {}
-    for number, (one, prediction) in enumerate(pairs):
-        items.setdefault(one.db_id, []).append(Item(str(number), one.sql, prediction.sql))
-    found: list[tuple[str, Finding]] = []
-    files = database_files(db_dir, [one.gold for one in pairs])
-    for name, listed in items.items():
-        if name not in entries:
-            raise DatasetError(f"{suite}: has no databases for {name!r}; run `sqljury suite build` with this gold file")
-        rules = EXE_KEEP_DISTINCT if keep_distinct else EXE
-        found += [(name, one) for one in run_suite(listed, files[name][0], suite, entries[name], rules)]
-    found.sort(key=lambda one: int(one[1].item.id))
-    report = summary(found)
-    if output is Form.JSON:
+    targets = Targets(database_files(db_dir, [pair.gold for pair in pairs]), suite=suite)
+    options = Options(limits=replace(Options().limits, seconds=timeout))
+    metric = "suite_keep_distinct" if keep_distinct else "suite"
+    report = lucky(evaluate(pairs, targets, (metric,), options=options, processes=processes))
+    if output is TextForm.JSON:
         print(terminal.to_json(report))
     else:
         _print(terminal.cleaned(report))
-
-
-def summary(found: Iterable[tuple[str, Finding]]) -> dict[str, Any]:
-    """The counts of an evaluation on a suite, and every prediction it rejects with its counterexample."""
-    listed = list(found)
-    right = [one for _, one in listed if one.correct]
-    rejected = [
-        {
-            "index": int(one.item.id),
-            "db_id": name,
-            "counterexample": str(one.counterexample),
-            "reason": one.reason,
-            "gold": one.item.gold,
-            "predicted": one.item.predicted,
-        }
-        for name, one in listed
-        if one.rejected
-    ]
-    return {
-        "queries": len(listed),
-        "gold_fails": sum(one.correct is None for _, one in listed),
-        "correct": len(right),
-        "rejected": len(rejected),
-        "untested": sum(not one.tried for one in right),
-        "counterexamples": rejected,
-    }
 
 
 def _told(entries: list[Entry]) -> str:

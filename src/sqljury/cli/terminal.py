@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import logging
 import os
 import re
 import sys
@@ -18,7 +19,7 @@ WIDE = 10_000
 
 
 def prepare() -> None:
-    """Characters that a stream cannot show become escapes, and a warning is one line, said once."""
+    """Characters that a stream cannot show become escapes; a warning is one line, said once, and so is a log entry."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -30,6 +31,16 @@ def prepare() -> None:
             say(str(message))
 
     warnings.showwarning = show
+    logging.lastResort = _Said(logging.WARNING)
+    # The parser quotes the query that it does not take, and whoever reads the query says so better.
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)
+
+
+class _Said(logging.Handler):
+    """What libraries log goes the way of all that is said: it may quote what came from outside."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
 
 
 def clean(text: str) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
-from sqljury.datasets.pairs import Gold, Prediction
-from sqljury.datasets.reading import json_of, text_of
+from sqljury.datasets.pairs import Gold, Known, Prediction
+from sqljury.datasets.reading import Document, json_of
 from sqljury.errors import DatasetError
 
 SEPARATOR: Final = "\t----- bird -----\t"
 
 
-def golds(file: Path) -> list[Gold]:
+def golds(file: Document) -> list[Gold]:
     """The same form with gold queries, ordered by key; raises ``DatasetError`` for one without query or database."""
     found = []
     for key, text, place in sorted(_items(file), key=lambda item: (len(item[0]), item[0])):
@@ -23,13 +22,13 @@ def golds(file: Path) -> list[Gold]:
     return found
 
 
-def predictions(file: Path, _interactions: bool = False) -> list[Prediction]:
+def predictions(file: Document, _known: Known) -> list[Prediction]:
     """With the keys as ids; null is an empty prediction. Raises ``DatasetError`` for any other value but text."""
     return [Prediction(key, *_split(text), place=place) for key, text, place in _items(file)]
 
 
-def _items(file: Path) -> list[tuple[str, str, str]]:
-    found: Any = json_of(text_of(file), str(file))
+def _items(file: Document) -> list[tuple[str, str, str]]:
+    found: Any = json_of(file.text, str(file))
     if not isinstance(found, dict):
         raise DatasetError(f"{file}: holds no object from numbers to queries; give another format or file")
     for key, value in found.items():

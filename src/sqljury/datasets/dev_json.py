@@ -1,21 +1,32 @@
-"""The question files of Spider and BIRD, ``dev.json``: a list of objects with query and database."""
+"""The question files of Spider and BIRD, ``dev.json``, and the dialogues of CoSQL and SParC: a list of objects."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 from sqljury.datasets.pairs import Gold
-from sqljury.datasets.reading import entries_of, field, json_of, text_of
+from sqljury.datasets.reading import Document, entries_of, field, json_of
 from sqljury.errors import DatasetError
 
 
-def golds(file: Path) -> list[Gold]:
+def golds(file: Document) -> list[Gold]:
     """``query`` (Spider) or ``SQL`` (BIRD) with ``db_id``; the id is ``question_id``, else the place counted from 0.
 
-    Raises ``DatasetError`` that names the entry.
+    Entries with ``interaction`` are dialogues of CoSQL or SParC: each of its turns is a query, on ``database_id``;
+    ``final``, which says the dialogue's aim, is none. Raises ``DatasetError`` that names the entry.
     """
+    entries = entries_of(json_of(file.text, str(file)), str(file))
+    dialogues = [number for number, entry in enumerate(entries) if "interaction" in entry]
+    if not dialogues:
+        return _questions(entries, file)
+    if len(dialogues) < len(entries):
+        odd = next(number for number in range(len(entries)) if number not in dialogues)
+        raise DatasetError(f"{file}, entry {odd}: has no 'interaction' although others have; add it")
+    return _turns(entries, file)
+
+
+def _questions(entries: list[dict[str, Any]], file: Document) -> list[Gold]:
     found = []
-    entries = entries_of(json_of(text_of(file), str(file)), str(file))
     named = sum("question_id" in entry for entry in entries)
     for number, entry in enumerate(entries):
         place = f"{file}, entry {number}"
@@ -23,13 +34,17 @@ def golds(file: Path) -> list[Gold]:
             raise DatasetError(f"{place}: has no 'question_id' although others have; add it")
         sql, db_id = field(entry, ("query", "SQL"), place).strip(), field(entry, ("db_id",), place)
         level = entry.get("difficulty")
-        found.append(
-            Gold(
-                str(entry.get("question_id", number)),
-                sql,
-                db_id,
-                place=place,
-                difficulty=level if isinstance(level, str) else "",
-            )
-        )
+        name = str(entry.get("question_id", number))
+        found.append(Gold(name, sql, db_id, place=place, difficulty=level if isinstance(level, str) else ""))
+    return found
+
+
+def _turns(entries: list[dict[str, Any]], file: Document) -> list[Gold]:
+    found: list[Gold] = []
+    for number, entry in enumerate(entries):
+        place = f"{file}, entry {number}"
+        db_id = field(entry, ("database_id", "db_id"), place)
+        for at, turn in enumerate(entries_of(entry["interaction"], f"{place}, 'interaction'")):
+            where = f"{place}, turn {at}"
+            found.append(Gold(str(len(found)), field(turn, ("query",), where).strip(), db_id, number, where))
     return found

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from sqljury.datasets.pairs import Gold, Prediction
-from sqljury.datasets.reading import field, json_of, lines_of
+from sqljury.datasets.pairs import Gold, Known, Prediction
+from sqljury.datasets.reading import Document, field, json_of
 from sqljury.errors import DatasetError
 
 
-def golds(file: Path) -> list[Gold]:
+def golds(file: Document) -> list[Gold]:
     """The query is ``gold``, else ``query`` or ``sql``; ``interaction`` may number dialogues.
 
     Raises ``DatasetError`` that names the line.
@@ -28,7 +27,7 @@ def golds(file: Path) -> list[Gold]:
     ]
 
 
-def predictions(file: Path, _interactions: bool = False) -> list[Prediction]:
+def predictions(file: Document, _known: Known) -> list[Prediction]:
     """The query is ``sql``, empty or null where there is none; ``db_id`` may be missing."""
     found = []
     for entry, place in _entries(file):
@@ -41,8 +40,8 @@ def predictions(file: Path, _interactions: bool = False) -> list[Prediction]:
     return found
 
 
-def _entries(file: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    for number, line in enumerate(lines_of(file), 1):
+def _entries(file: Document) -> Iterator[tuple[dict[str, Any], str]]:
+    for number, line in enumerate(file.lines, 1):
         if not line.strip():
             continue
         place = f"{file}, line {number}"

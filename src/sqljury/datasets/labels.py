@@ -5,20 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from sqljury.datasets.reading import lines_of
+from sqljury.datasets.reading import Document
 from sqljury.errors import DatasetError
 
 _MEANINGS: Final = {"0": 0.0, "1": 1.0, "": None}
 
 
-def read_labels(file: str | Path, total: int) -> list[float | None]:
+def read_labels(file: str | Path | Document, total: int) -> list[float | None]:
     """For each of ``total`` pairs 1 for right, 0 for wrong, None where nobody judged.
 
     The file is a TSV table with a header in which ``index`` (counted from 0) and ``right`` stand, in any order and
     beside any other columns, so that the table of ``sqljury eval --per-query`` can be filled in by hand. Raises
     ``DatasetError`` that names the line.
     """
-    header, *lines = [line.split("\t") for line in lines_of(Path(file))] or [[]]
+    document = Document.of(file)
+    header, *lines = [line.split("\t") for line in document.lines] or [[]]
     names = [name.strip().lower() for name in header]
     if not {"index", "right"} <= set(names):
         raise DatasetError(f"{file}: has no header with the columns index and right, tabs between; add one")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sqljury.errors import DatasetError
 
@@ -39,6 +39,19 @@ class Prediction:
     db_id: str | None = None
     interaction: int = 0
     place: str = ""
+
+
+class Known(NamedTuple):
+    """What gold says of how predictions are to be read: whether blank lines part dialogues, and the databases' names.
+
+    Without ``databases`` nothing is known of them.
+    """
+
+    interactions: bool = False
+    databases: frozenset[str] = frozenset()
+
+
+UNKNOWN: Final = Known()
 
 
 class Pair(NamedTuple):
@@ -137,7 +150,10 @@ def _check_turns(golds: Sequence[Gold], predictions: Sequence[Prediction]) -> No
     for number, (wanted, given) in enumerate(zip(ours, theirs, strict=False), 1):
         if len(wanted) != len(given):
             message = f"{given[0]}: interaction {number} has {len(given)} turns, gold's {len(wanted)}"
-            raise DatasetError(f"{message} ({wanted[0]}); blank lines separate interactions in both files")
+            raise DatasetError(
+                f"{message} ({wanted[0]}); blank lines separate interactions in both files, and a tab and the "
+                "database are a turn without a query"
+            )
     if len(ours) > len(theirs):
         message = f"{len(theirs)} interactions are predicted of {len(ours)}"
         raise DatasetError(f"{message}: none is left for {ours[len(theirs)][0]}; add it")

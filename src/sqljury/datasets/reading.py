@@ -4,30 +4,53 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqljury.errors import DatasetError
 
 
-def text_of(file: Path) -> str:
-    """The whole file, line ends as ``\\n``; raises ``DatasetError`` where it cannot be read or is not UTF-8."""
-    try:
-        raw = file.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{file}: cannot be read ({error.strerror}); check the path and its permissions") from None
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise DatasetError(f"{file}, line {line}: is not UTF-8 text; convert the file") from None
-    return text.replace("\r\n", "\n")
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file's content, read once: a pipe, as of ``<(...)``, gives it only once, and what is judged is what is hashed.
 
+    As text it is the path, for messages.
+    """
 
-def lines_of(file: Path) -> list[str]:
-    """The lines without their ends; other characters that count as line ends elsewhere are left in the line."""
-    lines = text_of(file).split("\n")
-    return lines if lines[-1] else lines[:-1]
+    file: Path
+    raw: bytes
+
+    @classmethod
+    def of(cls, file: str | Path | Document) -> Document:
+        """The document at this path, or the one given; raises ``DatasetError`` where it cannot be read."""
+        if isinstance(file, Document):
+            return file
+        path = Path(file)
+        try:
+            return cls(path, path.read_bytes())
+        except OSError as error:
+            message = f"{path}: cannot be read ({error.strerror}); check the path and its permissions"
+            raise DatasetError(message) from None
+
+    def __str__(self) -> str:
+        return str(self.file)
+
+    @property
+    def text(self) -> str:
+        """Line ends are ``\\n``; raises ``DatasetError`` where it is not UTF-8."""
+        try:
+            text = self.raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = self.raw.count(b"\n", 0, error.start) + 1
+            raise DatasetError(f"{self}, line {line}: is not UTF-8 text; convert the file") from None
+        return text.replace("\r\n", "\n")
+
+    @property
+    def lines(self) -> list[str]:
+        """Without their ends; other characters that count as line ends elsewhere are left in the line."""
+        lines = self.text.split("\n")
+        return lines if lines[-1] else lines[:-1]
 
 
 def json_of(text: str, place: str) -> Any:

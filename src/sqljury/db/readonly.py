@@ -126,6 +126,14 @@ def _hush_parser() -> None:
     logging.getLogger("sqlglot").addFilter(lambda _record: not getattr(_quiet, "on", False))
 
 
+def hush_parser() -> None:
+    """Keep sqlglot from logging in this whole process, for one that only works for this package.
+
+    Its messages quote the query raw, and a query may hold what steers a terminal.
+    """
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)
+
+
 def _check_tokens(tokens: Sequence[Any]) -> None:
     """Before parsing: an allowed first word, and nesting that no parser can choke on."""
     names = [token.token_type.name for token in tokens]

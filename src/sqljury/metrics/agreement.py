@@ -39,14 +39,14 @@ class Confusion(NamedTuple):
         return (len(self.both) + len(self.neither)) / total if total else 1.0
 
     @property
-    def kappa(self) -> float:
-        """Cohen's kappa: agreement beyond chance, 1 at most; 1 where chance alone would agree on everything."""
+    def kappa(self) -> float | None:
+        """Cohen's kappa: agreement beyond chance, 1 at most; None where chance alone would agree on everything."""
         total = sum(map(len, self))
         if not total:
-            return 1.0
+            return None
         first, second = len(self.both) + len(self.first_only), len(self.both) + len(self.second_only)
         chance = (first * second + (total - first) * (total - second)) / total**2
-        return (self.agreement - chance) / (1 - chance) if chance < 1 else 1.0
+        return (self.agreement - chance) / (1 - chance) if chance < 1 else None
 
 
 class Errors(NamedTuple):
@@ -59,13 +59,16 @@ class Errors(NamedTuple):
 class Comparison(NamedTuple):
     """Two files by one metric: places where the second is better, worse, and the same.
 
-    ``difference`` is the second's mean less the first's, with its ``interval``; ``p`` is the exact probability of so
-    uneven wins and losses, or more so, were both files as good (McNemar; the sign test for graded scores).
+    ``first`` and ``second`` are their means over the queries for which both have a score, ``difference`` the second
+    less the first, with its ``interval``; ``p`` is the exact probability of so uneven wins and losses, or more so, were
+    both files as good (McNemar; the sign test for graded scores).
     """
 
     wins: tuple[int, ...]
     losses: tuple[int, ...]
     ties: int
+    first: float
+    second: float
     difference: float
     interval: Interval
     p: float
@@ -104,7 +107,8 @@ def compare(first: Scores, second: Scores, groups: Sequence[Hashable], seed: int
         differences[place] = other - one
     ties = len(pairs) - len(wins) - len(losses)
     interval = bootstrap(differences, groups, seed=seed)
-    return Comparison(wins, losses, ties, mean(differences), interval, mcnemar(len(wins), len(losses)))
+    means = mean([one for _, one, _ in pairs]), mean([other for _, _, other in pairs])
+    return Comparison(wins, losses, ties, *means, mean(differences), interval, mcnemar(len(wins), len(losses)))
 
 
 def mcnemar(wins: int, losses: int) -> float:

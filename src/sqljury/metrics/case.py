@@ -13,7 +13,7 @@ from sqljury.metrics.execution import LIMITS, Rules, Runs, run_gold
 from sqljury.metrics.match import plus
 from sqljury.metrics.match.keys import ForeignKeys
 from sqljury.metrics.spider import Names, Query, parse_or_empty
-from sqljury.metrics.suite.run import Trial
+from sqljury.metrics.suite.run import Trial, Tried
 from sqljury.types import Limits, Result, Schema
 
 MAX_CELLS: Final = 1_000_000
@@ -26,12 +26,14 @@ PATIENCE: Final = 10
 class Score(NamedTuple):
     """What a metric says of a pair: 0 or 1, or a grade; and in a few words why it is not 1.
 
-    ``differs`` names the clauses that are not the same, for metrics that compare clauses.
+    ``differs`` names the clauses that are not the same, for metrics that compare clauses; ``tried`` is what a built
+    suite says of a prediction that is right on the given data.
     """
 
     value: float
     reason: str = ""
     differs: tuple[str, ...] = ()
+    tried: Tried | None = None
 
 
 class Remembered:

@@ -9,7 +9,7 @@ from typing import Final
 
 from sqljury.errors import InputError
 from sqljury.metrics.bird import judge_as_set
-from sqljury.metrics.case import Case, Score
+from sqljury.metrics.case import Case, Options, Score
 from sqljury.metrics.efficiency import r_ves, time_pair, ves
 from sqljury.metrics.execution import EX, EXE, Outcome, Rules, suite_match
 from sqljury.metrics.execution import EXE_KEEP_DISTINCT as KEPT
@@ -55,6 +55,17 @@ def named(names: Iterable[str]) -> list[Metric]:
     return list(found.values())
 
 
+def titled(metric: Metric, options: Options) -> Metric:
+    """The metric with a title that says so where the options make it another than the published one."""
+    more = ""
+    if metric.name in ("exe", "exe_keep_distinct") and options.plug_values:
+        more = "gold's values plugged in"
+    if metric.name in ("esm_plus", "esm_plus_strict") and options.esm_plus.disabled:
+        numbers = ", ".join(map(str, sorted(options.esm_plus.disabled)))
+        more = f"without rule{'s' if len(options.esm_plus.disabled) > 1 else ''} {numbers}"
+    return replace(metric, title=f"{metric.title}, {more}") if more else metric
+
+
 def _score(outcome: Outcome) -> Score:
     return Score(float(outcome.correct), outcome.reason)
 
@@ -88,8 +99,8 @@ def _suite(rules: Rules) -> Callable[[Case], Score]:
             return _score(given)
         found = try_on(case.target.trials, case.gold_sql, rules.prepare(case.published_sql), rules, limits)
         if found.counterexample is None:
-            return Score(1.0)
-        return Score(0.0, f"right by luck: {found.reason} in {found.counterexample}", ("luck",))
+            return Score(1.0, tried=found)
+        return Score(0.0, f"right by luck: {found.reason} in {found.counterexample}", ("luck",), found)
 
     return score
 
@@ -130,6 +141,8 @@ def _timed(worth: Callable[[float], float]) -> Callable[[Case], Score]:
         again, options = case.target.databases[0].again, case.options
         timing = time_pair(again, case.gold_sql, case.predicted_sql, options.effort, options.limits)
         times = f"gold {1000 * timing.gold:.3f} ms, prediction {1000 * timing.predicted:.3f} ms"
+        if not timing.repeats:
+            times = "gold's own query, not timed"
         return Score(worth(timing.ratio), timing.error or times)
 
     return score
@@ -149,14 +162,14 @@ METRICS: Final[dict[str, Metric]] = {
     metric.name: metric
     for metric in (
         Metric("esm", "ESM", _esm(PUBLISHED)),
-        Metric("esm_values", "ESM, values and DISTINCT", _esm(EsmRules(values=True, distinct=True))),
+        Metric("esm_values", "ESM (values, DISTINCT)", _esm(EsmRules(values=True, distinct=True))),
         Metric("esm_plus", "ESM+", _esm_plus(strict=False)),
         Metric("esm_plus_strict", "ESM+ strict", _esm_plus(strict=True)),
         Metric("ex", "EX", _ex, EX),
         Metric("exe", "EXE", _exe(EXE), EXE, suite=True),
-        Metric("exe_keep_distinct", "EXE, DISTINCT kept", _exe(KEPT), KEPT, suite=True),
-        Metric("suite", "EXE and suite", _suite(EXE), EXE, suite=True),
-        Metric("suite_keep_distinct", "EXE and suite, DISTINCT kept", _suite(KEPT), KEPT, suite=True),
+        Metric("exe_keep_distinct", "EXE (DISTINCT kept)", _exe(KEPT), KEPT, suite=True),
+        Metric("suite", "EXE+suite", _suite(EXE), EXE, suite=True),
+        Metric("suite_keep_distinct", "EXE+suite (DISTINCT kept)", _suite(KEPT), KEPT, suite=True),
         Metric("ex_bird", "EX (BIRD)", _ex_bird, AS_WRITTEN),
         Metric("soft_f1", "Soft-F1", _soft_f1, AS_WRITTEN, graded=True),
         Metric("ves", "VES", _timed(ves), AS_WRITTEN, graded=True, timed=True),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from sqljury.db.connect import connect
 from sqljury.errors import DatasetError
-from sqljury.metrics.execution import EXE_KEEP_DISTINCT
+from sqljury.metrics.execution import EXE, EXE_KEEP_DISTINCT, Rules
 from sqljury.metrics.suite import store
-from sqljury.metrics.suite.distill import Settings, build, greedy, inputs_hash, settled
-from sqljury.metrics.suite.run import Item, run
+from sqljury.metrics.suite.distill import Settings, build, greedy, inputs_hash, readings, settled
+from sqljury.metrics.suite.run import Tried, open_trials, try_on
 from sqljury.metrics.suite.store import Entry
 from sqljury.types import Column, ForeignKey, Limits, Row, Schema, Table
 
@@ -50,24 +51,39 @@ def entry(database: Path, tmp_path: Path) -> Entry:
     return build(SCHEMA, database, [GOLD], tmp_path / "suite/pets", SETTINGS)
 
 
-def test_a_lucky_prediction_gets_a_counterexample(database: Path, tmp_path: Path, entry: Entry) -> None:
-    items = [Item("0", GOLD, LUCKY), Item("1", GOLD, SAME), Item("2", GOLD, "SELECT 1"), Item("3", "SELECT x", "")]
-    lucky, same, wrong, failed = run(items, database, tmp_path / "suite", entry)
-    assert (lucky.correct, lucky.rejected) == (True, True)
+def tried(folder: Path, entry: Entry, gold: str, predicted: str, rules: Rules = EXE, seconds: float = 10) -> Tried:
+    with ExitStack() as stack:
+        trials = open_trials(folder, "pets", entry, lambda file: stack.enter_context(connect(file)))
+        return try_on(trials, gold, rules.prepare(predicted), rules, Limits(seconds=seconds))
+
+
+def test_a_lucky_prediction_gets_a_counterexample(tmp_path: Path, entry: Entry) -> None:
+    lucky = tried(tmp_path / "suite", entry, GOLD, LUCKY)
     assert lucky.counterexample is not None
     with connect(lucky.counterexample) as opened:
         assert set(opened.execute(GOLD).rows) != set(opened.execute(LUCKY).rows)
-    assert (same.correct, same.rejected, same.tried) == (True, False, len(entry.members))
-    assert (wrong.correct, wrong.rejected) == (False, False)
-    assert failed.correct is None
+    assert tried(tmp_path / "suite", entry, GOLD, SAME) == Tried(len(entry.members))
+
+
+def test_gold_that_the_suite_was_not_built_for_is_not_judged(tmp_path: Path, entry: Entry) -> None:
+    assert tried(tmp_path / "suite", entry, f"{GOLD} AND 1 = 1", LUCKY) == Tried(0)
 
 
 def test_distinct_counts_when_asked(database: Path, tmp_path: Path) -> None:
     gold, predicted = "SELECT kind FROM pet WHERE age < 3", "SELECT DISTINCT kind FROM pet WHERE age < 3"
     entry = build(SCHEMA, database, [gold], tmp_path / "suite/pets", Settings(candidates=10, databases=4))
-    items = [Item("0", gold, predicted)]
-    assert not run(items, database, tmp_path / "suite", entry)[0].rejected
-    assert run(items, database, tmp_path / "suite", entry, EXE_KEEP_DISTINCT)[0].rejected
+    assert tried(tmp_path / "suite", entry, gold, predicted).counterexample is None
+    assert tried(tmp_path / "suite", entry, gold, predicted, EXE_KEEP_DISTINCT).counterexample is not None
+
+
+def test_a_tie_that_grouping_hides_rejects_no_one(database: Path, tmp_path: Path) -> None:
+    gold = "SELECT kind FROM pet GROUP BY kind ORDER BY count(*) DESC LIMIT 1"
+    other = "SELECT kind FROM pet GROUP BY kind ORDER BY count(*) DESC, kind DESC LIMIT 1"
+    entry = build(SCHEMA, database, [gold], tmp_path / "suite/pets", Settings(candidates=40, databases=8))
+    assert any(member.unsettled for member in entry.members) or len(entry.members) < 8
+    found = tried(tmp_path / "suite", entry, gold, other)
+    assert found.tried > 0
+    assert found.counterexample is None
 
 
 def test_only_what_is_kept_is_left_and_nothing_else_changes(database: Path, tmp_path: Path) -> None:
@@ -97,6 +113,8 @@ def test_greedy_takes_what_adds_most() -> None:
         ("SELECT city FROM owner ORDER BY 0 LIMIT 1", False),
         ("SELECT city FROM owner", True),
         ("SELECT town FROM owner", False),
+        ("SELECT city FROM owner GROUP BY city ORDER BY count(*) LIMIT 1", False),
+        ("SELECT city FROM owner WHERE id = (SELECT id FROM owner GROUP BY id ORDER BY count(*) LIMIT 1)", False),
     ],
 )
 def test_an_answer_by_the_order_of_rows_is_not_settled(tmp_path: Path, sql: str, expected: bool) -> None:
@@ -104,7 +122,7 @@ def test_an_answer_by_the_order_of_rows_is_not_settled(tmp_path: Path, sql: str,
     for name in ("keyed", "plain"):
         store.write_database(tmp_path / f"{name}.sqlite", SCHEMA, rows, plain=name == "plain")
     with connect(tmp_path / "keyed.sqlite") as keyed, connect(tmp_path / "plain.sqlite") as plain:
-        assert settled(keyed, plain, sql) is expected
+        assert settled(keyed, plain, readings(sql)) is expected
 
 
 def test_a_manifest_comes_back_and_a_changed_file_is_seen(database: Path, tmp_path: Path, entry: Entry) -> None:
@@ -116,7 +134,7 @@ def test_a_manifest_comes_back_and_a_changed_file_is_seen(database: Path, tmp_pa
         file.write(b"x")
     assert not store.intact(folder, "pets", entry)
     with pytest.raises(DatasetError, match="build the suite anew"):
-        run([Item("0", GOLD, SAME)], database, folder, entry)
+        tried(folder, entry, GOLD, SAME)
 
 
 def test_a_broken_manifest_is_named(tmp_path: Path) -> None:
@@ -126,8 +144,59 @@ def test_a_broken_manifest_is_named(tmp_path: Path) -> None:
         store.load(tmp_path)
 
 
-def test_a_prediction_that_never_ends_is_wrong(database: Path, tmp_path: Path, entry: Entry) -> None:
+def test_a_prediction_that_never_ends_is_wrong(tmp_path: Path, entry: Entry) -> None:
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-    (found,) = run([Item("0", GOLD, endless)], database, tmp_path / "suite", entry, limits=Limits(seconds=0.2))
-    assert found.correct is False
+    found = tried(tmp_path / "suite", entry, GOLD, endless, seconds=0.2)
+    assert found.counterexample is not None
     assert found.reason.startswith("limit:")
+
+
+def test_a_folder_is_claimed_once_and_again(tmp_path: Path, database: Path) -> None:
+    user, out = tmp_path / "database", tmp_path / "suite"
+    user.mkdir()
+    store.claim(out, user)
+    assert (out / store.MANIFEST).is_file()
+    entry = build(SCHEMA, database, [GOLD], out / "pets", SETTINGS)
+    store.save(out, {"pets": entry})
+    (out / "pets" / f"{store.SCRATCH}x").mkdir()  # of a build that was killed
+    (out / "pets" / f"{store.SCRATCH}x" / "plain_000.sqlite").touch()
+    store.claim(out, user)
+    assert store.load(out) == {"pets": entry}
+
+
+@pytest.mark.parametrize(
+    "name", ["notes.txt", "pets/pets.sqlite", "pets/building_x/notes.txt", "pets/more/fuzz_000.sqlite"]
+)
+def test_a_folder_with_other_files_is_refused(tmp_path: Path, name: str) -> None:
+    out = tmp_path / "suite"
+    for manifest in (False, True):
+        if manifest:
+            store.save(out, {})
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text("mine")
+        with pytest.raises(DatasetError, match="no part of a suite; name a new folder"):
+            store.claim(out, tmp_path / "database")
+        assert (out / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("out", ["database", "database/pets", "database/../database/new", ".", "link"])
+def test_a_suite_is_not_built_among_the_databases(tmp_path: Path, out: str) -> None:
+    (tmp_path / "database/pets").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "database")
+    with pytest.raises(DatasetError, match="is the folder of the databases"):
+        store.claim(tmp_path / out, tmp_path / "database")
+    assert list((tmp_path / "database/pets").iterdir()) == []
+
+
+def test_links_in_a_suites_folder_are_not_followed(tmp_path: Path) -> None:
+    store.claim(tmp_path / "suite", tmp_path / "database")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "suite/pets").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DatasetError, match="holds 'pets'"):
+        store.claim(tmp_path / "suite", tmp_path / "database")
+
+
+def test_what_cannot_be_written_is_said_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DatasetError, match=r"cannot be written .File exists.; name another folder"):
+        store.claim(tmp_path / "file", tmp_path / "database")

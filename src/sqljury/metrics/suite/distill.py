@@ -1,14 +1,14 @@
 """Build the suite of one database: fuzz many, keep the few that tell the most neighbours from their gold queries.
 
-Zhong et al. 2020, section 4. One thing differs: a gold query counts on a database only where the order in which rows
-are stored does not matter to its answer, for with a tie behind LIMIT 1 any of the tied is right.
+Zhong et al. 2020, section 4. One thing differs: a gold query counts on a database only where neither a tie nor the
+order in which rows are stored matters to its answer, for with a tie behind LIMIT 1 any of the tied is right.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -22,7 +22,8 @@ from sqljury.metrics.suite.cells import sources
 from sqljury.metrics.suite.fuzz import fuzz
 from sqljury.metrics.suite.neighbours import MAX_NEIGHBOURS, neighbours
 from sqljury.metrics.suite.reading import column_names, facts_of, tree_of
-from sqljury.metrics.suite.store import VERSION, Entry, Member, file_hash, query_hash, write_database
+from sqljury.metrics.suite.store import SCRATCH, VERSION, Entry, Member, file_hash, query_hash, write_database
+from sqljury.metrics.suite.ties import Ranked, decided, ranked
 from sqljury.types import Limits, Schema
 
 RULES: Final = EXE_KEEP_DISTINCT
@@ -47,10 +48,19 @@ class Settings:
 DEFAULT: Final = Settings()
 
 
+class Reading(NamedTuple):
+    """A gold query as one EXE runs it, whether the order of its rows counts, and what shows its ties."""
+
+    sql: str
+    ordered: bool
+    ties: tuple[Ranked, ...] | None
+
+
 class _Group(NamedTuple):
     """A gold query and its neighbours."""
 
     gold: str
+    readings: tuple[Reading, ...]
     neighbours: tuple[str, ...]
 
 
@@ -79,9 +89,12 @@ def build(schema: Schema, database: Path, golds: Sequence[str], folder: Path, se
         columns = column_names(schema)
         trees = [tree for tree in (tree_of(sql, columns) for sql in distinct) if tree is not None]
         drawn = sources(schema, own, facts_of(trees), settings.nulls)
-    groups = [_Group(sql, neighbours(sql, columns, settings.neighbours, settings.seed)) for sql in distinct]
+    groups = [
+        _Group(sql, readings(sql, columns), neighbours(sql, columns, settings.neighbours, settings.seed))
+        for sql in distinct
+    ]
     with ExitStack() as stack:
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder)))
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix=SCRATCH)))
         candidates = []
         for number in range(settings.candidates):
             seed = f"{settings.seed}|{schema.name}|{number}"
@@ -94,7 +107,8 @@ def build(schema: Schema, database: Path, golds: Sequence[str], folder: Path, se
         kills, unsettled, ran = _tell_apart(groups, candidates)
         kept = greedy(kills, settings.databases)
         members = tuple(_keep(candidates[number], folder, new, unsettled[number]) for number, new in kept)
-    return Entry(inputs_hash(schema, database, golds, settings), ran, sum(new for _, new in kept), members)
+    hashes = tuple(query_hash(sql) for sql in distinct)
+    return Entry(inputs_hash(schema, database, golds, settings), ran, sum(new for _, new in kept), hashes, members)
 
 
 def greedy(kills: Sequence[set[tuple[int, int]]], most: int) -> list[tuple[int, int]]:
@@ -111,14 +125,25 @@ def greedy(kills: Sequence[set[tuple[int, int]]], most: int) -> list[tuple[int, 
     return chosen
 
 
-def settled(database: Runs, plain: Runs, sql: str) -> bool:
-    """Whether gold runs here and its answer, by either EXE, does not hang on the order in which rows are stored."""
+def readings(sql: str, columns: Collection[str] = ()) -> tuple[Reading, ...]:
+    """The gold query as each EXE runs it; ``columns`` are the schema's column names in lower case."""
+    found: dict[str, Reading] = {}
     for rules in (EXE_KEEP_DISTINCT, EXE):
-        prepared = rules.prepare(sql)
-        result = database.execute(prepared, LIMITS)
+        prepared, ordered = rules.prepare(sql), rules.ordered(sql)
+        if prepared not in found:
+            found[prepared] = Reading(prepared, ordered, ranked(prepared, columns, ordered=ordered))
+    return tuple(found.values())
+
+
+def settled(database: Runs, plain: Runs, gold: Iterable[Reading]) -> bool:
+    """Whether gold runs here and its answer, by either EXE, hangs neither on ties nor on how rows are stored."""
+    for reading in gold:
+        result = database.execute(reading.sql, LIMITS)
         if not result.ok or result.truncated:
             return False
-        if not judge(result, plain.execute(prepared, LIMITS), rules.ordered(sql)).correct:
+        if not judge(result, plain.execute(reading.sql, LIMITS), reading.ordered).correct:
+            return False
+        if not decided(database, reading.ties, LIMITS):
             return False
     return True
 
@@ -133,7 +158,7 @@ def _tell_apart(
     for at, group in enumerate(groups):
         ordered, expected = RULES.ordered(group.gold), {}
         for number, candidate in enumerate(candidates):
-            if settled(candidate.database, candidate.plain, group.gold):
+            if settled(candidate.database, candidate.plain, group.readings):
                 expected[number] = candidate.database.execute(RULES.prepare(group.gold), LIMITS)
             else:
                 unsettled[number].append(query_hash(group.gold))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +18,12 @@ from sqljury.metrics.suite.cells import quoted
 from sqljury.types import Row, Schema, Table
 
 MANIFEST: Final = "suite.json"
-VERSION: Final = 1
+VERSION: Final = 2
+SCRATCH: Final = "building_"
+"""How the folders begin in which a suite is being built; one that was killed leaves them behind."""
+
+_MEMBER: Final = re.compile(r"fuzz_\d{3,}\.sqlite")
+_CANDIDATE: Final = re.compile(r"(fuzz|plain)_\d{3,}\.sqlite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +45,13 @@ class Entry:
     """The suite of one database; ``inputs`` is a hash of all it was built from.
 
     Of the ``neighbours`` that run, the suite tells ``killed`` from gold; some of the others mean what gold means.
+    ``queries`` are hashes of the gold queries: of any other nobody knows whether its answer is a matter of luck.
     """
 
     inputs: str
     neighbours: int
     killed: int
+    queries: tuple[str, ...]
     members: tuple[Member, ...]
 
 
@@ -109,6 +117,43 @@ def file_hash(file: Path) -> str:
         return file_digest(opened, "sha256").hexdigest()
 
 
+def claim(folder: str | Path, databases: str | Path) -> None:
+    """Make the folder of a suite, or see that it is one and holds nothing else; ``databases`` is the user's folder.
+
+    Raises ``DatasetError`` for a folder in or around the user's databases, one with other files, or one that cannot
+    be written: files of a suite replace what has their names, and beside a database they count as its test suite.
+    """
+    root, own = Path(folder), Path(databases).resolve()
+    if root.resolve().is_relative_to(own) or own.is_relative_to(root.resolve()):
+        raise DatasetError(
+            f"{root}: is the folder of the databases, or in or around it; name a new folder for the suite"
+        )
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        other = _foreign(root)
+        if other is not None:
+            raise DatasetError(f"{root}: holds {other.name!r}, which is no part of a suite; name a new folder")
+        save(root, load(root))
+    except OSError as error:
+        raise DatasetError(f"{root}: cannot be written ({error.strerror}); name another folder") from None
+
+
+def _foreign(root: Path) -> Path | None:
+    """Something there that no build wrote; without a manifest, anything."""
+    files = list(root.iterdir())
+    if not (root / MANIFEST).is_file():
+        return min(files, default=None)
+    for file in sorted(files):
+        if file.is_symlink() or (file.is_file() and file.name not in (MANIFEST, f"{MANIFEST}.part")):
+            return file
+        for inner in sorted(file.iterdir()) if file.is_dir() else ():
+            scratch = inner.name.startswith(SCRATCH) and inner.is_dir()
+            parts = [part for part in inner.iterdir() if not _CANDIDATE.fullmatch(part.name)] if scratch else []
+            if parts or inner.is_symlink() or not (scratch or _MEMBER.fullmatch(inner.name)):
+                return min(parts, default=inner)
+    return None
+
+
 def load(folder: str | Path) -> dict[str, Entry]:
     """The manifest's entries by database, none where there is no manifest; raises ``DatasetError`` for a broken one."""
     file = Path(folder) / MANIFEST
@@ -117,7 +162,9 @@ def load(folder: str | Path) -> dict[str, Entry]:
     try:
         listed: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         if listed["version"] != VERSION:
-            raise DatasetError(f"{file}: is of version {listed['version']}, not {VERSION}; build the suite anew")
+            raise DatasetError(
+                f"{file}: is of version {listed['version']}, not {VERSION}; build the suite anew, in a new folder"
+            )
         return {name: _entry(fields) for name, fields in listed["databases"].items()}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DatasetError(f"{file}: is no manifest of a suite ({error}); build the suite anew") from None
@@ -125,7 +172,7 @@ def load(folder: str | Path) -> dict[str, Entry]:
 
 def _entry(fields: dict[str, Any]) -> Entry:
     members = tuple(Member(**{**member, "unsettled": tuple(member["unsettled"])}) for member in fields["members"])
-    return Entry(**{**fields, "members": members})
+    return Entry(**{**fields, "queries": tuple(fields["queries"]), "members": members})
 
 
 def save(folder: str | Path, entries: Mapping[str, Entry]) -> None:
