@@ -81,8 +81,9 @@ class Resolver:
         """The parts of a node to check; labels are no names of columns."""
         from sqlglot import exp
 
-        if isinstance(node, exp.Count) and isinstance(node.this, exp.Star) and not any(node.this.args.values()):
-            return [part for part in node.iter_expressions() if part is not node.this]
+        counted: exp.Expr | None = node.this if isinstance(node, exp.Count) else None
+        if isinstance(counted, exp.Star) and not any(counted.args.values()):
+            return [part for part in node.iter_expressions() if part is not counted]
         skipped: tuple[object, ...] = ()
         if isinstance(node, exp.Alias | exp.Aliases):
             skipped = (node.args.get("alias"), *(node.expressions if isinstance(node, exp.Aliases) else ()))
@@ -144,7 +145,7 @@ class Resolver:
             self._bare(node.this, chain)
         else:
             found = [self._qualified(owner, name, chain) for owner, name in pairwise(names)]
-            if not any(found) and not self._is_value(owners[0], chain):
+            if not any(found) and not self._has_fields(owners[0], chain):
                 refuse_column(".".join(part.name for part in names))
         self.seen |= {id(part) for part in node.walk()}
 
@@ -154,7 +155,7 @@ class Resolver:
         found = [source for scope in chain for source in scope.sources if names & source.answers]
         if any(source.partial for source in found):
             _refuse_star()
-        if not found and not self._is_value(owners[0], chain):
+        if not found and not self._has_fields(owners[0], chain):
             refuse_column(".".join(owner.name for owner in owners))
 
     def _star(self, chain: Chain) -> None:
@@ -163,12 +164,17 @@ class Resolver:
 
     def _bare(self, name: exp.Identifier, chain: Chain) -> None:
         """A name without a qualifier; one in double quotes that nothing has is a text to SQLite."""
-        if not self._is_value(name, chain) and not (self._dialect == "sqlite" and name.quoted):
+        is_text = self._dialect == "sqlite" and name.quoted
+        if not self._is_value(name, chain) and not self._is_row(name, chain) and not is_text:
             refuse_column(name.name)
         self.seen.add(id(name))
 
+    def _has_fields(self, owner: exp.Identifier, chain: Chain) -> bool:
+        """Whether what stands before a dot may be a column with fields rather than a table."""
+        return self._dialect in ("duckdb", "postgres") and self._is_value(owner, chain)
+
     def _is_value(self, name: exp.Identifier, chain: Chain) -> bool:
-        """Whether the name means a column, an alias or a whole row that may be read; refuses one that may not."""
+        """Whether the name means a column or an alias that may be read; refuses one that may not."""
         _check_length(name, self._dialect)
         found = False
         for scope in chain:
@@ -178,10 +184,16 @@ class Resolver:
             if Reading.SURE in readings and scope.shields:
                 return True
             found = found or bool(readings - {None}) or broad(name.name) in scope.aliases
+        if found:
+            self._is_row(name, chain)  # it may be that as well
+        return found
+
+    def _is_row(self, name: exp.Identifier, chain: Chain) -> bool:
+        """Whether the name means whole rows of a source; refuses those with columns that may not be read."""
         rows = [source for scope in chain for source in scope.sources if broad(name.name) in source.answers]
         if any(source.partial for source in rows):
-            refuse(f"{name.name[:60]} as a whole may not be read; name its columns")
-        return found or bool(rows)
+            refuse_row(name.name)
+        return bool(rows)
 
     def _qualified(self, owner: exp.Identifier, name: exp.Identifier, chain: Chain) -> bool:
         """Whether ``owner.name`` is a column that may be read; refuses one that may not."""
@@ -201,6 +213,11 @@ class Resolver:
 def refuse(why: str) -> NoReturn:
     """Raise ``QueryRefusedError``."""
     raise QueryRefusedError(why)
+
+
+def refuse_row(name: str) -> NoReturn:
+    """Refuse a table's name in the place of a value."""
+    refuse(f"{name[:60]} as a whole may not be read; name its columns")
 
 
 def refuse_column(name: str) -> NoReturn:

@@ -73,8 +73,8 @@ class Guarded:
         result = self._db.execute(text, limits, cancel)
         return self._told(result, sql)
 
-    def catalog(self, sql: str, parameters: Sequence[str] = ()) -> NoReturn:
-        """The catalogue shows everything, so it is closed: raises ``QueryRefusedError``; ``schema`` has what is seen."""
+    def catalog(self, sql: str, parameters: Sequence[str] = ()) -> NoReturn:  # noqa: ARG002
+        """The catalogue shows everything, so it is closed: raises ``QueryRefusedError``; use ``schema``."""
         raise QueryRefusedError(f"{self.url}: the catalogue is closed by access rules; use the schema that was read")
 
     def masked(self, table: str, column: str) -> bool:
