@@ -89,6 +89,14 @@ SELECT printf('%s', ssn) FROM customer
 SELECT max(name, ssn) FROM customer
 SELECT DISTINCT ssn FROM customer
 SELECT name FROM customer WHERE ssn GLOB 'C*' OR ssn MATCH 'x'
+SELECT upper(ssn -> '$.x') FROM customer
+SELECT coalesce(ssn -> '$', 1) FROM customer
+SELECT max((ssn) -> '$', 1) FROM customer
+SELECT max((name, ssn) -> '$', 1) FROM customer
+SELECT max("ssn" -> '$', 'a') FROM customer
+SELECT date(ssn, 'x') FROM customer
+SELECT strftime(ssn, 'x') FROM customer
+SELECT name AS ssn, max(ssn -> '$', 1) FROM customer
 -- Joins
 SELECT 1 FROM customer JOIN pet ON pet.ssn = customer.ssn
 SELECT 1 FROM customer JOIN pet USING (ssn)

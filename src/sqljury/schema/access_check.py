@@ -7,16 +7,15 @@ could mean two things, both must be allowed.
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from dataclasses import replace
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.db import readonly
 from sqljury.errors import QueryRefusedError
 from sqljury.schema.access_names import broad, exact
-from sqljury.schema.access_resolve import Resolver, refuse, refuse_column
+from sqljury.schema.access_resolve import Resolver, refuse
 from sqljury.schema.access_scopes import Chain, Output, Rules, Scope, Source, joined
+from sqljury.schema.access_words import check_rest, check_words, query_of, without_comments
 from sqljury.types import Table
 
 if TYPE_CHECKING:
@@ -57,29 +56,16 @@ class Checker:
 
     def view_passes(self, view: Table) -> bool:
         """Whether all that the definition of a view reads may be read; False when it cannot be made out."""
-        import sqlglot
-        from sqlglot import exp
-
-        if not view.definition:
-            return False
-        try:
-            tree = sqlglot.parse_one(view.definition, dialect=self._rules.dialect)
-            query = tree.args.get("expression") if isinstance(tree, exp.Create) else tree
-            if not isinstance(query, exp.Query):
-                return False
-            tokens = sqlglot.tokenize(query.sql(dialect=self._rules.dialect, comments=False), self._rules.dialect)
-            _Walk(self._rules).run(query, tokens)
-        except Exception:  # whatever a parser makes of it: what cannot be read is not shown
-            return False
-        return True
+        query = query_of(view.definition, self._rules.dialect)
+        return bool(query) and self._objection(query)[1] is None
 
     def _objection(self, sql: str) -> tuple[str, str | None]:
         try:
             tokens, statement = readonly.parse(sql, self._rules.dialect)
-            text = _without_comments(sql, tokens)
+            text = without_comments(sql, tokens)
             if text != sql:
                 tokens, statement = readonly.parse(text, self._rules.dialect)
-            _check_words(tokens, text, self._rules.dialect)
+            check_words(tokens, text, self._rules.dialect)
             _Walk(self._rules).run(statement, tokens)
         except QueryRefusedError as error:
             return "", str(error)
@@ -106,7 +92,7 @@ class _Walk:
         if not isinstance(statement, exp.Query | exp.Values):
             refuse(f"only SELECT is allowed, this is {str(statement.key).upper()}; write one SELECT")
         self.query(statement, {}, ())
-        self._check_rest(statement, tokens)
+        check_rest(statement, tokens, self._hidden, self._names.seen)
 
     def query(self, node: exp.Expr, named: Named, outer: Chain) -> Output:
         """Check a whole query; ``outer`` are the scopes it stands in."""
@@ -119,11 +105,11 @@ class _Walk:
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query | exp.Values):
             _only(node, _SUBQUERY - {"joins"})
             return self._nested(node, named, outer)
-        if isinstance(node, exp.Values):
-            _only(node, {"expressions", "alias"})
-            self._names.expressions(node.expressions, outer, self._ask(named))
-            return Output(opaque=True)
-        refuse(f"{str(node.key).upper()} is not allowed under access rules; write one SELECT")
+        if not isinstance(node, exp.Values):
+            refuse(f"{str(node.key).upper()} is not allowed under access rules; write one SELECT")
+        _only(node, {"expressions", "alias"})
+        self._names.expressions(node.expressions, outer, self._ask(named))
+        return Output(opaque=True)
 
     def _nested(self, node: exp.Subquery, named: Named, outer: Chain) -> Output:
         """A query in parentheses."""
@@ -315,31 +301,6 @@ class _Walk:
     def _inner(self, named: Named, node: exp.Expr, chain: Chain) -> None:
         self.query(node, named, chain)
 
-    def _check_rest(self, statement: exp.Expr, tokens: Sequence[Any]) -> None:
-        """Against flaws of the walk and of the parser: no hidden name may stand where neither has looked."""
-        from sqlglot import exp
-
-        if not self._hidden:
-            return
-        known: Counter[str] = Counter()
-        for node in statement.walk():
-            if isinstance(node, exp.Identifier):
-                folded = broad(node.name)
-                known[folded] += 1
-                if folded in self._hidden and id(node) not in self._names.seen and not _is_label(node):
-                    refuse_column(node.name)
-            elif isinstance(node, exp.Var):
-                known[broad(node.name)] += 1
-        for token, following in zip_longest(tokens, tokens[1:]):
-            folded = broad(token.text)
-            if folded not in self._hidden or token.token_type.name not in ("VAR", "IDENTIFIER"):
-                continue
-            if following is not None and following.token_type.name == "L_PAREN":
-                continue  # a function; columns called like one are whole rows, which are refused
-            known[folded] -= 1
-            if known[folded] < 0:
-                refuse_column(token.text)
-
 
 def _only(node: exp.Expr, allowed: Iterable[str]) -> None:
     """Refuse a clause that the walk does not know."""
@@ -358,40 +319,6 @@ def _own_joins(root: exp.Expr) -> Iterator[exp.Join]:
         yield from _own_joins(root.this)
     for join in root.args.get("joins") or () if isinstance(root, exp.Table | exp.Subquery) else ():
         yield from _own_joins(join)
-
-
-def _is_label(name: exp.Identifier) -> bool:
-    """Whether a name is given here rather than used, or is a table's."""
-    from sqlglot import exp
-
-    return isinstance(
-        name.parent, exp.TableAlias | exp.Alias | exp.Aliases | exp.Table | exp.Lambda | exp.Comprehension
-    )
-
-
-def _without_comments(sql: str, tokens: Sequence[Any]) -> str:
-    """The text with blanks for all that is not a word of it."""
-    parts, end = [], 0
-    for token in tokens:
-        parts += [_blank(sql[end : token.start]), sql[token.start : token.end + 1]]
-        end = token.end + 1
-    return "".join([*parts, _blank(sql[end:])])
-
-
-def _blank(text: str) -> str:
-    return text if text.isspace() else "".join(c if c.isspace() else " " for c in text)
-
-
-def _check_words(tokens: Sequence[Any], text: str, dialect: str) -> None:
-    """Refuse words that the parser and the engine are known to read differently."""
-    for token, following in zip_longest(tokens, tokens[1:]):
-        if token.token_type.name == "HINT":
-            refuse("hints are not allowed under access rules")
-        close = following is not None and following.start == token.end + 1
-        if dialect in ("duckdb", "postgres") and close and token.text.lower() == "u" and text[following.start] == "&":
-            refuse('U&"..." is not allowed under access rules; write the name plainly')
-        if dialect == "mysql" and close and token.text == following.text == "-":
-            refuse("-- without a blank after it is not allowed under access rules")
 
 
 def _say(table: exp.Table) -> str:

@@ -45,7 +45,7 @@ class Resolver:
         if isinstance(node, exp.Query | exp.Values):
             ask(node, chain)
         elif isinstance(node, exp.Column):
-            self._column(node, chain)
+            self._column(node, chain, ask)
         elif isinstance(node, exp.Identifier):
             self._bare(node, chain)
         elif isinstance(node, exp.Lambda | exp.Comprehension):
@@ -93,9 +93,7 @@ class Resolver:
             skipped = tuple(part for part in node.iter_expressions() if isinstance(part, exp.Identifier))
         elif isinstance(node, exp.Collate):
             skipped = (node.expression,) if isinstance(node.expression, exp.Identifier | exp.Column) else ()
-            self.seen |= {id(name) for part in skipped if isinstance(part, exp.Expr) for name in part.walk()}
         ids = {id(part) for part in skipped}
-        self.seen |= ids
         return [part for part in node.iter_expressions() if id(part) not in ids]
 
     def _cast(self, node: exp.Cast, chain: Chain, ask: Ask) -> None:
@@ -106,7 +104,6 @@ class Resolver:
         for part in node.args["to"].walk():
             if isinstance(part, exp.Column | exp.Query | exp.Table | exp.ObjectIdentifier):
                 refuse(f"a cast to {node.args['to'].sql(self._dialect)[:60]} is not allowed under access rules")
-            self.seen.add(id(part))
 
     def _bound(self, node: exp.Lambda | exp.Comprehension, chain: Chain, ask: Ask) -> None:
         """A lambda or comprehension, whose parameters are names of their own."""
@@ -117,8 +114,19 @@ class Resolver:
             parameters, body = [node.expression], [node.this, node.args.get("condition")]
         else:
             parameters, body = node.expressions, [node.this]
+        for name in parameters:
+            self._check_parameter(name, chain)
         own = Scope(aliases=frozenset(broad(name.name) for name in parameters), shields=False)
         self.expressions(body, (own, *chain), ask)
+
+    def _check_parameter(self, name: exp.Expr, chain: Chain) -> None:
+        """Refuse a parameter that could be a column: to most engines ``f(a -> 'b')`` takes ``b`` out of ``a``."""
+        from sqlglot import exp
+
+        if not isinstance(name, exp.Identifier):
+            refuse("a parameter must be a plain name under access rules")
+        self._is_value(name, chain)
+        self._is_row(name, chain)
 
     def _dot(self, node: exp.Dot, chain: Chain, ask: Ask) -> None:
         """A field of a value: the value is checked, and a function called that way."""
@@ -131,7 +139,7 @@ class Resolver:
         else:
             self._node(field, chain, ask)
 
-    def _column(self, node: exp.Column, chain: Chain) -> None:
+    def _column(self, node: exp.Column, chain: Chain, ask: Ask) -> None:
         from sqlglot import exp
 
         owners = [part for key in ("catalog", "db", "table") if (part := node.args.get(key)) is not None]
@@ -140,16 +148,17 @@ class Resolver:
         if not all(isinstance(part, exp.Identifier) for part in (owners if star else names)):
             refuse("a column's name must be written as a name, not as a text")
         if star:
-            self._check_kind_of_star(owners, chain)
+            self._star_of(owners, chain)
+            self.expressions(node.this.iter_expressions(), chain, ask)  # of EXCLUDE and REPLACE
         elif not owners:
             self._bare(node.this, chain)
         else:
             found = [self._qualified(owner, name, chain) for owner, name in pairwise(names)]
             if not any(found) and not self._has_fields(owners[0], chain):
                 refuse_column(".".join(part.name for part in names))
-        self.seen |= {id(part) for part in node.walk()}
+        self.seen |= {id(part) for part in names}
 
-    def _check_kind_of_star(self, owners: list[exp.Identifier], chain: Chain) -> None:
+    def _star_of(self, owners: list[exp.Identifier], chain: Chain) -> None:
         """``t.*``, or ``*`` of a value that has fields."""
         names = {broad(owner.name) for owner in owners}
         found = [source for scope in chain for source in scope.sources if names & source.answers]
