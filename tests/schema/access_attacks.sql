@@ -98,6 +98,8 @@ SELECT date(ssn, 'x') FROM customer
 SELECT strftime(ssn, 'x') FROM customer
 SELECT name AS ssn, max(ssn -> '$', 1) FROM customer
 -- Joins
+SELECT pet.name FROM pet JOIN (customer c JOIN orders o ON c.id = o.customer_id)
+SELECT 1 FROM (SELECT * FROM pet) NATURAL JOIN customer
 SELECT 1 FROM customer JOIN pet ON pet.ssn = customer.ssn
 SELECT 1 FROM customer JOIN pet USING (ssn)
 SELECT 1 FROM customer NATURAL JOIN pet

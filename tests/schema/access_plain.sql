@@ -27,6 +27,7 @@ SELECT name FROM customer JOIN orders ON customer.id = orders.customer_id
 SELECT c.name, sum(o.total) AS s FROM customer c JOIN orders o ON c.id = o.customer_id GROUP BY c.id HAVING s > 1 ORDER BY s DESC
 SELECT c.name, o.total FROM customer c LEFT JOIN orders o USING (id) ORDER BY 2 NULLS LAST
 SELECT * FROM orders NATURAL JOIN pet
+SELECT city, total FROM orders NATURAL JOIN customer
 SELECT o.* FROM orders o, customer c WHERE o.customer_id = c.id
 SELECT name FROM customer WHERE id IN (SELECT customer_id FROM orders WHERE total > 10)
 SELECT name FROM customer WHERE NOT EXISTS (SELECT 1 FROM orders WHERE customer_id = customer.id)

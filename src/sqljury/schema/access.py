@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Final
@@ -86,12 +86,24 @@ def visible(schema: Schema, access: Access, default: str = "") -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The rules applied to one schema; ``masked`` holds table and column as the schema spells them."""
+    """The rules applied to one schema; ``masked`` holds table and column as the schema spells them.
+
+    ``hidden`` holds those that may not be read, ``trusted`` the views that are allowed by name, in small letters.
+    """
 
     full: Schema
     shown: Schema
     rules: Rules
     masked: frozenset[tuple[str, str]]
+    hidden: frozenset[tuple[str, str]]
+    trusted: frozenset[str]
+
+    def may_read(self, table: str, column: str, view: str) -> bool:
+        """Whether SQLite may read this column, on behalf of ``view`` if there is one; the second wall behind the check.
+
+        Tables that are not in the schema belong to virtual tables, which read them for themselves.
+        """
+        return (table.lower(), column.lower()) not in self.hidden or view.lower() in self.trusted
 
 
 def compiled(schema: Schema, access: Access, default: str = "") -> Compiled:
@@ -99,6 +111,7 @@ def compiled(schema: Schema, access: Access, default: str = "") -> Compiled:
     default = default or _DEFAULTS.get(schema.dialect, schema.name)
     _check_meanings(schema, access, default)
     kept = {table.name: _shown_columns(table, access, default) for table in schema.tables}
+    named: set[str] = set()
     if access.allow or access.deny:
         named = {table.name for table in schema.tables if _is_named(table, access, default)}
         _hide_views(schema, kept, named, default)
@@ -106,7 +119,19 @@ def compiled(schema: Schema, access: Access, default: str = "") -> Compiled:
     shown = _clean(schema, subset(schema, kept), rules)
     if not shown.tables:
         raise InputError("the access rules leave no table to ask about; allow some, or deny fewer")
-    return Compiled(schema, shown, rules, _masked(schema, access, default))
+    trusted = frozenset(table.name.lower() for table in schema.tables if table.kind == "view" and table.name in named)
+    return Compiled(schema, shown, rules, _masked(schema, access, default), _hidden(schema, kept), trusted)
+
+
+def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tuple[str, str]]:
+    """What may not be read, in small letters; of a table that is not shown, the rows as such too (column "")."""
+    pairs = [(table.name, column) for table in schema.tables for column in ("", *(one.name for one in table.columns))]
+    shown = {(name, column) for name, columns in kept.items() for column in columns}
+    return frozenset(
+        (table.lower(), column.lower())
+        for table, column in pairs
+        if (table, column) not in shown and (column or not kept.get(table))
+    )
 
 
 def _check_meanings(schema: Schema, access: Access, default: str) -> None:

@@ -14,7 +14,7 @@ from sqljury.db import readonly
 from sqljury.errors import QueryRefusedError
 from sqljury.schema.access_names import broad, exact
 from sqljury.schema.access_resolve import Resolver, refuse
-from sqljury.schema.access_scopes import Chain, Output, Rules, Scope, Source, joined
+from sqljury.schema.access_scopes import Chain, Output, Rules, Scope, Source, joined, may_share_hidden
 from sqljury.schema.access_words import check_rest, check_words, query_of, without_comments
 from sqljury.types import Table
 
@@ -254,6 +254,9 @@ class _Walk:
             before = len(scope.sources)
             self._source(node.this, scope, named, outer)
             inner = scope.sources[before:]
+            inside = len(inner) > 1 and (before or alias is not None)
+            if self._dialect == "sqlite" and inside and any(source.partial for source in inner):
+                refuse("joined tables in parentheses are read whole; write the joins without parentheses")
             if alias is not None:
                 if alias.columns:
                     refuse("an alias of joined tables cannot rename columns; use the names of the schema")
@@ -286,7 +289,7 @@ class _Walk:
         start = node.args.get("from_")
         roots = [*(node.args.get("joins") or ()), *([start] if start is not None else ())]
         for join in (join for root in roots for join in _own_joins(root)):
-            if "NATURAL" in str(join.method).upper() and any(source.partial for source in scope.sources):
+            if "NATURAL" in str(join.method).upper() and may_share_hidden(scope.sources):
                 refuse("NATURAL JOIN may compare columns that cannot be read; write JOIN ... ON")
             for name in join.args.get("using") or ():
                 if not isinstance(name, exp.Identifier | exp.Column):

@@ -10,7 +10,7 @@ from typing import Final
 from sqljury.errors import InputError
 from sqljury.types import Table
 
-_PARTS: Final = re.compile(r'\s*(?:"((?:[^"]|"")+)"|([^".]+))\s*(\.|$)')
+_PARTS: Final = re.compile(r'\s*(?:"((?:[^"]|"")+)"|([^".\s][^".]*))\s*(\.|$)')
 _FORMS: Final = "table, table.column, schema.table or schema.table.column"
 
 

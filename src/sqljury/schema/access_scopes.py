@@ -168,3 +168,13 @@ def joined(sources: Sequence[Source], alias: str, answers: str) -> Source:
         partial=any(source.partial for source in sources),
         opaque=True,
     )
+
+
+def may_share_hidden(sources: Sequence[Source]) -> bool:
+    """Whether a hidden column of one source may have its name in common with another's."""
+    return any(
+        source.hidden and (other.opaque or not source.hidden.isdisjoint(other.maybe | other.hidden))
+        for source in sources
+        for other in sources
+        if other is not source and (source.partial or other.partial)
+    )

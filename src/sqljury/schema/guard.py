@@ -10,12 +10,15 @@ from types import TracebackType
 from typing import Final, NoReturn, Self
 
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind, error_text
+from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import QueryRefusedError
 from sqljury.schema.access import Access, compiled, secrets, tells
 from sqljury.schema.access_check import Checker
 from sqljury.types import Limits, Result, Schema
 
 _WITHHELD: Final = "the query failed, and the reason cannot be shown under access rules; check its names and types"
+
+_DENIALS: Final = ("is prohibited", "not authorized")  # with the name of what SQLite's authorizer denied
 
 
 class Guarded:
@@ -70,7 +73,10 @@ class Guarded:
             text = self._checker.check(sql)
         except QueryRefusedError as error:
             return Result(error=error_text("refused", str(error)), seconds=time.monotonic() - start)
-        result = self._db.execute(text, limits, cancel)
+        if isinstance(self._db, SQLiteDatabase):
+            result = self._db.execute(text, limits, cancel, may_read=self._found.may_read)
+        else:
+            result = self._db.execute(text, limits, cancel)
         return self._told(result, sql)
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> NoReturn:  # noqa: ARG002
@@ -99,6 +105,8 @@ class Guarded:
 
     def _told(self, result: Result, sql: str) -> Result:
         """The result, its error without names that the query does not have and that may not be seen."""
+        if result.error is not None and any(words in result.error for words in _DENIALS):
+            return replace(result, error=error_text("refused", _WITHHELD))
         if result.error is None or not tells(result.error, self._secret - _words(sql, self._secret)):
             return result
         kind = error_kind(result) or "sql"
