@@ -28,7 +28,7 @@ def test_prompts_and_candidates_hold_nothing_denied(tmp_path: Path) -> None:
 
 def test_a_misspelt_rule_asks_no_model(tmp_path: Path) -> None:
     model = FakeModel("SELECT 1")
-    with pytest.raises(InputError, match="'custmer.ssn' matches no table or column"):
+    with pytest.raises(InputError, match=r"'custmer\.ssn' matches no table or column"):
         sqljury.ask("Who?", _build(tmp_path), model=model, access=Access(deny=("custmer.ssn",)))
     assert not model.calls
 

