@@ -30,7 +30,9 @@ from sqljury.llm.open import open_model
 from sqljury.questions import check_question
 from sqljury.recipes import GeneratePart, Recipe, SchemaPart
 from sqljury.replies import STOP, extract_sql, is_write
+from sqljury.schema.access import Access
 from sqljury.schema.describe import Notes, bind, load, merge
+from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
 from sqljury.schema.relevant import relevant
 from sqljury.schema.render import Style, render
@@ -289,6 +291,7 @@ def ask(
     seed: int = 0,
     limits: Limits = DEFAULT_LIMITS,
     notes: Notes | str | os.PathLike[str] = NO_NOTES,
+    access: Access | None = None,
 ) -> Answer:
     """Answer one question on a database, given as a path, a URL, or what ``connect`` returned.
 
@@ -296,14 +299,17 @@ def ask(
     ``database_description`` folder.
 
     ``model`` is a model or the name of one, by default the embedded one, which is loaded for this call and freed
-    after it: for many questions, open the model once with ``open_model`` and pass it. Raises what
-    ``Pipeline.answer``, ``connect`` and ``open_model`` raise.
+    after it: for many questions, open the model once with ``open_model`` and pass it.
+    ``access`` says which tables and columns may be seen. Raises what ``Pipeline.answer``, ``connect``, ``guard`` and
+    ``open_model`` raise.
     """
     asked = Question(question, evidence)
     check_question(asked)
     known = notes if isinstance(notes, Notes) else load(notes)
     with contextlib.ExitStack() as stack:
         database = stack.enter_context(connect(db)) if isinstance(db, str | os.PathLike) else db
+        if access:
+            database = guard(database, introspect(database), access)
         if model is None or isinstance(model, str):
             model = open_model(model)
             stack.callback(getattr(model, "close", _nothing))

@@ -10,7 +10,11 @@ import typer
 from sqljury.cli import show
 from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
+    AccessOption,
+    AllowOption,
     CacheOption,
+    DenyOption,
+    MaskOption,
     MaxCalls,
     MaxTokens,
     MaxUsd,
@@ -18,6 +22,7 @@ from sqljury.cli.options import (
     PriceOption,
     RecipeOption,
     SeedOption,
+    access_of,
     budget,
     price_of,
 )
@@ -52,6 +57,10 @@ def ask(
     max_tokens: MaxTokens = None,
     max_usd: MaxUsd = None,
     price: PriceOption = None,
+    access: AccessOption = None,
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    mask: MaskOption = None,
 ) -> None:
     """Answer a question on a database: several queries are written, run and compared, and the best is shown."""
     from sqljury.db.connect import connect
@@ -60,18 +69,22 @@ def ask(
     from sqljury.pipeline import Pipeline
     from sqljury.questions import check_question
     from sqljury.schema.describe import load
+    from sqljury.schema.guard import guard
+    from sqljury.schema.introspect import introspect
     from sqljury.types import Limits, Question
 
     asked = Question(question, evidence)
     check_question(asked)
     known = load(*(notes or ()))
+    rules = access_of(access, allow, deny, mask)
     with connect(db) as database, show.progress() as report, interruptible() as cancel:
+        source = guard(database, introspect(database), rules) if rules else database
         language_model = open_model(
             model, cache=cache, budget=budget(max_calls, max_tokens, max_usd), price=price_of(price)
         )
         pipeline = Pipeline.from_recipe(recipe, language_model, Limits(seconds=timeout))
         try:
-            answer = pipeline.answer(asked, database, seed=seed, progress=report, cancel=cancel, notes=known)
+            answer = pipeline.answer(asked, source, seed=seed, progress=report, cancel=cancel, notes=known)
         except NoAnswerError as error:
             report.close()
             if explain:

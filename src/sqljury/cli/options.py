@@ -8,6 +8,7 @@ import typer
 
 if TYPE_CHECKING:
     from sqljury.llm.ledger import Budget, Price
+    from sqljury.schema.access import Access
 
 RecipeOption = Annotated[str, typer.Option(help="How to work: default, fast, or the path of a .toml file.")]
 ModelOption = Annotated[
@@ -22,6 +23,28 @@ MaxUsd = Annotated[float | None, typer.Option(min=0, help="Stop before spending 
 PriceOption = Annotated[
     str | None, typer.Option(metavar="IN/OUT", help="US dollars for a million tokens read and written, such as 0.25/1.")
 ]
+AccessOption = Annotated[
+    str | None, typer.Option("--access", metavar="FILE", help="A TOML file of what may be seen: docs/access.md.")
+]
+AllowOption = Annotated[
+    list[str] | None, typer.Option("--allow", metavar="PATTERN", help="Only these: table, or table.column, with *.")
+]
+DenyOption = Annotated[
+    list[str] | None, typer.Option("--deny", metavar="PATTERN", help="Tables or columns that are not seen nor read.")
+]
+MaskOption = Annotated[
+    list[str] | None, typer.Option("--mask", metavar="PATTERN", help="Columns whose values the model is not shown.")
+]
+
+
+def access_of(
+    path: str | None, allow: list[str] | None, deny: list[str] | None, mask: list[str] | None
+) -> Access | None:
+    """The rules of the file and of the options together, None when there are none; raises ``InputError``."""
+    from sqljury.schema.access import Access, load
+
+    given = Access(tuple(allow or ()), tuple(deny or ()), tuple(mask or ()))
+    return ((load(path) if path else Access()) + given) or None
 
 
 def budget(calls: int | None, tokens: int | None, usd: float | None) -> Budget | None:

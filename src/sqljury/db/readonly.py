@@ -61,6 +61,15 @@ def check(sql: str, dialect: str) -> None:
         raise QueryRefusedError(objection)
 
 
+def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
+    """The words of ``sql`` and the one statement in it; raises ``QueryRefusedError``. It may be no plain read yet."""
+    if "\x00" in sql or _SURROGATE.search(sql):
+        _refuse("the text holds characters that no query has")
+    if len(sql) > MAX_SQL_CHARS:
+        _refuse(f"the text is longer than {MAX_SQL_CHARS} characters")
+    return _parse(sql, dialect)
+
+
 @functools.lru_cache(maxsize=256)
 def _objection(sql: str, dialect: str) -> str | None:
     try:

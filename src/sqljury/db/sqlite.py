@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Self
 
 from sqljury.db import readonly, sqlite_file
 from sqljury.db.base import DEFAULT_LIMITS, error_text
-from sqljury.db.sqlite_walls import Authorizer, authorizer, functions_for, harden
+from sqljury.db.sqlite_walls import Authorizer, MayRead, authorizer, functions_for, harden, narrowed
 from sqljury.db.watch import Watch
 from sqljury.errors import (
     DatabaseError,
@@ -67,12 +67,22 @@ class SQLiteDatabase:
     def __repr__(self) -> str:
         return f"SQLiteDatabase({self.path!r})"
 
-    def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
-        """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
+    def execute(
+        self,
+        sql: str,
+        limits: Limits = DEFAULT_LIMITS,
+        cancel: threading.Event | None = None,
+        *,
+        may_read: MayRead | None = None,
+    ) -> Result:
+        """Run one read-only query; whatever is wrong with it becomes ``Result.error``.
+
+        SQLite itself refuses a query that reads a column for which ``may_read`` says no.
+        """
         watch = Watch(limits, cancel)
         try:
             readonly.check(sql, self.dialect)
-            return self._run(sql, (), watch, trusted=False)
+            return self._run(sql, (), watch, trusted=False, may_read=may_read)
         except QueryRefusedError as error:
             return Result(error=error_text("refused", str(error)), seconds=watch.seconds)
         except DatabaseLockedError as error:
@@ -103,17 +113,22 @@ class SQLiteDatabase:
     ) -> None:
         self.close()
 
-    def _run(self, sql: str, parameters: Sequence[str], watch: Watch, *, trusted: bool) -> Result:
+    def _run(
+        self, sql: str, parameters: Sequence[str], watch: Watch, *, trusted: bool, may_read: MayRead | None = None
+    ) -> Result:
         """Run until it works, fails for good, or the lock that another program holds outlasts the patience."""
         while True:
             with self._connection(watch) as opened:
                 try:
-                    result = _fetch(opened, sql, parameters, watch, trusted=trusted)
+                    result = _fetch(_narrow(opened, may_read), sql, parameters, watch, trusted=trusted)
                 except sqlite3.Error as error:
                     if _is_busy(error):
                         _wait_for_lock(watch, self.path)
                         continue
                     return Result(error=_explain(error, watch), seconds=watch.seconds)
+                finally:
+                    if may_read is not None:
+                        opened.connection.set_authorizer(opened.authorize)
                 # Without locks a writer may have come in between: what was read may be half old, half new.
                 if sqlite_file.is_current(self.path, opened.how) or watch.stop():
                     return result
@@ -144,6 +159,15 @@ class SQLiteDatabase:
             if sqlite_file.is_current(self.path, opened.how):
                 return opened
             opened.connection.close()
+
+
+def _narrow(opened: _Opened, may_read: MayRead | None) -> _Opened:
+    """The connection, which from now on lets only those columns be read."""
+    if may_read is None:
+        return opened
+    opened = opened._replace(authorize=narrowed(opened.authorize, may_read))
+    opened.connection.set_authorizer(opened.authorize)
+    return opened
 
 
 def _open(path: str, watch: Watch) -> _Opened:

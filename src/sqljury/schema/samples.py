@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from sqljury.db.base import Database
+from sqljury.schema.guard import skip
 from sqljury.schema.names import quote_name, quote_table
 from sqljury.types import Limits, Result, Row, Schema, Table
 
 _LIMITS: Final = Limits(seconds=2.0, bytes=16 * 1024 * 1024)
 TOO_LARGE: Final = "…"
 """What stands for the cells of a column too large to be read for a sample."""
+
+MASKED: Final = "…"
+"""What stands for the cells of a column whose values access rules mask."""
 
 
 def sample(db: Database, schema: Schema, rows: int = 3, *, views: bool = False) -> dict[str, Result]:
@@ -22,12 +27,27 @@ def sample(db: Database, schema: Schema, rows: int = 3, *, views: bool = False) 
 def sample_rows(db: Database, table: Table, rows: int = 3) -> Result:
     """The first ``rows`` rows in storage order, without a scan; ``error`` when the table cannot be read.
 
-    Columns too large to read (16 MiB over these rows) are filled with ``TOO_LARGE``.
+    Columns too large to read (16 MiB over these rows) are filled with ``TOO_LARGE``, those that access rules mask with
+    ``MASKED``, without being read.
     """
     names = [column.name for column in table.columns]
+    masked = skip(db)
+    read = [name for name in names if not masked(table.name, name)]
+    result = _read(db, table, read, rows)
+    return result if len(read) == len(names) or not result.ok else _with_masked(result, names, read)
+
+
+def _with_masked(result: Result, names: list[str], read: list[str]) -> Result:
+    """The rows with all columns of the table, of which only some were read."""
+    at = {name: index for index, name in enumerate(read)}
+    rows = tuple(tuple(row[at[name]] if name in at else MASKED for name in names) for row in result.rows)
+    return replace(result, columns=tuple(names), rows=rows)
+
+
+def _read(db: Database, table: Table, names: list[str], rows: int) -> Result:
     limits = Limits(_LIMITS.seconds, rows, _LIMITS.bytes)
     result = db.execute(_select(db, table, names, rows), limits)
-    if result.ok or len(names) == 1:
+    if result.ok or len(names) <= 1:
         return result
     single = [db.execute(_select(db, table, [name], rows), limits) for name in names]
     count = max(len(column.rows) for column in single)
@@ -39,6 +59,6 @@ def sample_rows(db: Database, table: Table, rows: int = 3) -> Result:
 
 
 def _select(db: Database, table: Table, names: list[str], rows: int) -> str:
-    columns = ", ".join(quote_name(name, db.dialect) for name in names)
+    columns = ", ".join(quote_name(name, db.dialect) for name in names) or "1"
     source = quote_table(table.name, table.schema, db.dialect)
     return f"SELECT {columns} FROM {source} LIMIT {int(rows)}"  # noqa: S608

@@ -1,0 +1,328 @@
+"""Refuses queries that touch what may not be read, before they reach the database.
+
+Every name of a query must be found to mean something that may be read; what cannot be found is refused. Where a name
+could mean two things, both must be allowed.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from sqljury.db import readonly
+from sqljury.errors import QueryRefusedError
+from sqljury.schema.access_names import broad, exact
+from sqljury.schema.access_resolve import Resolver, refuse
+from sqljury.schema.access_scopes import Chain, Output, Rules, Scope, Source, joined, may_share_hidden
+from sqljury.schema.access_words import check_rest, check_words, query_of, without_comments
+from sqljury.types import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sqlglot import exp
+
+__all__ = ["Checker", "Rules"]
+
+_CLAUSES: Final = ("where", "group", "having", "qualify", "windows", "distinct", "limit", "offset")
+_SELECT: Final = frozenset({"expressions", "from_", "joins", "laterals", "order", "with_", *_CLAUSES})
+_SET: Final = frozenset({"this", "expression", "distinct", "by_name", "with_", "order", "limit", "offset"})
+_SUBQUERY: Final = frozenset({"this", "alias", "joins", "with_", "order", "limit", "offset"})
+_TABLE: Final = frozenset({"this", "db", "alias", "joins"})
+_JOIN: Final = frozenset({"this", "on", "using", "method", "side", "kind"})
+_HALF: Final = frozenset({"SEMI", "ANTI"})
+
+Named = dict[str, "tuple[Output, exp.TableAlias]"]
+"""CTEs by their exact names; see ``access_names``."""
+
+
+class Checker:
+    """Checks queries against rules; holds nothing of a query between two of them."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._checked = functools.lru_cache(maxsize=256)(self._objection)
+
+    def check(self, sql: str) -> str:
+        """The query to run, without comments; raises ``QueryRefusedError`` when it touches what may not be read.
+
+        Comments are taken out because engines differ on where they end, and what is run must be what was checked.
+        """
+        text, objection = self._checked(sql)
+        if objection is not None:
+            raise QueryRefusedError(objection)
+        return text
+
+    def view_passes(self, view: Table) -> bool:
+        """Whether all that the definition of a view reads may be read; False when it cannot be made out."""
+        query = query_of(view.definition, self._rules.dialect)
+        return bool(query) and self._objection(query)[1] is None
+
+    def _objection(self, sql: str) -> tuple[str, str | None]:
+        try:
+            tokens, statement = readonly.parse(sql, self._rules.dialect)
+            text = without_comments(sql, tokens)
+            if text != sql:
+                tokens, statement = readonly.parse(text, self._rules.dialect)
+            check_words(tokens, text, self._rules.dialect)
+            _Walk(self._rules).run(statement, tokens)
+        except QueryRefusedError as error:
+            return "", str(error)
+        except RecursionError:
+            return "", "the query is nested too deeply; write one SELECT"
+        except Exception:  # a flaw of the analysis must not let a query pass, nor end the program
+            return "", "the query cannot be checked against the access rules; write a simpler SELECT"
+        return text, None
+
+
+class _Walk:
+    """One walk through one query."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._dialect = rules.dialect
+        self._names = Resolver(rules.dialect)
+        self._hidden: set[str] = set()
+
+    def run(self, statement: exp.Expr, tokens: Sequence[Any]) -> None:
+        """Raise ``QueryRefusedError`` unless all that the statement touches may be read."""
+        from sqlglot import exp
+
+        if not isinstance(statement, exp.Query | exp.Values):
+            refuse(f"only SELECT is allowed, this is {str(statement.key).upper()}; write one SELECT")
+        self.query(statement, {}, ())
+        check_rest(statement, tokens, self._hidden, self._names.seen)
+
+    def query(self, node: exp.Expr, named: Named, outer: Chain) -> Output:
+        """Check a whole query; ``outer`` are the scopes it stands in."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.Select):
+            return self._select(node, named, outer)
+        if isinstance(node, exp.SetOperation):
+            return self._set_operation(node, named, outer)
+        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query | exp.Values):
+            _only(node, _SUBQUERY - {"joins"})
+            return self._nested(node, named, outer)
+        if not isinstance(node, exp.Values):
+            refuse(f"{str(node.key).upper()} is not allowed under access rules; write one SELECT")
+        _only(node, {"expressions", "alias"})
+        self._names.expressions(node.expressions, outer, self._ask(named))
+        return Output(opaque=True)
+
+    def _nested(self, node: exp.Subquery, named: Named, outer: Chain) -> Output:
+        """A query in parentheses."""
+        named = self._with(node, named, outer)
+        return self._tail(node, self.query(node.this, named, outer), named, outer)
+
+    def _select(self, node: exp.Select, named: Named, outer: Chain) -> Output:
+        _only(node, _SELECT)
+        named = self._with(node, named, outer)
+        scope = Scope(aliases=frozenset(broad(item.alias) for item in node.expressions if item.alias))
+        joins = [*(node.args.get("joins") or ()), *(node.args.get("laterals") or ())]
+        if (start := node.args.get("from_")) is not None:
+            self._source(start.this, scope, named, outer)
+        self._joins(joins, scope, named, outer)
+        chain = (scope, *outer)
+        self._joined_columns(node, chain, named)
+        ask = self._ask(named)
+        self._names.expressions(node.expressions, chain, ask)
+        for clause in (*_CLAUSES, "order"):
+            found = node.args.get(clause)
+            self._names.expressions(found if isinstance(found, list) else [found], chain, ask)
+        return self._output(node, scope)
+
+    def _output(self, node: exp.Select, scope: Scope) -> Output:
+        from sqlglot import exp
+
+        sure, names, opaque = set(), set(), False
+        for item in node.expressions:
+            if isinstance(item, exp.Alias) and isinstance(item.args.get("alias"), exp.Identifier):
+                name = item.args["alias"]
+            elif isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier) and not item.this.quoted:
+                name = item.this
+            else:  # among them SQLite's "text", whose column keeps the quotes in its name
+                opaque = True
+                continue
+            sure.add(exact(name, self._dialect))
+            names.add(broad(name.name))
+        return Output(frozenset(sure), frozenset(names), opaque, tuple(scope.sources))
+
+    def _set_operation(self, node: exp.SetOperation, named: Named, outer: Chain) -> Output:
+        _only(node, _SET)
+        named = self._with(node, named, outer)
+        left = self.query(node.this, named, outer)
+        right = self.query(node.expression, named, outer)
+        both = Output(left.sure, left.names | right.names, True, left.sources + right.sources)
+        output = replace(both, sure=frozenset()) if node.args.get("by_name") else both
+        return self._tail(node, output, named, outer)
+
+    def _tail(self, node: exp.Expr, output: Output, named: Named, outer: Chain) -> Output:
+        """ORDER BY and LIMIT after a set operation or parentheses, which may name what any branch reads."""
+        scope = Scope(list(output.sources), output.names, shields=False)
+        clauses = [node.args.get(clause) for clause in ("order", "limit", "offset")]
+        self._names.expressions(clauses, (scope, *outer), self._ask(named))
+        return output
+
+    def _with(self, node: exp.Expr, named: Named, outer: Chain) -> Named:
+        """The CTEs in force within ``node``."""
+        from sqlglot import exp
+
+        found = node.args.get("with_")
+        if found is None:
+            return named
+        _only(found, {"expressions", "recursive"})
+        named = dict(named)
+        for cte in found.expressions:
+            _only(cte, {"this", "alias", "materialized"})
+            alias = cte.args["alias"]
+            key = exact(alias.this, self._dialect, table=True)
+            if found.args.get("recursive") and isinstance(cte.this, exp.Union):
+                output = self._recursive(cte.this, key, alias, named, outer)
+            else:  # its own name within it is that of a table
+                output = self.query(cte.this, {k: v for k, v in named.items() if k != key}, outer)
+            named[key] = replace(output, sources=()), alias
+        return named
+
+    def _recursive(self, union: exp.Union, key: str, alias: exp.TableAlias, named: Named, outer: Chain) -> Output:
+        """Only the second part of a recursive UNION refers to itself; its name in the first is that of a table."""
+        _only(union, _SET - {"with_"})
+        rest = {k: v for k, v in named.items() if k != key}
+        first = self.query(union.this, rest, outer)
+        itself = replace(first, sources=(), opaque=True)
+        second = self.query(union.expression, {**rest, key: (itself, alias)}, outer)
+        return self._tail(union, replace(first, opaque=True, sources=first.sources + second.sources), rest, outer)
+
+    def _source(self, node: exp.Expr, scope: Scope, named: Named, outer: Chain) -> None:
+        """Add an item of a FROM clause to the scope."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.Table):
+            _only(node, _TABLE)
+            scope.sources.append(self._table(node, named))
+            self._joins(node.args.get("joins") or (), scope, named, outer)
+        elif isinstance(node, exp.Subquery):
+            self._subquery(node, scope, named, outer)
+        elif isinstance(node, exp.Lateral):
+            _only(node, {"this", "alias"})
+            if not isinstance(node.this, exp.Subquery) or not isinstance(node.this.this, exp.Query):
+                refuse("functions in FROM are not allowed under access rules; name a table")
+            output = self.query(node.this, named, (scope.open(), *outer))
+            scope.sources.append(self._rules.derived(output, node.args.get("alias")))
+        elif isinstance(node, exp.Unnest):
+            _only(node, {"expressions", "alias", "offset"})
+            self._names.expressions(node.expressions, (scope.open(), *outer), self._ask(named))
+            scope.sources.append(self._rules.derived(Output(opaque=True), node.args.get("alias")))
+        elif isinstance(node, exp.Values):
+            output = self.query(node, named, (scope.open(), *outer))
+            scope.sources.append(self._rules.derived(output, node.args.get("alias")))
+        else:
+            refuse(f"{str(node.key).upper()} is not allowed in FROM under access rules; name a table")
+
+    def _table(self, node: exp.Table, named: Named) -> Source:
+        from sqlglot import exp
+
+        name, alias = node.this, node.args.get("alias")
+        if not isinstance(name, exp.Identifier):
+            refuse("functions in FROM are not allowed under access rules; name a table")
+        key = exact(name, self._dialect, table=True)
+        if node.args.get("db") is None and key in named:
+            output, cte = named[key]
+            if alias is not None and alias.this is not None:
+                cte = exp.TableAlias(this=alias.this.copy(), columns=[c.copy() for c in alias.columns or cte.columns])
+            return self._rules.derived(output, cte)
+        alike = node.args.get("db") is None and broad(name.name) in {broad(cte.name) for _, cte in named.values()}
+        table = self._rules.find(node)
+        if table is None:
+            refuse(f"there is no table {_say(node)} that may be read; use the tables of the schema")
+        source = self._rules.source(table, alias, loose=alike)
+        if source.partial and alias is not None and alias.columns:
+            refuse(f"columns of {_say(node)} cannot be renamed by its alias; use the names of the schema")
+        self._hidden |= source.hidden
+        return source
+
+    def _subquery(self, node: exp.Subquery, scope: Scope, named: Named, outer: Chain) -> None:
+        from sqlglot import exp
+
+        _only(node, _SUBQUERY)
+        alias = node.args.get("alias")
+        if isinstance(node.this, exp.Query | exp.Values) and not isinstance(node.this, exp.Table):
+            output = self._nested(node, named, (scope.open(), *outer))
+            scope.sources.append(self._rules.derived(output, alias))
+        elif isinstance(node.this, exp.Table):
+            before = len(scope.sources)
+            self._source(node.this, scope, named, outer)
+            inner = scope.sources[before:]
+            inside = len(inner) > 1 and (before or alias is not None)
+            if self._dialect == "sqlite" and inside and any(source.partial for source in inner):
+                refuse("joined tables in parentheses are read whole; write the joins without parentheses")
+            if alias is not None:
+                if alias.columns:
+                    refuse("an alias of joined tables cannot rename columns; use the names of the schema")
+                scope.sources[before:] = [replace(source, sure=frozenset()) for source in inner]
+                scope.sources.append(joined(inner, exact(alias.this, self._dialect, table=True), broad(alias.name)))
+        else:
+            refuse(f"{str(node.this.key).upper()} is not allowed in FROM under access rules; name a table")
+        self._joins(node.args.get("joins") or (), scope, named, outer)
+
+    def _joins(self, joins: Iterable[exp.Expr], scope: Scope, named: Named, outer: Chain) -> None:
+        """Add joined items; each ON clause is checked with what stands before it, and nothing there shields."""
+        from sqlglot import exp
+
+        for join in joins:
+            if not isinstance(join, exp.Join):
+                self._source(join, scope, named, outer)
+                continue
+            _only(join, _JOIN)
+            before = len(scope.sources)
+            self._source(join.this, scope, named, outer)
+            self._names.expressions([join.args.get("on")], (scope.open(), *outer), self._ask(named))
+            if str(join.kind).upper() in _HALF:  # not to be seen after its ON clause
+                scope.sources[before:] = [replace(source, sure=frozenset()) for source in scope.sources[before:]]
+
+    def _joined_columns(self, node: exp.Select, chain: Chain, named: Named) -> None:
+        """ON, USING and NATURAL again with all the sources there are: some engines look at later ones too."""
+        from sqlglot import exp
+
+        scope = chain[0].open()
+        start = node.args.get("from_")
+        roots = [*(node.args.get("joins") or ()), *([start] if start is not None else ())]
+        for join in (join for root in roots for join in _own_joins(root)):
+            if "NATURAL" in str(join.method).upper() and may_share_hidden(scope.sources):
+                refuse("NATURAL JOIN may compare columns that cannot be read; write JOIN ... ON")
+            for name in join.args.get("using") or ():
+                if not isinstance(name, exp.Identifier | exp.Column):
+                    refuse("USING takes names of columns; write JOIN ... ON")
+                self._names.expressions([name], (scope, *chain[1:]), self._ask(named))
+            self._names.expressions([join.args.get("on")], (scope, *chain[1:]), self._ask(named))
+
+    def _ask(self, named: Named) -> Any:
+        """What checks a subquery within an expression."""
+        return functools.partial(self._inner, named)
+
+    def _inner(self, named: Named, node: exp.Expr, chain: Chain) -> None:
+        self.query(node, named, chain)
+
+
+def _only(node: exp.Expr, allowed: Iterable[str]) -> None:
+    """Refuse a clause that the walk does not know."""
+    for key, value in node.args.items():
+        if value and key not in allowed:
+            refuse(f"{key.strip('_').upper()} is not allowed under access rules; write a simpler SELECT")
+
+
+def _own_joins(root: exp.Expr) -> Iterator[exp.Join]:
+    """The joins of a FROM clause, those in parentheses too."""
+    from sqlglot import exp
+
+    if isinstance(root, exp.Join):
+        yield root
+    if isinstance(root, exp.Join | exp.From) or (isinstance(root, exp.Subquery) and isinstance(root.this, exp.Table)):
+        yield from _own_joins(root.this)
+    for join in root.args.get("joins") or () if isinstance(root, exp.Table | exp.Subquery) else ():
+        yield from _own_joins(join)
+
+
+def _say(table: exp.Table) -> str:
+    return ".".join(part.name[:60] for part in table.parts)

@@ -1,0 +1,244 @@
+"""Finds what each name within an expression reads, and refuses what may not be read or cannot be found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from sqljury.errors import QueryRefusedError
+from sqljury.schema.access_names import broad, exact
+from sqljury.schema.access_scopes import Chain, Reading, Scope
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Ask = Callable[["exp.Expr", Chain], None]
+"""Checks a subquery within the scopes it stands in."""
+
+_WHOLE: Final = frozenset({"columns", "unpack"})
+_BY_NAME: Final = re.compile(
+    r"(query|table|schema|database|cursor)(_\w+)?_to_(xml|json)\w*|dblink\w*|ts_stat|pg_get_\w+|pg_read_\w+|lo_\w+"
+    r"|query|query_table|json_execute_serialized_sql|duckdb_\w+|pragma_\w+|col_description|obj_description"
+)
+"""Functions that take a query or the name of a table as text."""
+
+
+class Resolver:
+    """Checks expressions of one query; ``seen`` has the ids of the nodes of all names it found to be allowed."""
+
+    def __init__(self, dialect: str) -> None:
+        self._dialect = dialect
+        self.seen: set[int] = set()
+
+    def expressions(self, nodes: Iterable[exp.Expr | None], chain: Chain, ask: Ask) -> None:
+        """Check these expressions, which stand in the scopes of ``chain``; raises ``QueryRefusedError``."""
+        for node in nodes:
+            if node is not None and not isinstance(node, bool | str):
+                self._node(node, chain, ask)
+
+    def _node(self, node: exp.Expr, chain: Chain, ask: Ask) -> None:
+        """One node: what is special of it, then its parts."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.Query | exp.Values):
+            ask(node, chain)
+        elif isinstance(node, exp.Column):
+            self._column(node, chain, ask)
+        elif isinstance(node, exp.Identifier):
+            self._bare(node, chain)
+        elif isinstance(node, exp.Lambda | exp.Comprehension):
+            self._bound(node, chain, ask)
+        elif isinstance(node, exp.Dot):
+            self._dot(node, chain, ask)
+        elif isinstance(node, exp.Cast):
+            self._cast(node, chain, ask)
+        else:
+            self._check_kind(node, chain)
+            self.expressions(self._parts(node), chain, ask)
+
+    def _check_kind(self, node: exp.Expr, chain: Chain) -> None:
+        """Refuse nodes that read columns without naming them, or by names in a text."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.Star):
+            self._star(chain[:1] if chain and chain[0].sources else chain)
+        elif isinstance(node, exp.Columns | exp.PositionalColumn | exp.Match):
+            self._star(chain)
+        elif isinstance(node, exp.Pivot | exp.Table | exp.Describe | exp.Command | exp.ObjectIdentifier):
+            refuse(f"{str(node.key).upper()} is not allowed under access rules; write one SELECT")
+        elif isinstance(node, exp.In) and node.args.get("field") is not None and self._dialect == "sqlite":
+            refuse("IN takes a list or a subquery in parentheses under access rules")
+        elif isinstance(node, exp.Func):
+            name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
+            if name in _WHOLE:
+                self._star(chain)
+            if _BY_NAME.fullmatch(name):
+                refuse(f"{name} is not allowed under access rules")
+
+    def _parts(self, node: exp.Expr) -> list[exp.Expr]:
+        """The parts of a node to check; labels are no names of columns."""
+        from sqlglot import exp
+
+        counted: exp.Expr | None = node.this if isinstance(node, exp.Count) else None
+        if isinstance(counted, exp.Star) and not any(counted.args.values()):
+            return [part for part in node.iter_expressions() if part is not counted]
+        skipped: tuple[object, ...] = ()
+        if isinstance(node, exp.Alias | exp.Aliases):
+            skipped = (node.args.get("alias"), *(node.expressions if isinstance(node, exp.Aliases) else ()))
+        elif isinstance(node, exp.PropertyEQ | exp.Kwarg):
+            skipped = (node.this,) if isinstance(node.this, exp.Identifier | exp.Var) else ()
+        elif isinstance(node, exp.Window):
+            skipped = tuple(part for part in node.iter_expressions() if isinstance(part, exp.Identifier))
+        elif isinstance(node, exp.Collate):
+            skipped = (node.expression,) if isinstance(node.expression, exp.Identifier | exp.Column) else ()
+        ids = {id(part) for part in skipped}
+        return [part for part in node.iter_expressions() if id(part) not in ids]
+
+    def _cast(self, node: exp.Cast, chain: Chain, ask: Ask) -> None:
+        from sqlglot import exp
+
+        parts = [part for part in node.iter_expressions() if part is not node.args.get("to")]
+        self.expressions(parts, chain, ask)
+        for part in node.args["to"].walk():
+            if isinstance(part, exp.Column | exp.Query | exp.Table | exp.ObjectIdentifier):
+                refuse(f"a cast to {node.args['to'].sql(self._dialect)[:60]} is not allowed under access rules")
+
+    def _bound(self, node: exp.Lambda | exp.Comprehension, chain: Chain, ask: Ask) -> None:
+        """A lambda or comprehension, whose parameters are names of their own."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.Comprehension):
+            self.expressions([node.args.get("iterator")], chain, ask)
+            parameters, body = [node.expression], [node.this, node.args.get("condition")]
+        else:
+            parameters, body = node.expressions, [node.this]
+        for name in parameters:
+            self._check_parameter(name, chain)
+        own = Scope(aliases=frozenset(broad(name.name) for name in parameters), shields=False)
+        self.expressions(body, (own, *chain), ask)
+
+    def _check_parameter(self, name: exp.Expr, chain: Chain) -> None:
+        """Refuse a parameter that could be a column: to most engines ``f(a -> 'b')`` takes ``b`` out of ``a``."""
+        from sqlglot import exp
+
+        if not isinstance(name, exp.Identifier):
+            refuse("a parameter must be a plain name under access rules")
+        self._is_value(name, chain)
+        self._is_row(name, chain)
+
+    def _dot(self, node: exp.Dot, chain: Chain, ask: Ask) -> None:
+        """A field of a value: the value is checked, and a function called that way."""
+        from sqlglot import exp
+
+        self._node(node.this, chain, ask)
+        field = node.expression
+        if isinstance(field, exp.Identifier):
+            self.seen.add(id(field))  # of a value that may be read whole
+        else:
+            self._node(field, chain, ask)
+
+    def _column(self, node: exp.Column, chain: Chain, ask: Ask) -> None:
+        from sqlglot import exp
+
+        owners = [part for key in ("catalog", "db", "table") if (part := node.args.get(key)) is not None]
+        names = [*owners, node.this]
+        star = isinstance(node.this, exp.Star)
+        if not all(isinstance(part, exp.Identifier) for part in (owners if star else names)):
+            refuse("a column's name must be written as a name, not as a text")
+        if star:
+            self._star_of(owners, chain)
+            self.expressions(node.this.iter_expressions(), chain, ask)  # of EXCLUDE and REPLACE
+        elif not owners:
+            self._bare(node.this, chain)
+        else:
+            found = [self._qualified(owner, name, chain) for owner, name in pairwise(names)]
+            if not any(found) and not self._has_fields(owners[0], chain):
+                refuse_column(".".join(part.name for part in names))
+        self.seen |= {id(part) for part in names}
+
+    def _star_of(self, owners: list[exp.Identifier], chain: Chain) -> None:
+        """``t.*``, or ``*`` of a value that has fields."""
+        names = {broad(owner.name) for owner in owners}
+        found = [source for scope in chain for source in scope.sources if names & source.answers]
+        if any(source.partial for source in found):
+            _refuse_star()
+        if not found and not self._has_fields(owners[0], chain):
+            refuse_column(".".join(owner.name for owner in owners))
+
+    def _star(self, chain: Chain) -> None:
+        if any(source.partial for scope in chain for source in scope.sources):
+            _refuse_star()
+
+    def _bare(self, name: exp.Identifier, chain: Chain) -> None:
+        """A name without a qualifier; one in double quotes that nothing has is a text to SQLite."""
+        is_text = self._dialect == "sqlite" and name.quoted
+        if not self._is_value(name, chain) and not self._is_row(name, chain) and not is_text:
+            refuse_column(name.name)
+        self.seen.add(id(name))
+
+    def _has_fields(self, owner: exp.Identifier, chain: Chain) -> bool:
+        """Whether what stands before a dot may be a column with fields rather than a table."""
+        return self._dialect in ("duckdb", "postgres") and self._is_value(owner, chain)
+
+    def _is_value(self, name: exp.Identifier, chain: Chain) -> bool:
+        """Whether the name means a column or an alias that may be read; refuses one that may not."""
+        _check_length(name, self._dialect)
+        found = False
+        for scope in chain:
+            readings = {source.read(name, self._dialect) for source in scope.sources}
+            if Reading.HIDDEN in readings:
+                refuse_column(name.name)
+            if Reading.SURE in readings and scope.shields:
+                return True
+            found = found or bool(readings - {None}) or broad(name.name) in scope.aliases
+        if found:
+            self._is_row(name, chain)  # it may be that as well
+        return found
+
+    def _is_row(self, name: exp.Identifier, chain: Chain) -> bool:
+        """Whether the name means whole rows of a source; refuses those with columns that may not be read."""
+        rows = [source for scope in chain for source in scope.sources if broad(name.name) in source.answers]
+        if any(source.partial for source in rows):
+            refuse_row(name.name)
+        return bool(rows)
+
+    def _qualified(self, owner: exp.Identifier, name: exp.Identifier, chain: Chain) -> bool:
+        """Whether ``owner.name`` is a column that may be read; refuses one that may not."""
+        _check_length(name, self._dialect)
+        found = False
+        key, folded = exact(owner, self._dialect, table=True), broad(owner.name)
+        for scope in chain:
+            readings = [(s.alias == key, s.read(name, self._dialect)) for s in scope.sources if folded in s.answers]
+            if any(reading is Reading.HIDDEN for _, reading in readings):
+                refuse_column(f"{owner.name}.{name.name}")
+            if (True, Reading.SURE) in readings and scope.shields:
+                return True
+            found = found or any(reading is not None for _, reading in readings)
+        return found
+
+
+def refuse(why: str) -> NoReturn:
+    """Raise ``QueryRefusedError``."""
+    raise QueryRefusedError(why)
+
+
+def refuse_row(name: str) -> NoReturn:
+    """Refuse a table's name in the place of a value."""
+    refuse(f"{name[:60]} as a whole may not be read; name its columns")
+
+
+def refuse_column(name: str) -> NoReturn:
+    """Refuse a name in the same words whether it is hidden or does not exist."""
+    refuse(f"there is no column {name[:120]} that may be read here; use the columns of the schema, each with its table")
+
+
+def _refuse_star() -> NoReturn:
+    refuse("* is not allowed here, not all columns may be read; name those of the schema")
+
+
+def _check_length(name: exp.Identifier, dialect: str) -> None:
+    # PostgreSQL cuts longer names, so that they mean another one.
+    if dialect == "postgres" and len(name.name.encode()) > 63:
+        refuse(f"the name {name.name[:60]}… is longer than PostgreSQL's names")

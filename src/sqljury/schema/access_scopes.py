@@ -1,0 +1,180 @@
+"""What the names in a query may mean: the sources of its FROM clauses, and which of their columns may be read."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from sqljury.schema.access_names import broad, declared, exact
+from sqljury.types import Schema, Table
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_ROW_IDS: Final = {"sqlite": ("rowid", "oid", "_rowid_"), "duckdb": ("rowid",)}
+
+
+class Reading(enum.Enum):
+    """What a source makes of a column's name: surely its own, perhaps its own, or one that may not be read."""
+
+    SURE = enum.auto()
+    MAYBE = enum.auto()
+    HIDDEN = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One item of a FROM clause.
+
+    ``sure`` holds keys of ``access_names.exact``, the other sets keys of ``broad``. ``answers`` are the names that
+    qualify its columns, ``alias`` the one that surely does. ``partial`` says that not all of it may be read, ``opaque``
+    that it may have columns of any name, all of which may be read.
+    """
+
+    alias: str = ""
+    answers: frozenset[str] = frozenset()
+    sure: frozenset[str] = frozenset()
+    maybe: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
+    partial: bool = False
+    opaque: bool = False
+
+    def read(self, name: exp.Identifier, dialect: str) -> Reading | None:
+        """What this name would read here, None when it has no such column."""
+        if exact(name, dialect) in self.sure:
+            return Reading.SURE
+        folded = broad(name.name)
+        if folded in self.hidden:
+            return Reading.HIDDEN
+        return Reading.MAYBE if self.opaque or folded in self.maybe else None
+
+
+@dataclass(slots=True)
+class Scope:
+    """The sources of one SELECT and the names it gives its columns (keys of ``broad``).
+
+    Where ``shields`` is False, a name found here may still mean something outside.
+    """
+
+    sources: list[Source] = field(default_factory=list)
+    aliases: frozenset[str] = frozenset()
+    shields: bool = True
+
+    def open(self) -> Scope:
+        """The same without shielding, as it stands now."""
+        return Scope(list(self.sources), self.aliases, shields=False)
+
+
+Chain = tuple[Scope, ...]
+"""Scopes from the innermost outwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The columns of a subquery: names that are surely there, all that may be, and the sources it read."""
+
+    sure: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    opaque: bool = False
+    sources: tuple[Source, ...] = ()
+
+
+class Rules:
+    """Which columns of a schema's tables may be read: ``shown`` has them by the table's name."""
+
+    def __init__(self, schema: Schema, shown: Mapping[str, Iterable[str]], default: str) -> None:
+        self.dialect = schema.dialect
+        self.default = default
+        self.shown = {name: frozenset(columns) for name, columns in shown.items()}
+        self.tables = schema.tables
+
+    def find(self, table: exp.Table) -> Table | None:
+        """The table of the schema that this surely is, if it may be read; None otherwise."""
+        name, owner = table.this, table.args.get("db")
+        key = exact(name, self.dialect, table=True)
+        place = "" if owner is None else exact(owner, self.dialect, table=True)
+        inner = [t for t in self.tables if self._key(t) == key and self._is_in(t, place)]
+        found = [t for t in inner if _bare(t) == name.name] if len(inner) > 1 else inner
+        return found[0] if len(found) == 1 and self.shown.get(found[0].name) else None
+
+    def source(self, table: Table, alias: exp.TableAlias | None, *, loose: bool = False) -> Source:
+        """A table in a FROM clause; ``loose`` when the name may mean another source instead."""
+        shown = self.shown[table.name]
+        sure = frozenset(declared(name, self.dialect) for name in shown)
+        maybe = frozenset(broad(name) for name in shown)
+        hidden = frozenset(broad(column.name) for column in table.columns if column.name not in shown)
+        ids = frozenset(_ROW_IDS.get(self.dialect, ())) - maybe
+        if not shown.issuperset(table.primary_key) and self.dialect == "sqlite":
+            hidden |= ids  # the row's number is the primary key
+        else:
+            maybe |= ids - hidden
+        renamed = [] if alias is None else alias.columns
+        if renamed:
+            sure = frozenset(exact(column, self.dialect) for column in renamed)
+            maybe |= frozenset(broad(column.name) for column in renamed)
+        label = table.name if alias is None or alias.this is None else alias.name
+        return Source(
+            alias=self._label(table)
+            if alias is None or alias.this is None
+            else exact(alias.this, self.dialect, table=True),
+            answers=frozenset({broad(label), broad(_bare(table))}),
+            sure=frozenset() if loose else sure,
+            maybe=maybe,
+            hidden=hidden,
+            partial=any(column.name not in shown for column in table.columns),
+        )
+
+    def derived(self, output: Output, alias: exp.TableAlias | None, *, loose: bool = False) -> Source:
+        """A subquery in a FROM clause, or a CTE; what it reads was checked on its own."""
+        columns = [] if alias is None else alias.columns
+        sure = frozenset(exact(column, self.dialect) for column in columns) or output.sure
+        names = output.names | {broad(column.name) for column in columns}
+        named = alias is not None and alias.this is not None
+        # SQLite may lend a row's number to what is made of the table.
+        ids = frozenset(_ROW_IDS["sqlite"]) - names if self.dialect == "sqlite" else frozenset()
+        return Source(
+            alias=exact(alias.this, self.dialect, table=True) if named and alias is not None else "",
+            answers=frozenset({broad(alias.name)}) if named and alias is not None else frozenset(),
+            sure=frozenset() if loose else sure,
+            maybe=names,
+            hidden=ids,
+            opaque=output.opaque or bool(columns),
+        )
+
+    def _key(self, table: Table) -> str:
+        return declared(_bare(table), self.dialect, table=True)
+
+    def _label(self, table: Table) -> str:
+        return self._key(table)
+
+    def _is_in(self, table: Table, place: str) -> bool:
+        if not place:
+            return not table.schema
+        return declared(table.schema or self.default, self.dialect, table=True) == place
+
+
+def _bare(table: Table) -> str:
+    return table.name.removeprefix(table.schema + ".") if table.schema else table.name
+
+
+def joined(sources: Sequence[Source], alias: str, answers: str) -> Source:
+    """What an alias for several joined sources stands for."""
+    return Source(
+        alias=alias,
+        answers=frozenset({answers}),
+        hidden=frozenset().union(*(source.hidden for source in sources)),
+        partial=any(source.partial for source in sources),
+        opaque=True,
+    )
+
+
+def may_share_hidden(sources: Sequence[Source]) -> bool:
+    """Whether a hidden column of one source may have its name in common with another's."""
+    return any(
+        source.hidden and (other.opaque or not source.hidden.isdisjoint(other.maybe | other.hidden))
+        for source in sources
+        for other in sources
+        if other is not source and (source.partial or other.partial)
+    )

@@ -1,0 +1,95 @@
+"""The words of a query: what a parser drops or reads otherwise than an engine does not pass unseen."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from sqljury.schema.access_names import broad
+from sqljury.schema.access_resolve import refuse, refuse_column
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def without_comments(sql: str, tokens: Sequence[Any]) -> str:
+    """The text with blanks for all that is not a word of it."""
+    parts, end = [], 0
+    for token in tokens:
+        parts += [_blank(sql[end : token.start]), sql[token.start : token.end + 1]]
+        end = token.end + 1
+    return "".join([*parts, _blank(sql[end:])])
+
+
+def _blank(text: str) -> str:
+    return "".join(c if c.isspace() else " " for c in text)
+
+
+def check_words(tokens: Sequence[Any], text: str, dialect: str) -> None:
+    """Refuse words that the parser and the engine are known to read differently."""
+    for token, following in zip_longest(tokens, tokens[1:]):
+        if token.token_type.name == "HINT":
+            refuse("hints are not allowed under access rules")
+        close = following is not None and following.start == token.end + 1
+        if dialect in ("duckdb", "postgres") and close and token.text.lower() == "u" and text[following.start] == "&":
+            refuse('U&"..." is not allowed under access rules; write the name plainly')
+        if dialect == "mysql" and close and token.text == following.text == "-":
+            refuse("-- without a blank after it is not allowed under access rules")
+
+
+def check_rest(statement: exp.Expr, tokens: Sequence[Any], hidden: Collection[str], seen: Collection[int]) -> None:
+    """Refuse a hidden name where neither the walk nor a label accounts for it; ``seen`` has the ids of checked nodes.
+
+    The parser drops some words, and takes others for units or parameters that an engine takes for columns.
+    """
+    if not hidden:
+        return
+    used = {_start(node) for node in statement.walk() if id(node) in seen or _is_label(node)}
+    kinds = _name_kinds()
+    before = ""
+    for token, following in zip_longest(tokens, tokens[1:]):
+        # What is called like a function takes whole rows, which are refused; AS and :: have a label or a type.
+        called = following is not None and following.token_type.name == "L_PAREN"
+        accounted = token.start in used or called or before in ("AS", "::")
+        if not accounted and token.token_type.name in kinds and broad(token.text) in hidden:
+            refuse_column(token.text)
+        before = token.text.upper()
+
+
+def _start(node: exp.Expr) -> int:
+    """Where in the text a name stands, -1 for what is no name."""
+    start = node.meta.get("start")
+    return start if isinstance(start, int) else -1
+
+
+def _is_label(node: exp.Expr) -> bool:
+    """Whether this is a name that is given here rather than used, or a table's."""
+    from sqlglot import exp
+
+    return isinstance(node, exp.Identifier) and isinstance(node.parent, exp.TableAlias | exp.Alias | exp.Table)
+
+
+@functools.cache
+def _name_kinds() -> frozenset[str]:
+    """Kinds of words that may be names; those left out are reserved or stand in every other query."""
+    from sqlglot.parser import Parser
+
+    kinds = {kind.name for kind in (*Parser.ID_VAR_TOKENS, *Parser.TYPE_TOKENS)} | {"VAR", "IDENTIFIER"}
+    return frozenset(kinds - {"ASC", "DESC", "END", "ALL", "LEFT", "RIGHT", "FULL", "NATURAL", "CASE"})
+
+
+def query_of(definition: str, dialect: str) -> str:
+    """The query in the statement that made a view, or the text itself where only the query is kept."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tokens = sqlglot.tokenize(definition, read=dialect)
+    except SqlglotError:
+        return ""
+    if not tokens or tokens[0].text.upper() != "CREATE":
+        return definition
+    ends = [token.end for token in tokens if token.text.upper() == "AS"]
+    return definition[ends[0] + 1 :] if ends else ""
