@@ -237,9 +237,9 @@ def meanings(databases: Path, folder: Path) -> None:
 
 
 def rank(found: Sequence[Any], value: str) -> int:
-    """Where the value stands among the different values found, from 1; 0 if it does not."""
-    different = list(dict.fromkeys(match.value for match in found))
-    return different.index(value) + 1 if value in different else 0
+    """Where the value stands among the first five found that differ in more than case, from 1; 0 if it does not."""
+    different = list(dict.fromkeys(match.value.casefold() for match in found))[:5]
+    return different.index(value.casefold()) + 1 if value.casefold() in different else 0
 
 
 def write_crowd(path: Path, databases: Path, pairs: Sequence[dict[str, str]]) -> int:

@@ -51,7 +51,7 @@ def arrays(found: Sequence[Found], check: Check) -> dict[str, NDArray[Any]]:
         "starts": starts.astype(np.uint32),
         "lists": lists,
         "vector_keys": owners[notions],
-        "vectors": meanings.vectors([texts[at] for at in notions])
+        "vectors": meanings.vectors([meanings.usual(texts[at]) for at in notions])
         if meanings.available()
         else np.zeros((0, 0), np.float32),
     }

@@ -26,6 +26,7 @@ ALL_VALUES: Final = 50_000
 
 _WEIGHTS: Final = "weights/l2_supercat_256.safetensors"
 _TOKENIZER: Final = "tokenizers/l2_supercat_tokenizer_config.json"
+_ABBREVIATION: Final = 4
 _lock = threading.Lock()
 
 
@@ -66,27 +67,49 @@ def vectors(texts: Sequence[str]) -> F32:
     """Unit vectors of the texts, a row each; zeros for an empty text."""
     import numpy as np
 
-    with _lock:
-        tokenizer, table = _model()
+    table = _model().table
     found = np.zeros((len(texts), table.shape[1]), dtype=np.float32)
     for row, text in enumerate(texts):
-        # One by one: the tokenizer's own threads would not survive a fork.
-        tokens = tokenizer.encode(_plain(text), add_special_tokens=False).ids
-        if tokens:
+        if tokens := _tokens(text):
             mean = table[tokens].astype(np.float32).mean(axis=0)
             found[row] = mean / max(float(np.linalg.norm(mean)), 1e-9)
     return found
 
 
-def knows(word: str) -> bool:
-    """Whether this is a word of the model's own vocabulary, so that it is hardly misspelt."""
+def forms(text: str) -> list[str]:
+    """The ways to write a text that is searched for, of which one may be nearer to a value's than another."""
+    if text.isupper():  # perhaps an abbreviation, which is no word in small letters
+        return [text]
+    return list(dict.fromkeys((text, usual(text), text.title())))
+
+
+def usual(text: str) -> str:
+    """Small letters where all words are known in these, as most are but names; long words in capitals too."""
+    lowered = text.lower()
+    if len(text) > _ABBREVIATION and text.isupper():
+        return lowered
+    return lowered if all(_is_token(word) for word in lowered.split()) else text
+
+
+def knows(text: str) -> bool:
+    """Whether all words are of the model's own vocabulary, so that they are hardly misspelt."""
+    return all(any(map(_is_token, {word, word.lower(), word.title()})) for word in text.split())
+
+
+def shares_pieces_only(one: str, other: str) -> bool:
+    """Whether two texts share pieces of words but no word: then their vectors are alike for no reason of meaning."""
+    words = set(one.lower().split()) & set(other.lower().split())
+    return not words and any(set(_tokens(form)) & set(_tokens(other)) for form in forms(one))
+
+
+def _is_token(word: str) -> bool:
+    return len(_tokens(word)) == 1
+
+
+@lru_cache(100_000)
+def _tokens(text: str) -> list[int]:
+    # One by one: the tokenizer's own threads would not survive a fork. Lone surrogates it does not take.
     with _lock:
         tokenizer = _model().tokenizer
-    forms = {word, word.lower(), word.title()}
-    return any(len(tokenizer.encode(_plain(form), add_special_tokens=False).ids) == 1 for form in forms)
-
-
-def _plain(text: str) -> str:
-    """The text without lone surrogates, which the tokenizer does not take; shouting is lowered, abbreviations stay."""
-    text = text.encode("utf-8", "replace").decode("utf-8")
-    return text.lower() if len(text) > 4 and text.isupper() else text
+    found: list[int] = tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8"), add_special_tokens=False).ids
+    return found

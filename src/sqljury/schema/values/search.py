@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -24,11 +25,20 @@ QUERY_CHARS: Final = 200
 _POOL, _WORDS_POOL = 1000, 300
 _LISTED: Final = 250_000
 """Entries of lists looked through for one query, the rarest features first: some 5 ms."""
-_NEAREST: Final = 20
-_INITIALS, _FIRST_LETTER, _CODE, _SHORT_CODE = 0.85, 0.62, 0.95, 0.8
-_KNOWN_WORD: Final = 0.75
+_NEAREST: Final = 60
+_VARIANTS: Final = 50
+"""Values that differ in case, accents or signs alone, each with its column, of which so many are told."""
+_CERTAIN: Final = 0.98
+_INITIALS, _TWO_INITIALS, _FIRST_LETTER, _CODE, _SHORT_CODE = 0.85, 0.65, 0.55, 0.9, 0.75
+_KNOWN_WORD: Final = 0.6
 """What a near spelling is worth when what was searched for is a word, and so hardly a misspelling."""
-_MEANING_FLOOR, _MEANING_SLOPE = 0.3, 0.7
+_MEANING_FROM, _MEANING_SLOPE = 0.15, 1.25
+"""Vectors less alike than the first say nothing; from there the score rises."""
+_PIECES: Final = 0.6
+_SECOND: Final = 0.35
+"""What a second reason adds to the first, of what is missing to certainty."""
+_REPEATED: Final = 0.9
+"""What each further value found in the same way counts when the best are chosen: reasons can be wrong altogether."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,11 @@ class Match:
     how: How
 
 
-Reasons = dict[int, tuple[float, How]]
+Found = dict[int, tuple[float, How]]
+"""For each key a score, and what it rests on."""
+
+Reasons = dict[int, dict[How, float]]
+"""For each key the score of every reason to take it."""
 
 
 class Searcher:
@@ -61,55 +75,47 @@ class Searcher:
         self._lock = threading.Lock()
 
     def search(self, texts: Sequence[str], limit: int) -> list[list[Match]]:
-        """For each text the ``limit`` best values, each with every column that has it; best first."""
+        """For each text the ``limit`` best values, each with every column that has it, and as it is spelt there."""
         return [list(self._one(text[:QUERY_CHARS], limit)) for text in texts]
 
     def _one(self, text: str, limit: int) -> Iterator[Match]:
         folded = fold(text)
         if not folded or not self._count:
             return
-        reasons = self._spelt(text, folded)
-        self._take(reasons, self._coded(text, folded))
-        if len(self._vector_keys):
-            self._take(reasons, self._shortened(folded))
-            self._take(reasons, self._meant(text))
-        best = heapq.nsmallest(limit, ((-score, key) for key, (score, _) in reasons.items()))
-        left = limit
-        for _, key in best:
-            for value, places in self._values(key, text):
-                if not left:
-                    return
-                left -= 1
-                score, how = reasons[key]
+        reasons: Reasons = {}
+        for found in (self._spelt(text, folded), self._coded(text, folded), self._shortened(text, folded), self._meant(text)):
+            for key, (score, how) in found.items():
+                ways = reasons.setdefault(key, {})
+                ways[how] = max(score, ways.get(how, 0.0))
+        for key, score, how in _chosen(reasons, limit):
+            for value, table, column in self._values(key, text):
                 if value == text:
-                    score, how = 1.0, "exact"
-                for table, column in places:
+                    yield Match(value, table, column, 1.0, "exact")
+                else:
                     yield Match(value, table, column, round(score, 4), how)
 
-    @staticmethod
-    def _take(reasons: Reasons, more: Reasons) -> None:
-        for key, reason in more.items():
-            if key not in reasons or reason[0] > reasons[key][0]:
-                reasons[key] = reason
-
-    def _spelt(self, text: str, folded: str) -> Reasons:
+    def _spelt(self, text: str, folded: str) -> Found:
         """By letters, words and initials, among the keys that share most features."""
         near = self._sharing(folded, _POOL)
         if not near:
             return {}
         keys = [self._key(key) for key in near]
-        trust = _KNOWN_WORD if len(self._vector_keys) and _is_words(text) else 1.0
-        found: Reasons = {}
+        known = len(self._vector_keys) > 0 and meanings.knows(text)
+        trust = _KNOWN_WORD if known else 1.0
+        found: Found = {}
         for key, name, score in zip(near, keys, spelling.whole(folded, keys).tolist(), strict=True):
             found[key] = (0.99, "same letters") if name == folded else (score * trust, "spelling")
         near, keys = near[:_WORDS_POOL], keys[:_WORDS_POOL]
-        if " " in folded or any(" " in key for key in keys):
-            scores = spelling.by_words(folded, keys).tolist()
-            self._take(found, {key: (score, "words") for key, score in zip(near, scores, strict=True)})
-            ours = spelling.initials(folded)
-            for key, name in zip(near, keys, strict=True):
-                if name in ours or folded in spelling.initials(name):
-                    self._take(found, {key: (_INITIALS, "initials")})
+        if " " not in folded and not any(" " in key for key in keys):
+            return found
+        ours = spelling.initials(folded)
+        scores = spelling.by_words(folded, keys, 1.0 if known else spelling.SAME_WORD).tolist()
+        for key, name, score in zip(near, keys, scores, strict=True):
+            if name in ours or folded in spelling.initials(name):
+                score = _INITIALS if min(len(name), len(folded)) > 2 else _TWO_INITIALS
+                found[key] = (score if text.isupper() else score * trust, "initials")
+            elif score > found[key][0]:
+                found[key] = (score, "words")
         return found
 
     def _sharing(self, folded: str, most: int) -> list[int]:
@@ -141,25 +147,29 @@ class Searcher:
         """The position of a key, None when no value has it."""
         return next((at for at in self._sharing(key, 20) if self._key(at) == key), None)
 
-    def _coded(self, text: str, folded: str) -> Reasons:
-        found: Reasons = {}
+    def _coded(self, text: str, folded: str) -> Found:
+        """What is known to mean the same, and the first letter of a word."""
+        found: Found = {}
         for name in codes.other_names(text):
             if (key := self._find(name)) is not None:
-                found[key] = (_SHORT_CODE if len(name) < 3 else _CODE, "code")
+                found[key] = (_SHORT_CODE if min(len(name), len(folded)) < 3 else _CODE, "code")
         if len(folded) > 1 and " " not in folded and (key := self._find(folded[0])) is not None:
             found.setdefault(key, (_FIRST_LETTER, "abbreviation"))
         return found
 
-    def _shortened(self, folded: str) -> Reasons:
+    def _shortened(self, text: str, folded: str) -> Found:
         """Notions that the text is short for, or that are short for it."""
+        if not len(self._vector_keys):
+            return {}
+        trust = _KNOWN_WORD if meanings.knows(text) else 1.0
         if self._notions is None:
             with self._lock:
                 self._notions = self._by_first_letter()
-        found: Reasons = {}
+        found: Found = {}
         for name, key in self._notions.get((folded[0], folded.count(" ")), ()):
             short, long = (name, folded) if len(name) < len(folded) else (folded, name)
             if short != long and (score := spelling.abbreviates(short, long)):
-                found[key] = (score, "abbreviation")
+                found[key] = (score * trust if short == folded else score, "abbreviation")
         return found
 
     def _by_first_letter(self) -> dict[tuple[str, int], list[tuple[str, int]]]:
@@ -170,17 +180,21 @@ class Searcher:
                 found.setdefault((name[0], name.count(" ")), []).append((name, key))
         return found
 
-    def _meant(self, text: str) -> Reasons:
+    def _meant(self, text: str) -> Found:
         """Notions whose vectors are nearest."""
         import numpy as np
 
-        forms = list(dict.fromkeys((text, text.lower(), text.title())))
-        alike = (self._vectors @ meanings.vectors(forms).T).max(axis=1)
-        nearest = np.argsort(-alike, kind="stable")[:_NEAREST]
-        found: Reasons = {}
-        for at in nearest.tolist():
-            score = _MEANING_FLOOR + _MEANING_SLOPE * float(alike[at])
-            self._take(found, {int(self._vector_keys[at]): (min(score, 0.97), "meaning")})
+        if not len(self._vector_keys):
+            return {}
+        alike = (self._vectors @ meanings.vectors(meanings.forms(text)).T).max(axis=1)
+        found: Found = {}
+        for at in np.argsort(-alike, kind="stable")[:_NEAREST].tolist():
+            key = int(self._vector_keys[at])
+            score = min(_MEANING_SLOPE * (float(alike[at]) - _MEANING_FROM), 0.97)
+            if meanings.shares_pieces_only(text, meanings.usual(self._values(key, text)[0][0])):
+                score *= _PIECES
+            if score > 0:
+                found[key] = (score, "meaning")
         return found
 
     def _key(self, key: int) -> str:
@@ -193,19 +207,35 @@ class Searcher:
             found.setdefault(column, []).append(_text(self._texts, self._text_at, entry))
         return found
 
-    def _values(self, key: int, text: str) -> list[tuple[str, list[tuple[str, str]]]]:
-        """The values of a key with their columns, the one that is ``text`` first."""
-        found: dict[str, list[tuple[str, str]]] = {}
+    def _values(self, key: int, text: str) -> list[tuple[str, str, str]]:
+        """The values of a key with table and column, those that are ``text`` first."""
         columns: list[Any] = self._header["columns"]
-        for entry in range(int(self._first[key]), int(self._first[key + 1])):
+        first, end = int(self._first[key]), int(self._first[key + 1])
+        found = []
+        for entry in range(first, end):
             column = columns[int(self._column[entry])]
-            found.setdefault(_text(self._texts, self._text_at, entry), []).append((column["table"], column["column"]))
-        return sorted(found.items(), key=lambda item: item[0] != text)
+            found.append((_text(self._texts, self._text_at, entry), column["table"], column["column"]))
+        found.sort(key=lambda one: one[0] != text)
+        return found[:_VARIANTS]
+
+
+def _chosen(reasons: Reasons, limit: int) -> list[tuple[int, float, How]]:
+    """The best keys, best first: their score and main reason."""
+    ranked = []
+    for key, ways in reasons.items():
+        (how, best), *others = sorted(ways.items(), key=lambda way: -way[1])
+        if others and best < _CERTAIN:
+            best = min(best + _SECOND * (1.0 - best) * others[0][1], _CERTAIN)
+        ranked.append((-best, key, how))
+    ranked.sort()
+    worth: list[tuple[float, int]] = []
+    met: Counter[How] = Counter()
+    for at, (score, _, how) in enumerate(ranked):
+        worth.append((score * _REPEATED ** met[how], at))
+        met[how] += how != "code"
+    best_first = sorted(at for _, at in heapq.nsmallest(limit, worth))
+    return [(ranked[at][1], -ranked[at][0], ranked[at][2]) for at in best_first]
 
 
 def _text(letters: NDArray[Any], at: NDArray[Any], number: int) -> str:
     return letters[int(at[number]) : int(at[number + 1])].tobytes().decode("utf-8", "surrogatepass")
-
-
-def _is_words(text: str) -> bool:
-    return all(meanings.knows(word) for word in text.split())

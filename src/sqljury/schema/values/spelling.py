@@ -14,12 +14,19 @@ if TYPE_CHECKING:
 SAME_WORD: Final = 0.7
 """Words less alike than this (a swap counts as one edit) are different words."""
 
+_EDIT: Final = 1.5
+"""What an edit in every letter would take away: texts half of which was changed are nothing alike."""
+
 _TIE: Final = 0.02
 """What a left out or swapped letter is likelier than a wrong or added one, of which there are 25 times as many."""
 
 
+_BEGINNING, _ENDS_ALIKE, _TWO_ENDS = 0.65, 0.6, 0.45
+_VOWELS: Final = frozenset("aeiouy")
+
+
 def whole(text: str, keys: Sequence[str]) -> F64:
-    """One less edits by length: 1.0 for the same text; edits are insertions, deletions, substitutions and swaps."""
+    """From 1.0 for the same text, less by edits per letter: insertions, deletions, substitutions and swaps."""
     import numpy as np
     from rapidfuzz.distance import OSA, Levenshtein
     from rapidfuzz.process import cdist
@@ -27,13 +34,16 @@ def whole(text: str, keys: Sequence[str]) -> F64:
     edits = cdist([text], keys, scorer=OSA.distance, dtype=np.int32)[0]
     without_swaps = cdist([text], keys, scorer=Levenshtein.distance, dtype=np.int32)[0]
     lengths = np.fromiter(map(len, keys), dtype=np.int32, count=len(keys))
-    alike = 1.0 - edits / np.maximum(lengths, len(text))
+    alike = 1.0 - _EDIT * edits / np.maximum(lengths, len(text))
     likelier = _TIE * ((without_swaps > edits) + (lengths > len(text)))
-    return np.where(edits == 0, 1.0, np.minimum(alike + likelier, 0.98))
+    return np.where(edits == 0, 1.0, np.clip(alike + likelier, 0.0, 0.98))
 
 
-def by_words(text: str, keys: Sequence[str]) -> F64:
-    """How well the words of one are found, in any order and slightly misspelt, among those of the other: to 0.95."""
+def by_words(text: str, keys: Sequence[str], least: float = SAME_WORD) -> F64:
+    """How well the words of one are found, in any order, among those of the other: to 0.95.
+
+    A word is found in one at least ``least`` like it.
+    """
     import numpy as np
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import cdist
@@ -43,7 +53,7 @@ def by_words(text: str, keys: Sequence[str]) -> F64:
     begin = np.cumsum([0, *map(len, theirs[:-1])])
     flat = [word for words in theirs for word in words]
     alike = cdist(ours, flat, scorer=OSA.normalized_similarity, dtype=np.float32)
-    alike[alike < SAME_WORD] = 0.0
+    alike[alike < least] = 0.0
     our_letters = np.array([len(word) for word in ours], dtype=float)
     their_letters = np.array([len(word) for word in flat], dtype=float)
     ours_found = our_letters @ np.maximum.reduceat(alike, begin, axis=1) / our_letters.sum()
@@ -54,25 +64,26 @@ def by_words(text: str, keys: Sequence[str]) -> F64:
 
 
 def abbreviates(short: str, long: str) -> float:
-    """How surely each word of one text is the same as, or short for, its counterpart in the other; 0.0 if not.
-
-    ``dept`` is short for ``department``: its letters come in this order and the first is the first. Surest is a
-    beginning, or one that also ends alike.
-    """
+    """How surely each word of one text is the same as, or short for, its counterpart in the other; 0.0 if not."""
     pairs = list(zip(short.split(), long.split(), strict=True))
     scores = [1.0 if one == other else _shortens(one, other) for one, other in pairs]
-    return 0.0 if 0.0 in scores else 0.65 + 0.3 * sum(scores) / len(scores)
+    return 0.0 if 0.0 in scores else sum(scores) / len(scores)
 
 
 def _shortens(short: str, long: str) -> float:
-    if not 2 <= len(short) < len(long) or short[0] != long[0]:
-        return 0.0
-    letters = iter(long)
-    if not all(letter in letters for letter in short):
+    """``sept`` begins ``september``; ``dept`` and ``mgr`` are a beginning, then consonants that end alike."""
+    if not 2 <= len(short) <= len(long) - 2 or short[0] != long[0]:
         return 0.0
     if long.startswith(short):
-        return 0.8 if len(short) > 2 else 0.4
-    return 0.8 if short[-1] == long[-1] else 0.2
+        return _BEGINNING if len(short) > 2 else 0.0
+    same = 1
+    while short[same] == long[same]:
+        same += 1
+    letters = iter(long[same:])
+    rest = short[same:]
+    if short[-1] != long[-1] or _VOWELS & set(rest) or not all(letter in letters for letter in rest):
+        return 0.0
+    return _ENDS_ALIKE if len(short) > 2 else _TWO_ENDS
 
 
 def initials(text: str) -> set[str]:
