@@ -9,6 +9,7 @@ are hashed with polynomials modulo 2**64, whose prefix sums give every one of th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def _initials(firsts: U64, words: U64, owner: U32) -> tuple[U64, U32]:
     return np.concatenate(hashes), np.concatenate(owners)
 
 
-def _word_hashes(words: Sequence[str]) -> U64:
+@cache
+def _word_hashes(words: tuple[str, ...]) -> U64:
     """The hashes that these words have wherever they stand."""
     import numpy as np
 

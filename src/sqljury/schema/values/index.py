@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury.db.base import Database
-from sqljury.errors import CancelledError, DatabaseError, MissingExtraError
+from sqljury.errors import CancelledError, DatabaseError
 from sqljury.llm.models import cache_dir
 from sqljury.schema.values import meanings, store
 from sqljury.schema.values.assemble import arrays
@@ -61,7 +61,7 @@ class ValueIndex:
         """
         try:
             return self._searcher.search(texts, limit)
-        except (IndexError, ValueError, OverflowError) as error:
+        except (IndexError, KeyError, ValueError, OverflowError) as error:
             if self.path is not None:
                 self.path.unlink(missing_ok=True)
             message = f"{self.path}: the value index is damaged ({error}) and was removed; search again"
@@ -76,19 +76,20 @@ class _Work:
     schema: Schema
     columns: dict[str, tuple[str, ...]]
     bounds: Bounds
-    progress: Progress
+    progress: Progress | None
     cancel: threading.Event | None
 
     def check(self, what: str, done: int, total: int) -> None:
         if self.cancel is not None and self.cancel.is_set():
             raise CancelledError("The building of the value index was cancelled.")
-        self.progress(what, done, total)
+        if self.progress is not None:
+            self.progress(what, done, total)
 
 
 def open_or_build(
     db: Database,
     schema: Schema,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress | None = None,
     cancel: threading.Event | None = None,
     skip_columns: Skip | None = None,
     bounds: Bounds | None = None,
@@ -96,7 +97,7 @@ def open_or_build(
     """The value index of the database as it is now, built or refreshed if need be.
 
     Columns for which ``skip_columns`` is true, given table and column, are not looked into; each set of them has an
-    index of its own. Raises ``CancelledError`` once ``cancel`` is set, ``MissingExtraError`` without NumPy or RapidFuzz.
+    index of its own. Raises ``CancelledError`` once ``cancel`` is set.
     """
     return _current(_work(db, schema, progress, cancel, skip_columns, bounds), anew=False)
 
@@ -104,7 +105,7 @@ def open_or_build(
 def build(
     db: Database,
     schema: Schema,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress | None = None,
     cancel: threading.Event | None = None,
     skip_columns: Skip | None = None,
     bounds: Bounds | None = None,
@@ -135,22 +136,13 @@ def _where(db: Database) -> str:
 def _work(
     db: Database,
     schema: Schema,
-    progress: Progress,
+    progress: Progress | None,
     cancel: threading.Event | None,
     skip: Skip | None,
     bounds: Bounds | None,
 ) -> tuple[_Work, Path]:
-    _require()
     columns = text_columns(schema, skip)
     return _Work(db, schema, columns, bounds or Bounds(), progress, cancel), index_path(db, schema, skip)
-
-
-def _require() -> None:
-    from importlib.util import find_spec
-
-    for library in ("numpy", "rapidfuzz"):
-        if find_spec(library) is None:
-            raise MissingExtraError(library, "values")
 
 
 def _current(asked: tuple[_Work, Path], *, anew: bool) -> ValueIndex:
@@ -175,6 +167,8 @@ def _current(asked: tuple[_Work, Path], *, anew: bool) -> ValueIndex:
         kept = _read(path)
         if not anew and kept is not None and _is_fresh(kept, work):
             return ValueIndex(path, kept)
+        for left in path.parent.glob(f"{path.name}.*.tmp"):  # by a process that was killed: we hold the lock
+            left.unlink(missing_ok=True)
         header, made = _make(work, None if anew else kept)
         try:
             return ValueIndex(path, store.write(path, header, made))

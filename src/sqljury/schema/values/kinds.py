@@ -16,7 +16,10 @@ _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _SHAPES: Final = (
     ("numbers, dates or times", re.compile(r"[\d\s.,:;/%$€£+()#*-]*\d[\d\s.,:;/%$€£+()#*-]*(?:e-?\d+)?")),
     ("numbers, dates or times", re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[t ][\d:.,+ -]*(?:z|[ap]m|utc|gmt)?")),
-    ("numbers, dates or times", re.compile(rf"(?:\d{{1,2}}[ -])?{_MONTH}[ -]\d{{1,4}}(?:,? \d{{2,4}})?(?: [\d:apm ]+)?")),
+    (
+        "numbers, dates or times",
+        re.compile(rf"(?:\d{{1,2}}[ -])?{_MONTH}[ -]\d{{1,4}}(?:,? \d{{2,4}})?(?: [\d:apm ]+)?"),
+    ),
     ("UUIDs", re.compile(r"\{?[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\}?")),
     ("hashes", re.compile(r"(?:0x)?(?=[a-f]*\d)[\da-f]{16,}")),
     ("addresses of pages or files", re.compile(r"(?:[a-z][a-z\d+.-]*://|www\.)\S+")),

@@ -26,6 +26,8 @@ _POOL, _WORDS_POOL = 1000, 300
 _LISTED: Final = 250_000
 """Entries of lists looked through for one query, the rarest features first: some 5 ms."""
 _NEAREST: Final = 60
+_KEPT: Final = 60
+"""Candidates of one kind that are ranked against those of others."""
 _VARIANTS: Final = 50
 """Values that differ in case, accents or signs alone, each with its column, of which so many are told."""
 _CERTAIN: Final = 0.98
@@ -35,6 +37,8 @@ _KNOWN_WORD: Final = 0.6
 _MEANING_FROM, _MEANING_SLOPE = 0.15, 1.25
 """Vectors less alike than the first say nothing; from there the score rises."""
 _PIECES: Final = 0.6
+_LEAST: Final = 0.2
+"""What is less sure than this is not told."""
 _SECOND: Final = 0.35
 """What a second reason adds to the first, of what is missing to certainty."""
 _REPEATED: Final = 0.9
@@ -64,8 +68,8 @@ class Searcher:
 
     def __init__(self, stored: Stored) -> None:
         self._header, arrays = stored.header, stored.arrays
-        self._keys, self._key_at = arrays["keys"], arrays["key_at"]
-        self._texts, self._text_at = arrays["texts"], arrays["text_at"]
+        self._keys, self._key_at = memoryview(arrays["keys"].data), arrays["key_at"]
+        self._texts, self._text_at = memoryview(arrays["texts"].data), arrays["text_at"]
         self._first, self._column = arrays["first"], arrays["column"]
         self._starts, self._lists = arrays["starts"], arrays["lists"]
         self._vectors, self._vector_keys = arrays["vectors"], arrays["vector_keys"]
@@ -83,7 +87,12 @@ class Searcher:
         if not folded or not self._count:
             return
         reasons: Reasons = {}
-        for found in (self._spelt(text, folded), self._coded(text, folded), self._shortened(text, folded), self._meant(text)):
+        for found in (
+            self._spelt(text, folded),
+            self._coded(text, folded),
+            self._shortened(text, folded),
+            self._meant(text),
+        ):
             for key, (score, how) in found.items():
                 ways = reasons.setdefault(key, {})
                 ways[how] = max(score, ways.get(how, 0.0))
@@ -96,29 +105,34 @@ class Searcher:
 
     def _spelt(self, text: str, folded: str) -> Found:
         """By letters, words and initials, among the keys that share most features."""
+        import numpy as np
+
         near = self._sharing(folded, _POOL)
-        if not near:
+        if not len(near):
             return {}
-        keys = [self._key(key) for key in near]
+        keys = self._names(near)
         known = len(self._vector_keys) > 0 and meanings.knows(text)
         trust = _KNOWN_WORD if known else 1.0
+        scores = spelling.whole(folded, keys)
         found: Found = {}
-        for key, name, score in zip(near, keys, spelling.whole(folded, keys).tolist(), strict=True):
-            found[key] = (0.99, "same letters") if name == folded else (score * trust, "spelling")
+        for at in np.argsort(-scores, kind="stable")[:_KEPT].tolist():
+            same = keys[at] == folded
+            found[int(near[at])] = (0.99, "same letters") if same else (float(scores[at]) * trust, "spelling")
         near, keys = near[:_WORDS_POOL], keys[:_WORDS_POOL]
         if " " not in folded and not any(" " in key for key in keys):
             return found
+        scores = spelling.by_words(folded, keys, 1.0 if known else spelling.SAME_WORD)
+        for at in np.argsort(-scores, kind="stable")[:_KEPT].tolist():
+            if scores[at] > found.get(int(near[at]), (0.0,))[0]:
+                found[int(near[at])] = (float(scores[at]), "words")
         ours = spelling.initials(folded)
-        scores = spelling.by_words(folded, keys, 1.0 if known else spelling.SAME_WORD).tolist()
-        for key, name, score in zip(near, keys, scores, strict=True):
-            if name in ours or folded in spelling.initials(name):
+        for key, name in zip(near.tolist(), keys, strict=True):
+            if name in ours or (" " in name and folded in spelling.initials(name)):
                 score = _INITIALS if min(len(name), len(folded)) > 2 else _TWO_INITIALS
                 found[key] = (score if text.isupper() else score * trust, "initials")
-            elif score > found[key][0]:
-                found[key] = (score, "words")
         return found
 
-    def _sharing(self, folded: str, most: int) -> list[int]:
+    def _sharing(self, folded: str, most: int) -> NDArray[Any]:
         """The keys that share the most, and the rarest, features with this text; best first."""
         import numpy as np
 
@@ -130,9 +144,11 @@ class Searcher:
         order = order[lengths[order] > 0]
         taken = order[: max(1, int(np.searchsorted(np.cumsum(lengths[order]), _LISTED)))]
         if not len(taken):
-            return []
+            return taken
         lists = [self._lists[begin[at] : min(end[at], begin[at] + _LISTED)] for at in taken]
         keys = np.concatenate(lists)
+        if int(keys.max()) >= self._count:
+            raise ValueError("a list leads nowhere")
         weights = np.repeat(np.log1p(self._count / lengths[taken]), [len(one) for one in lists])
         totals = np.bincount(keys, weights)
         keys = np.unique(keys)
@@ -141,11 +157,12 @@ class Searcher:
         if len(keys) > most:
             best = np.argpartition(-shared, most)[:most]
             keys, shared = keys[best], shared[best]
-        return [int(key) for key in keys[np.argsort(-shared, kind="stable")]]
+        return np.asarray(keys[np.argsort(-shared, kind="stable")])
 
     def _find(self, key: str) -> int | None:
         """The position of a key, None when no value has it."""
-        return next((at for at in self._sharing(key, 20) if self._key(at) == key), None)
+        near = self._sharing(key, 20)
+        return next((int(at) for at, name in zip(near, self._names(near), strict=True) if name == key), None)
 
     def _coded(self, text: str, folded: str) -> Found:
         """What is known to mean the same, and the first letter of a word."""
@@ -175,8 +192,8 @@ class Searcher:
     def _by_first_letter(self) -> dict[tuple[str, int], list[tuple[str, int]]]:
         """The notions' keys by first letter and number of blanks."""
         found: dict[tuple[str, int], list[tuple[str, int]]] = {}
-        for key in dict.fromkeys(self._vector_keys.tolist()):
-            if name := self._key(key):
+        for name, key in zip(self._names(self._vector_keys), self._vector_keys.tolist(), strict=True):
+            if name:
                 found.setdefault((name[0], name.count(" ")), []).append((name, key))
         return found
 
@@ -197,24 +214,28 @@ class Searcher:
                 found[key] = (score, "meaning")
         return found
 
-    def _key(self, key: int) -> str:
-        return _text(self._keys, self._key_at, key)
+    def _names(self, keys: NDArray[Any]) -> list[str]:
+        begins, ends = self._key_at[keys].tolist(), self._key_at[keys + 1].tolist()
+        return [_decoded(self._keys[begin:end]) for begin, end in zip(begins, ends, strict=True)]
 
     def values_by_column(self) -> dict[int, list[str]]:
         """All values, by the number of their column."""
         found: dict[int, list[str]] = {}
         for entry, column in enumerate(self._column.tolist()):
-            found.setdefault(column, []).append(_text(self._texts, self._text_at, entry))
+            found.setdefault(column, []).append(self._text(entry))
         return found
+
+    def _text(self, entry: int) -> str:
+        return _decoded(self._texts[int(self._text_at[entry]) : int(self._text_at[entry + 1])])
 
     def _values(self, key: int, text: str) -> list[tuple[str, str, str]]:
         """The values of a key with table and column, those that are ``text`` first."""
         columns: list[Any] = self._header["columns"]
-        first, end = int(self._first[key]), int(self._first[key + 1])
+        first, end = int(self._first[key]), min(int(self._first[key + 1]), len(self._column))
         found = []
         for entry in range(first, end):
             column = columns[int(self._column[entry])]
-            found.append((_text(self._texts, self._text_at, entry), column["table"], column["column"]))
+            found.append((self._text(entry), column["table"], column["column"]))
         found.sort(key=lambda one: one[0] != text)
         return found[:_VARIANTS]
 
@@ -226,7 +247,8 @@ def _chosen(reasons: Reasons, limit: int) -> list[tuple[int, float, How]]:
         (how, best), *others = sorted(ways.items(), key=lambda way: -way[1])
         if others and best < _CERTAIN:
             best = min(best + _SECOND * (1.0 - best) * others[0][1], _CERTAIN)
-        ranked.append((-best, key, how))
+        if best >= _LEAST:
+            ranked.append((-best, key, how))
     ranked.sort()
     worth: list[tuple[float, int]] = []
     met: Counter[How] = Counter()
@@ -237,5 +259,5 @@ def _chosen(reasons: Reasons, limit: int) -> list[tuple[int, float, How]]:
     return [(ranked[at][1], -ranked[at][0], ranked[at][2]) for at in best_first]
 
 
-def _text(letters: NDArray[Any], at: NDArray[Any], number: int) -> str:
-    return letters[int(at[number]) : int(at[number + 1])].tobytes().decode("utf-8", "surrogatepass")
+def _decoded(letters: memoryview) -> str:
+    return str(letters, "utf-8", "surrogatepass")

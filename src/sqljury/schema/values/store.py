@@ -1,6 +1,6 @@
-"""The file of an index: a header in JSON and arrays behind it, mapped into memory, so that opening reads next to nothing.
+"""The file of an index: a header in JSON and arrays behind it, mapped into memory: opening reads hardly anything.
 
-A file is written beside its place and then put there, so that readers see the old one or the new one, never half of one.
+A file is written beside its place and then put there: readers see the old one or the new one, never half of one.
 """
 
 from __future__ import annotations
