@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sqlite3
 import subprocess
@@ -232,9 +233,11 @@ def test_a_damaged_index_is_built_anew_with_a_note(tmp_path: Path) -> None:
     place = index_of(path).path
     assert place is not None
     whole = place.read_bytes()
-    step = len(whole) // 23
-    damaged = [whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :] for at in range(0, 1500, 97)]
-    damaged += [whole[:at] for at in range(0, len(whole), step)] + [whole + b"x", b"", b"\0" * 1000]
+    begin = 20 + int.from_bytes(whole[8:16], "little")
+    sections = json.loads(whole[20:begin])["sections"].values()
+    places = [*range(0, begin, 97), *(begin + at for _, at, shape, _ in sections if shape[0])]
+    damaged = [whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :] for at in places]
+    damaged += [whole[:at] for at in range(0, len(whole), len(whole) // 23)] + [whole + b"x", b"\0" * 1000]
     for content in damaged:
         place.write_bytes(content)
         with pytest.warns(RuntimeWarning, match="it is built anew"):
@@ -248,7 +251,8 @@ def test_damage_that_was_not_looked_for_does_no_harm(tmp_path: Path, monkeypatch
     assert place is not None
     whole = place.read_bytes()
     failed = 0
-    for at in range(1500, len(whole), len(whole) // 40):
+    begin = 20 + int.from_bytes(whole[8:16], "little")
+    for at in range(begin, len(whole), (len(whole) - begin) // 40):
         place.write_bytes(whole[:at] + b"\xff" * 16 + whole[at + 16 :])
         with SQLiteDatabase(path) as db:
             index = open_or_build(db, introspect(db))

@@ -14,13 +14,13 @@ from sqljury.schema.values.fold import fold
 ANY_TEXT = st.text(st.characters(codec=None), max_size=40)
 NAMES = (
     "Aberdeen Regional Airport", "Côte d'Ivoire", "New York City", "Department of Health", "John Smith", "Johnson",
-    "Wang", "Miller", "Müller", "Jordan Michael", "automobile", "bicycle", "F", "M", "United States", "Netherlands",
+    "Wang", "Miller", "Müller", "Anna Petrovna", "automobile", "bicycle", "F", "M", "United States", "Netherlands",
     "September", "Coca-Cola", "O'Brien", "St. Louis", "Ωμέγα", "日本", "Иванов", "عينة",
 )  # fmt: skip
 
 
 @settings(max_examples=150, deadline=None)
-@given(values=st.lists(ANY_TEXT, max_size=12), text=ANY_TEXT)
+@given(values=st.lists(ANY_TEXT.filter(str.strip), max_size=12), text=ANY_TEXT)
 @example(values=["\0", "a\0b", "\u202eabc", "\ud800", "C+", "C-", "c"], text="\udfff")
 @example(values=["\u0301", "´", "-", "--", "?"], text=" ")
 def test_any_text_can_be_stored_and_searched(values: list[str], text: str) -> None:
@@ -42,7 +42,7 @@ def test_a_value_itself_comes_first(values: list[str]) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.text("abcd é", min_size=1).map(fold).filter(None), min_size=1, unique=True))
+@given(st.lists(st.text("abcd é", min_size=1).map(fold).filter(bool), min_size=1, unique=True))
 def test_words_one_edit_apart_share_a_feature_besides_trigrams(keys: list[str]) -> None:
     for key in keys:
         words = key.split()
@@ -73,7 +73,7 @@ def test_features_do_not_hang_on_neighbours() -> None:
         ("Milller", "Miller", "spelling"),
         ("Иваноф", "Иванов", "spelling"),
         ("Aberdeen", "Aberdeen Regional Airport", "words"),
-        ("Michael Jordan", "Jordan Michael", "words"),
+        ("Petrovna Anna", "Anna Petrovna", "words"),
         ("NYC", "New York City", "initials"),
         ("USA", "United States", "code"),
         ("Dept of Health", "Department of Health", "abbreviation"),

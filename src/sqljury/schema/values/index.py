@@ -182,7 +182,7 @@ def _read(path: Path) -> store.Stored | None:
     """The index as it lies there, None when there is none; a damaged one is told of and built anew."""
     try:
         return store.read(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (store.DamagedError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error)

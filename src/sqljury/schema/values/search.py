@@ -34,7 +34,7 @@ _CERTAIN: Final = 0.98
 _INITIALS, _TWO_INITIALS, _FIRST_LETTER, _CODE, _SHORT_CODE = 0.85, 0.65, 0.55, 0.9, 0.75
 _KNOWN_WORD: Final = 0.6
 """What a near spelling is worth when what was searched for is a word, and so hardly a misspelling."""
-_MEANING_FROM, _MEANING_SLOPE = 0.15, 1.25
+_MEANING_FROM, _MEANING_SLOPE, _MEANING_MOST = 0.15, 1.25, 0.9
 """Vectors less alike than the first say nothing; from there the score rises."""
 _PIECES: Final = 0.6
 _LEAST: Final = 0.2
@@ -207,7 +207,7 @@ class Searcher:
         found: Found = {}
         for at in np.argsort(-alike, kind="stable")[:_NEAREST].tolist():
             key = int(self._vector_keys[at])
-            score = min(_MEANING_SLOPE * (float(alike[at]) - _MEANING_FROM), 0.97)
+            score = min(_MEANING_SLOPE * (float(alike[at]) - _MEANING_FROM), _MEANING_MOST)
             if meanings.shares_pieces_only(text, meanings.usual(self._values(key, text)[0][0])):
                 score *= _PIECES
             if score > 0:
