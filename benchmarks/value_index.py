@@ -24,11 +24,34 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 QUERIES = 1000
 Search = Callable[[str], list[str]]
+
+
+class Built(NamedTuple):
+    """What building took, and the search over what was built."""
+
+    seconds: float
+    cpu_seconds: float
+    grown_mb: float
+    search: Search
+
+
+class Meter:
+    """Time and memory from its making on."""
+
+    def __init__(self) -> None:
+        Path("/proc/self/clear_refs").write_text("5")  # forgets the peak, so that the next one is the build's
+        self._before = _status("VmRSS")
+        self._began, self._cpu = time.perf_counter(), time.process_time()
+
+    def stop(self, search: Search) -> Built:
+        """The figures until now."""
+        seconds, cpu = time.perf_counter() - self._began, time.process_time() - self._cpu
+        return Built(seconds, cpu, _status("VmHWM") - self._before, search)
 
 
 def main() -> None:
@@ -68,7 +91,7 @@ def show(title: str, values: list[str], systems: dict[str, Any], folder: Path) -
         print(f"{name:34s}" + "".join(f"{one[name]:>14s}" for one in found), flush=True)
 
 
-def measured(system: Callable[[list[str], Path], tuple[float, float, Search]], source: Path) -> dict[str, str]:
+def measured(system: Callable[[list[str], Path], Built], source: Path) -> dict[str, str]:
     """Build and search in a process of its own."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.Process(target=_measure, args=(system, source, there))
@@ -79,31 +102,41 @@ def measured(system: Callable[[list[str], Path], tuple[float, float, Search]], s
     return figures
 
 
-def _measure(system: Callable[[list[str], Path], tuple[float, float, Search]], source: Path, out: Connection) -> None:
+def _measure(system: Callable[[list[str], Path], Built], source: Path, out: Connection) -> None:
     values = json.loads(source.read_text())
-    seconds, grown, search = system(values, source)
-    figures = {"build, s": f"{seconds:.2f}", "build, MB": f"{grown:.0f}"}
+    built = system(values, source)
+    figures = {
+        "build, s": f"{built.seconds:.2f}",
+        "build, s of CPU": f"{built.cpu_seconds:.2f}",
+        "build, MB": f"{built.grown_mb:.0f}",
+    }
     for name, spoil in SPOILED.items():
         draw = random.Random(name)
         first = among = 0
-        taken = []
+        taken, busy = [], []
         for _ in range(QUERIES):
             value = draw.choice(values)
             text = spoil(value, draw)
-            began = time.perf_counter()
-            found = search(text)
+            began, cpu = time.perf_counter(), time.process_time()
+            found = built.search(text)
             taken.append(time.perf_counter() - began)
+            busy.append(time.process_time() - cpu)
             first += found[:1] == [value]
             among += value in found[:5]
-        taken.sort()
         figures[f"{name}: hit@1 / hit@5, %"] = f"{100 * first / QUERIES:.1f} / {100 * among / QUERIES:.1f}"
         if name == "one typo":
-            p50, p95 = 1e3 * taken[QUERIES // 2], 1e3 * taken[QUERIES * 95 // 100]
-            figures["query, median / p95, ms"] = f"{p50:.1f} / {p95:.1f}"
+            figures["query, median / p95, ms"] = quantiles(taken)
+            figures["query, the same of CPU"] = quantiles(busy)
     out.send(figures)
 
 
-def baseline(values: list[str], _: Path) -> tuple[float, float, Search]:
+def quantiles(seconds: list[float]) -> str:
+    """Median and 95th percentile in milliseconds."""
+    ordered = sorted(seconds)
+    return f"{1e3 * ordered[len(ordered) // 2]:.1f} / {1e3 * ordered[len(ordered) * 95 // 100]:.1f}"
+
+
+def baseline(values: list[str], _: Path) -> Built:
     """CHESS's: 100 permutations over the 3-grams of each value, LSH with threshold 0.01, best by estimated Jaccard."""
     from datasketch import MinHash, MinHashLSH
 
@@ -113,23 +146,22 @@ def baseline(values: list[str], _: Path) -> tuple[float, float, Search]:
             made.update(text[at : at + 3].encode())
         return made
 
-    before, began = resident_mb(), time.perf_counter()
+    meter = Meter()
     lsh = MinHashLSH(threshold=0.01, num_perm=100)
     hashes = {}
     for number, value in enumerate(values):
         hashes[number] = minhash(value)
         lsh.insert(number, hashes[number])
-    seconds, grown = time.perf_counter() - began, peak_mb() - before
 
     def search(text: str) -> list[str]:
         wanted = minhash(text)
         near = sorted(lsh.query(wanted), key=lambda number: -wanted.jaccard(hashes[number]))
         return [values[number] for number in near[:5]]
 
-    return seconds, grown, search
+    return meter.stop(search)
 
 
-def ours(values: list[str], source: Path) -> tuple[float, float, Search]:
+def ours(values: list[str], source: Path) -> Built:
     """The product's: from an SQLite file with one column to an opened index."""
     import numpy  # noqa: F401 - neither side pays for the libraries it loads
     import rapidfuzz.process  # noqa: F401
@@ -145,21 +177,9 @@ def ours(values: list[str], source: Path) -> tuple[float, float, Search]:
     connection.close()
     with connect(path) as db:
         schema = introspect(db)
-        before, began = resident_mb(), time.perf_counter()
+        meter = Meter()
         index = build(db, schema)
-        seconds, grown = time.perf_counter() - began, peak_mb() - before
-    return seconds, grown, lambda text: [match.value for match in index.search(text)]
-
-
-def resident_mb() -> float:
-    """What the process has in memory now; its peak is forgotten, so that the next one is the build's."""
-    Path("/proc/self/clear_refs").write_text("5")
-    return _status("VmRSS")
-
-
-def peak_mb() -> float:
-    """The most that it had since."""
-    return _status("VmHWM")
+        return meter.stop(lambda text: [match.value for match in index.search(text)])
 
 
 def _status(field: str) -> float:
@@ -232,7 +252,9 @@ def meanings(databases: Path, folder: Path) -> None:
         print(f"\n{name}: {found} of {len(pairs)} in the top 5, {first} first, among {kept:,} of {crowd:,} values")
         for pair, at in zip(pairs, ranks, strict=True):
             if not at:
-                best = ", ".join(f"{m.value!r} {m.score:.2f} {m.how}" for m in index.search(pair["query"], 5))
+                best = ", ".join(
+                    {m.value.casefold(): f"{m.value!r} ({m.how})" for m in index.search(pair["query"])}.values()
+                )
                 print(f"  missed: {pair['query']!r} for {pair['value']!r}; found {best}")
 
 
