@@ -152,7 +152,7 @@ def _current(asked: tuple[_Work, Path], *, anew: bool) -> ValueIndex:
     from filelock import FileLock, Timeout
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FileLock(str(path) + ".lock")
         while True:
             work.check("waiting for another process that builds it", 0, 1)

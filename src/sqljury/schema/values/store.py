@@ -42,7 +42,7 @@ class Stored:
 
 def write(path: Path, header: Mapping[str, Any], arrays: Arrays) -> Stored:
     """Put the index at ``path``, for its owner alone to read, and open it; raises ``OSError``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=path.name + ".", suffix=".tmp", dir=path.parent)
     try:
         with open(handle, "w+b") as file:
