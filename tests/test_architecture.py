@@ -72,7 +72,7 @@ def test_import_is_light() -> None:
     import sys
 
     heavy = ("sqlglot", "xllamacpp", "openai", "anthropic", "google.genai", "pandas", "huggingface_hub", "numpy")
-    heavy += ("sqlalchemy", "psycopg", "pymysql")
+    heavy += ("sqlalchemy", "psycopg", "pymysql", "rapidfuzz", "tokenizers", "filelock")
     code = f"import sys, sqljury, sqljury.cli; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

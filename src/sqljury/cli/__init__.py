@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from sqljury.cli import ask, bench, evaluate, models, suite, terminal
+from sqljury.cli import ask, bench, evaluate, index, models, suite, terminal
 from sqljury.errors import SqljuryError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 app.command("ask")(ask.ask)
 app.command("eval")(evaluate.evaluate)
 app.add_typer(bench.app, name="bench")
+app.add_typer(index.app, name="index")
 app.add_typer(models.app, name="models")
 app.add_typer(suite.app, name="suite")
 

@@ -1,0 +1,103 @@
+"""``sqljury index``: the values of a database, and which of them a text may mean."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqljury.cli import terminal
+
+if TYPE_CHECKING:
+    from sqljury.schema.values import Match, ValueIndex
+
+app = typer.Typer(help="Find the values of a database that a text may mean.", no_args_is_help=True)
+
+Db = Annotated[str, typer.Argument(metavar="DB", help="A SQLite file, or a URL; it is only read.")]
+
+
+class Output(StrEnum):
+    """The forms matches can be printed in."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+@app.command("build")
+def build(db: Db) -> None:
+    """Read the values anew and say what was left out, and why."""
+    with _index(db, anew=True) as index:
+        values, columns = sum(index.columns.values()), len(index.columns)
+        print(f"{values:,} values of {columns} column{'' if columns == 1 else 's'}")
+        for (table, column), why in index.notes.items():
+            print(terminal.clean(f"{table}.{column}: {why}"))
+        if index.path is not None:
+            print(f"{terminal.clean(str(index.path))} ({os.path.getsize(index.path) / 1e6:,.1f} MB)")
+
+
+@app.command("search")
+def search(
+    db: Db,
+    texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What to look for; each is looked for alone.")],
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many values to find for each.")] = 5,
+    output: Annotated[Output, typer.Option(help="How to print them.")] = Output.TABLE,
+) -> None:
+    """Find the values nearest to each text; the index is built or refreshed first if need be."""
+    with _index(db) as index:
+        found = index.search_many(texts, limit)
+    if output is Output.JSON:
+        listed = [{"text": text, "matches": list(map(asdict, some))} for text, some in zip(texts, found, strict=True)]
+        print(terminal.to_json(listed))
+        return
+    for text, some in zip(texts, found, strict=True):
+        _print(text, some, titled=len(texts) > 1)
+
+
+def _print(text: str, found: list[Match], *, titled: bool) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    if titled:
+        terminal.show(Text(terminal.clean(text), style="bold"))
+    table = Table(box=None, pad_edge=False)
+    for title in ("score", "value", "column", "found by"):
+        table.add_column(title, justify="right" if title == "score" else "left", overflow="fold")
+    for match in found:
+        where = terminal.clean(f"{match.table}.{match.column}")
+        table.add_row(f"{match.score:.2f}", Text(terminal.clean(match.value)), Text(where), match.how)
+    terminal.show(table if found else "nothing near")
+
+
+@contextmanager
+def _index(target: str, *, anew: bool = False) -> Iterator[ValueIndex]:
+    """The index of this database as it is now; its progress is shown where somebody looks."""
+    import sys
+
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    from sqljury.cli.interrupt import interruptible
+    from sqljury.db.connect import connect
+    from sqljury.schema.introspect import introspect
+    from sqljury.schema.values import build, open_or_build
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn())
+    silent = not sys.stderr.isatty()
+    bar = Progress(*columns, console=terminal.console(stderr=True), transient=True, disable=silent)
+    with interruptible() as cancel, connect(target) as opened:
+        schema = introspect(opened)
+        with bar:
+            task = bar.add_task("opening", total=None)
+            index = (build if anew else open_or_build)(
+                opened,
+                schema,
+                progress=lambda what, done, total: bar.update(
+                    task, description=terminal.clean(what), completed=done, total=total or None
+                ),
+                cancel=cancel,
+            )
+        yield index

@@ -1,0 +1,85 @@
+"""From values to the arrays of an index."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqljury.schema.values import grams, meanings
+from sqljury.schema.values.fold import fold
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sqljury.schema.values.collect import Found
+
+Check = Callable[[str, int, int], None]
+
+
+def arrays(found: Sequence[Found], check: Check) -> dict[str, NDArray[Any]]:
+    """What ``search`` needs, as docs/value_index.md lists it; ``check`` takes progress and may raise.
+
+    Values that fold to the same key are neighbours. Equal input gives equal arrays.
+    """
+    import numpy as np
+
+    known: dict[str, int] = {}
+    key_of, column_of = array("I"), array("I")
+    for number, column in enumerate(found):
+        check("folding", number, len(found))
+        key_of.extend(known.setdefault(fold(value), len(known)) for value in column.values)
+        column_of.extend([number] * len(column.values))
+    keys = list(known)
+    del known
+    texts = [value for column in found for value in column.values]
+    owners = np.asarray(key_of, dtype=np.uint32)
+    order = np.argsort(owners, kind="stable")
+    sorted_owners = owners[order]
+    starts, lists = grams.invert(keys, lambda done: check("indexing", done, len(keys)))
+    notions = _notions(found, owners)
+    check("reading meanings", 0, len(notions))
+    key_letters, key_at = _joined(keys)
+    text_letters, text_at = _joined([texts[at] for at in order])
+    return {
+        "keys": key_letters,
+        "key_at": key_at,
+        "texts": text_letters,
+        "text_at": text_at,
+        "first": np.searchsorted(sorted_owners, np.arange(len(keys) + 1)).astype(np.uint32),
+        "column": np.asarray(column_of, dtype=np.uint32)[order],
+        "starts": starts.astype(np.uint32),
+        "lists": lists,
+        "vector_keys": owners[notions],
+        "vectors": meanings.vectors([meanings.usual(texts[at]) for at in notions])
+        if meanings.available()
+        else np.zeros((0, 0), np.float32),
+    }
+
+
+def _notions(found: Sequence[Found], owners: NDArray[Any]) -> list[int]:
+    """Positions of the values whose meaning counts, one for each key: those of columns with few, the fewest first."""
+    if not meanings.available():
+        return []
+    begins, total = [], 0
+    for column in found:
+        begins.append(total)
+        total += len(column.values)
+    few = sorted(range(len(found)), key=lambda number: len(found[number].values))
+    chosen: dict[int, int] = {}
+    for number in few:
+        count = len(found[number].values)
+        if count > meanings.COLUMN_VALUES or len(chosen) + count > meanings.ALL_VALUES:
+            break
+        for at in range(begins[number], begins[number] + count):
+            chosen.setdefault(int(owners[at]), at)
+    return sorted(chosen.values())
+
+
+def _joined(texts: Sequence[str]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """All texts as UTF-8 in a row, and where each begins; where the last ends comes last."""
+    import numpy as np
+
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

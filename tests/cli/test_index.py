@@ -1,0 +1,56 @@
+"""``sqljury index``, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def sqljury(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", "from sqljury.cli import main; main()", "index", *map(str, arguments)]
+        environment = {**os.environ, "SQLJURY_CACHE": str(tmp_path / "cache")}
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
+
+    return run
+
+
+def test_build_says_what_it_did(zoo: Path, sqljury) -> None:  # type: ignore[no-untyped-def]
+    done = sqljury("build", zoo)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("3 values of 1 column\n")
+    assert ".index (" in done.stdout
+
+
+def test_search_builds_and_finds(zoo: Path, sqljury) -> None:  # type: ignore[no-untyped-def]
+    done = sqljury("search", zoo, "zuk", "nat", "--limit", 1)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[0] == ["zuk"]
+    assert lines[2] == ["0.99", "żuk", "animal.name", "same", "letters"]
+    assert lines[5][1:] == ["ant", "animal.name", "spelling"]
+    assert sqljury("search", zoo, "qqqq").stdout == "nothing near\n"
+
+
+def test_no_value_steers_the_terminal(zoo: Path, sqljury) -> None:  # type: ignore[no-untyped-def]
+    done = sqljury("search", zoo, "be 31mar\x1b[2J", "ant")
+    assert done.returncode == 0
+    assert "be [31mar" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_json(zoo: Path, sqljury) -> None:  # type: ignore[no-untyped-def]
+    (found,) = json.loads(sqljury("search", zoo, "ant", "--limit", 1, "--output", "json").stdout)
+    match = {"value": "ant", "table": "animal", "column": "name", "score": 1.0, "how": "exact"}
+    assert found == {"text": "ant", "matches": [match]}
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(("search", "nowhere.db", "a"), 3), (("search", "a.db"), 2), ((), 2)])
+def test_exit_codes(arguments: tuple[str, ...], code: int, sqljury) -> None:  # type: ignore[no-untyped-def]
+    assert sqljury(*arguments).returncode == code
