@@ -1,0 +1,107 @@
+"""Words of like meaning, by the small word embeddings of `wordllama`, where that library is installed."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury.schema.words import likeness, singular
+
+NEAR: Final = 0.3
+"""The cosine from which on two words are held to be related."""
+
+_EXPANSIONS: Final = 12  # words that an abbreviation may stand for
+_KNOWN: Final = 8_000  # the commoner half of the tokenizer's words; rarer ones are seldom English
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meanings:
+    """The words of a schema as vectors: row ``i`` is one reading of ``words[i]``, sure by ``weights[i]``."""
+
+    model: Any
+    words: tuple[str, ...]
+    weights: Any
+    vectors: Any
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Meanings | None:
+        """The vectors of these words, abbreviations read as the words they may stand for; None without the library."""
+        model = _load()
+        if model is None or not words:
+            return None
+        import numpy
+
+        common = _common_words(model)
+        known = set(common) | {word for word in words if len(word) > 5}
+        letters: dict[str, list[str]] = defaultdict(list)
+        for word in common:
+            letters[word[0]].append(word)
+        read = [(word, *reading) for word in words for reading in _readings(word, known, letters)]
+        if not read:
+            return None
+        vectors = model.embed([reading for _, reading, _ in read], norm=True)
+        weights = numpy.array([weight for *_, weight in read], dtype=numpy.float32)
+        return cls(model, tuple(word for word, *_ in read), weights, vectors)
+
+    def near(self, words: Sequence[str]) -> list[dict[str, float]]:
+        """For each of ``words`` the words of the schema that mean something like it, with their cosines."""
+        import numpy
+
+        if not words:
+            return []
+        found: list[dict[str, float]] = []
+        scores = (self.vectors @ self.model.embed(list(words), norm=True).T) * self.weights[:, None]
+        for column in scores.T:
+            best: dict[str, float] = {}
+            for row in numpy.flatnonzero(column >= NEAR):
+                word = self.words[row]
+                best[word] = max(best.get(word, 0.0), min(float(column[row]), 1.0))
+            found.append(best)
+        return found
+
+
+def _readings(word: str, known: set[str], letters: dict[str, list[str]]) -> list[tuple[str, float]]:
+    """What a word of a name may mean, with how sure that is: itself, or what it abbreviates."""
+    if word in known or word[0].isdigit() or not word.isascii():
+        return [(word, 1.0)] if word.isalpha() else []
+    if len(word) < 3:
+        return []
+    found = [(other, likeness(other, word)) for other in letters[word[0]] if len(other) > len(word)]
+    found = sorted((pair for pair in found if pair[1] >= 0.5), key=lambda pair: -pair[1])[:_EXPANSIONS]
+    return [*found, (word, 0.8)]
+
+
+def _common_words(model: Any) -> list[str]:
+    """Whole words that the tokenizer knows, the commoner first, singular."""
+    vocabulary = sorted(model.tokenizer.get_vocab().items(), key=lambda pair: pair[1])
+    whole = (token[1:] for token, _ in vocabulary if token.startswith("▁"))
+    words = (word for word in whole if len(word) > 3 and word.isascii() and word.isalpha() and word.islower())
+    return list(dict.fromkeys(singular(word) for word in words))[:_KNOWN]
+
+
+def _load() -> Any:
+    """The embeddings that come with the library, never from the network; None where they are missing."""
+    try:
+        with _quiet():
+            import wordllama
+
+            return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    except (ImportError, FileNotFoundError):
+        return None
+
+
+@contextlib.contextmanager
+def _quiet() -> Any:
+    """Importing `wordllama` sets up logging for the whole program; undo that."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers
