@@ -23,8 +23,10 @@ COMMENT: Final = 0.5
 MEANING: Final = 0.9
 """What the cosine of two words is worth beside the same word."""
 
-_WHOLE: Final = 0.65  # the share of a name's worth that hangs on how much of the name was asked for
-_NEIGHBOUR: Final = 0.15  # what a table gets of the score of its best neighbour
+_WHOLE: Final = 0.8  # the share of a name's worth that hangs on how much of the name was asked for
+_NEIGHBOUR: Final = 0.5  # what a table gets of the score of its best neighbour, twice over
+_TOPIC: Final = 8.0  # what the cosine of a question and a table as wholes is worth beside the rarity of words
+_HEAD: Final = 5.0  # what a word of a table's name is worth beside one of a column's for the whole
 _HIT: Final = 1.5
 
 
@@ -146,7 +148,7 @@ class Index:
             tuple(table_number[head] for head in heads),
             _grouped((word[0], word) for word in words),
             _grouped((word[-3:], word) for word in words if len(word) > 3),
-            Meanings.of(words) if meanings else None,
+            Meanings.of(words, _weighted(heads, named, tables, columns)) if meanings else None,
             {form: Sizes(schema, form) for form in get_args(Form)},
         )
 
@@ -162,6 +164,9 @@ class Index:
             for index in range(count):
                 if head[index] or body[index] or note[index]:
                     tables[index] += _either(TABLE * head[index], COLUMN * body[index], COMMENT * note[index])
+        if self.meanings is not None:
+            topics = self.meanings.topics(question_words(text))
+            tables = [score + _TOPIC * topic for score, topic in zip(tables, topics, strict=True)]
         columns = [[documents[number] for number in numbers] for numbers in self.places]
         self._add_hits(hits, tables, columns)
         return Scores(self._spread(tables), columns)
@@ -178,11 +183,12 @@ class Index:
                     columns[index][number] += worth * score
 
     def _spread(self, tables: list[float]) -> list[float]:
-        """A table next to one that was asked for is likelier than a namesake that is not."""
-        return [
-            score + _NEIGHBOUR * max((tables[other] for other in near), default=0.0) if score else 0.0
-            for score, near in zip(tables, self.joins.near, strict=True)
-        ]
+        """A table beside those that were asked for is likelier than a namesake that is not."""
+        scores = tables
+        for _ in range(2):
+            best = [max((scores[other] for other in near), default=0.0) for near in self.joins.near]
+            scores = [own + _NEIGHBOUR * other for own, other in zip(tables, best, strict=True)]
+        return scores
 
     def _matches(self, text: str) -> list[dict[str, float]]:
         """For each word of the question the words of names that may stand for it, with how surely."""
@@ -207,6 +213,22 @@ def _comments(schema: Schema) -> Iterable[tuple[tuple[str, ...], int]]:
         for comment in (table.comment, *(column.comment for column in table.columns)):
             if comment and (words := tuple(question_words(comment))):
                 yield words, index
+
+
+def _weighted(
+    heads: list[tuple[str, ...]], named: list[list[tuple[str, ...]]], tables: _Names, columns: _Names
+) -> list[dict[str, float]]:
+    """For each table the words of its names with their weights: rare ones more, its own name's most."""
+    found = []
+    for head, names in zip(heads, named, strict=True):
+        weights: dict[str, float] = defaultdict(float)
+        for name in names:
+            for piece in name:
+                weights[piece] += columns.rarity[piece]
+        for piece in head:
+            weights[piece] += _HEAD * tables.rarity[piece]
+        found.append(dict(weights))
+    return found
 
 
 def _either(*worths: float) -> float:

@@ -11,7 +11,7 @@ from sqljury.types import ForeignKey, Schema
 
 @dataclass(frozen=True, slots=True)
 class Joins:
-    """Tables by position in the schema: ``near`` lists the tables that one key away, ``keys`` the keys by (from, to)."""
+    """Tables by position in the schema: ``near`` lists those one key away, ``keys`` the keys by (from, to)."""
 
     near: tuple[tuple[int, ...], ...]
     keys: Mapping[tuple[int, int], tuple[ForeignKey, ...]]
@@ -41,7 +41,9 @@ class Joins:
         forth = [(one, key, other) for key in self.keys.get((one, other), ())]
         return forth + [(other, key, one) for key in self.keys.get((other, one), ())]
 
-    def path(self, start: int, goals: Collection[int], scores: Sequence[float], longest: int | None = None) -> list[int]:
+    def path(
+        self, start: int, goals: Collection[int], scores: Sequence[float], longest: int | None = None
+    ) -> list[int]:
         """The tables after ``start`` on the shortest way to one of ``goals``, the goal last.
 
         Of equally short ways it is the one over the better-scored tables. Empty when there is none, or none of at

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from sqljury.schema.words import likeness, singular
 
-NEAR: Final = 0.3
+NEAR: Final = 0.25
 """The cosine from which on two words are held to be related."""
 
 _EXPANSIONS: Final = 12  # words that an abbreviation may stand for
@@ -21,16 +21,23 @@ _KNOWN: Final = 8_000  # the commoner half of the tokenizer's words; rarer ones 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meanings:
-    """The words of a schema as vectors: row ``i`` is one reading of ``words[i]``, sure by ``weights[i]``."""
+    """The words of a schema as vectors: row ``i`` is one reading of ``words[i]``, sure by ``weights[i]``.
+
+    ``tables`` holds a vector for each table.
+    """
 
     model: Any
     words: tuple[str, ...]
     weights: Any
     vectors: Any
+    tables: Any
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> Meanings | None:
-        """The vectors of these words, abbreviations read as the words they may stand for; None without the library."""
+    def of(cls, words: Sequence[str], tables: Sequence[Mapping[str, float]]) -> Meanings | None:
+        """The vectors of words and of tables, given as weighted words; None without the library.
+
+        Abbreviations are read as the words they may stand for.
+        """
         model = _load()
         if model is None or not words:
             return None
@@ -46,7 +53,8 @@ class Meanings:
             return None
         vectors = model.embed([reading for _, reading, _ in read], norm=True)
         weights = numpy.array([weight for *_, weight in read], dtype=numpy.float32)
-        return cls(model, tuple(word for word, *_ in read), weights, vectors)
+        owners = tuple(word for word, *_ in read)
+        return cls(model, owners, weights, vectors, _sums(tables, owners, weights, vectors))
 
     def near(self, words: Sequence[str]) -> list[dict[str, float]]:
         """For each of ``words`` the words of the schema that mean something like it, with their cosines."""
@@ -63,6 +71,30 @@ class Meanings:
                 best[word] = max(best.get(word, 0.0), min(float(column[row]), 1.0))
             found.append(best)
         return found
+
+    def topics(self, words: Sequence[str]) -> list[float]:
+        """For each table the cosine of it and the words as wholes, 0 where they have nothing in common."""
+        if not words:
+            return [0.0] * len(self.tables)
+        question = self.model.embed([" ".join(words)], norm=True)[0]
+        return [max(float(cosine), 0.0) for cosine in self.tables @ question]
+
+
+def _sums(tables: Sequence[Mapping[str, float]], owners: Sequence[str], weights: Any, vectors: Any) -> Any:
+    """The weighted sums of the words' surest readings, of length 1; 0 for a table without a word."""
+    import numpy
+
+    rows: dict[str, int] = {}
+    for row, word in enumerate(owners):
+        if word not in rows or weights[row] > weights[rows[word]]:
+            rows[word] = row
+    sums = numpy.zeros((len(tables), vectors.shape[1]), dtype=numpy.float32)
+    for number, table in enumerate(tables):
+        for word, weight in table.items():
+            if word in rows:
+                sums[number] += weight * vectors[rows[word]]
+    lengths = numpy.linalg.norm(sums, axis=1, keepdims=True)
+    return sums / numpy.where(lengths > 0, lengths, 1)
 
 
 def _readings(word: str, known: set[str], letters: dict[str, list[str]]) -> list[tuple[str, float]]:
@@ -96,7 +128,7 @@ def _load() -> Any:
 
 
 @contextlib.contextmanager
-def _quiet() -> Any:
+def _quiet() -> Iterator[None]:
     """Importing `wordllama` sets up logging for the whole program; undo that."""
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)

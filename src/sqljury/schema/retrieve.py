@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sqljury.schema.index import Hit, Index, Scores
@@ -15,8 +16,8 @@ from sqljury.types import Question, Schema
 PROMPT_TOKENS: Final = 6_000
 """What a schema that does not fit is cut down to."""
 
-_SEED_SHARE: Final = 0.75  # of the budget goes to tables, the rest to more of their columns
-_MATCHED: Final = 5  # columns that a table is first shown with, beside its keys
+_SEED_SHARE: Final = 0.85  # of the budget goes to tables, the rest to more of their columns
+_MATCHED: Final = 4  # columns that a table is first shown with, beside its keys
 _PAIRED: Final = 5  # of the best tables each pair is joined by its own shortest way
 _PAIRED_HOPS: Final = 3
 
@@ -151,6 +152,39 @@ class _Choice:
         return [columns[place].name for place in sorted(range(len(columns)), key=lambda place: (-scores[place], place))]
 
 
-def text_of(question: Question) -> str:
-    """What of a question says which tables it needs."""
-    return f"{question.text}\n{question.evidence}"
+def fit(
+    schema: Schema, question: Question, max_chars: int, *, form: Form = "ddl", indexes: Indexes | None = None
+) -> Schema:
+    """The schema itself where it can be shown within ``max_chars``, else what the question needs of it.
+
+    What is cut is cut to ``PROMPT_TOKENS``. ``indexes`` spares the index of a schema that was met before.
+    """
+    if _short(schema, max_chars):
+        return schema
+    index = (indexes or Indexes()).of(schema)
+    return retrieve(index, f"{question.text}\n{question.evidence}", form=form)
+
+
+def _short(schema: Schema, max_chars: int) -> bool:
+    """Its smallest form has at most so many characters; stops reading it where it is over."""
+    total = 0
+    for table in schema.tables:
+        total += len(render(replace(schema, tables=(table,)), form="compact"))
+        if total > max_chars:
+            return False
+    return True
+
+
+class Indexes:
+    """The index of the schema met last, for callers that ask again and again; any number of threads may."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last: Index | None = None
+
+    def of(self, schema: Schema) -> Index:
+        """The index of an equal schema, made at most once in a row."""
+        with self._lock:
+            if self._last is None or self._last.schema != schema:
+                self._last = Index.of(schema)
+            return self._last

@@ -39,7 +39,7 @@ class Sizes:
     schema: Schema
     form: Form
     _frames: dict[int, int] = field(default_factory=dict)
-    _columns: dict[int, dict[str, int]] = field(default_factory=dict)
+    _columns: dict[tuple[Column, bool], int] = field(default_factory=dict)
 
     def whole_fits(self, tokens: int) -> bool:
         """The schema takes at most so many tokens; stops reading it where it is over."""
@@ -64,19 +64,19 @@ class Sizes:
 
     def column(self, number: int, name: str) -> int:
         """One more column of a table."""
-        sizes = self._columns.setdefault(number, {})
-        if name not in sizes:
-            table = self.schema.tables[number]
-            column = next(column for column in table.columns if column.name == name)
-            key = table.primary_key if table.primary_key == (name,) else ()
+        table = self.schema.tables[number]
+        column = next(column for column in table.columns if column.name == name)
+        seen = column, table.primary_key == (name,)
+        if seen not in self._columns:
             other = Column("a")  # beside which the column's own line is what it adds
-            sizes[name] = self._size(Table("t", (other, column), key)) - self._size(Table("t", (other,)))
-        return sizes[name]
+            both = Table("t", (other, column), (name,) if seen[1] else ())
+            self._columns[seen] = self._size(both) - self._size(Table("t", (other,)))
+        return self._columns[seen]
 
     def key(self, key: ForeignKey) -> int:
         """A foreign key."""
-        target = f"{key.ref_schema}.{key.ref_table}"
-        return estimate_tokens(f'  FOREIGN KEY ({_listed(key.columns)}) REFERENCES "{target}"({_listed(key.ref_columns)}),\n')
+        target = f'"{key.ref_schema}"."{key.ref_table}"({_listed(key.ref_columns)})'
+        return estimate_tokens(f"  FOREIGN KEY ({_listed(key.columns)}) REFERENCES {target},\n")
 
     def _size(self, table: Table) -> int:
         return estimate_tokens(render(replace(self.schema, tables=(table,)), form=self.form)) + 1
