@@ -2,8 +2,8 @@
 
 .venv/bin/python benchmarks/large_schema.py [--seed 0] [--questions 800] [--tokens 6000] [--spider ../shared/spider]
 
-Makes the database (SQLite) in a temporary folder, reads its schema, asks generated questions. Retrieval was tuned on the
-first half of them (even numbers), what is printed is the other half. With `--spider`, a folder with Spider's
+Makes the database (SQLite) in a temporary folder, reads its schema, asks generated questions. Retrieval was tuned on
+half of them (even numbers); what is printed is the other half. With `--spider`, a folder with Spider's
 `tables.json` and `train.json`, also questions that people wrote, on all of Spider's tables as one schema.
 """
 

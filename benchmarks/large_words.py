@@ -1,9 +1,9 @@
 """The words that `large_schema.py` makes its tables and questions of; written before retrieval was tuned.
 
-In `large_words.txt` an entity is `name (what else people call it): attribute=paraphrase/paraphrase, ... > what it refers to`; an attribute
-that ends in `#` holds numbers, one in `@` dates. How a domain spells its names is the second word of its first line:
-`plain` orders.total_amount, `short` txn_hdr.pmt_amt, `camel` PatientVisit.admissionDate, `upper` WRK_ORD.STRT_DT,
-`own` students.stu_birth_date. The third is the prefix of its tables.
+In `large_words.txt` an entity is `name (what else people call it): attribute=paraphrase/paraphrase, ... > what it
+refers to`; an attribute that ends in `#` holds numbers, one in `@` dates. How a domain spells its names is the second
+word of its first line: `plain` orders.total_amount, `short` txn_hdr.pmt_amt, `camel` PatientVisit.admissionDate,
+`upper` WRK_ORD.STRT_DT, `own` students.stu_birth_date. The third is the prefix of its tables.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from sqljury import fix, recipes
@@ -31,13 +31,17 @@ from sqljury.recipes import GeneratePart, Recipe
 from sqljury.replies import STOP, extract_sql, is_write
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
+from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
 from sqljury.select import SELECTORS
 from sqljury.select.consistency import decided, group
 from sqljury.types import Answer, Candidate, Cost, Fix, Limits, Question, Result, Task
 
 SCHEMA_CHARS = 36_000
-"""A schema longer than this is shown in a smaller form; some 12,000 tokens, of the embedded model's 16,384."""
+"""A schema longer than this is shown in a smaller form; some 12,000 tokens, of the embedded model's 16,384.
+
+One that is longer in its smallest form too is cut down to what the question needs, and shown without rows.
+"""
 
 
 class Progress(NamedTuple):
@@ -66,6 +70,7 @@ class Pipeline:
     recipe: Recipe
     model: LanguageModel
     limits: Limits = DEFAULT_LIMITS
+    indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for part in self.recipe.generate:
@@ -112,8 +117,9 @@ class Pipeline:
         return self._answered(question, grouped, chosen, cost)
 
     def _task(self, question: Question, db: Database) -> Task:
-        schema, part = introspect(db), self.recipe.schema
-        samples = sample(db, schema, part.sample_rows) if part.sample_rows else None
+        whole, part = introspect(db), self.recipe.schema
+        schema = fit(whole, question, SCHEMA_CHARS, form=part.form, indexes=self.indexes)
+        samples = sample(db, schema, part.sample_rows) if part.sample_rows and schema is whole else None
         return Task(question, schema, render(schema, samples, form=part.form, max_chars=SCHEMA_CHARS))
 
     def _generate(

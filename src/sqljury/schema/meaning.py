@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import heapq
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from sqljury.schema.words import likeness, singular
 NEAR: Final = 0.25
 """The cosine from which on two words are held to be related."""
 
+_RELATED: Final = 24  # words of the schema that are looked up for one of the question's
 _EXPANSIONS: Final = 12  # words that an abbreviation may stand for
 _KNOWN: Final = 8_000  # the commoner half of the tokenizer's words; rarer ones are seldom English
 
@@ -69,7 +71,7 @@ class Meanings:
             for row in numpy.flatnonzero(column >= NEAR):
                 word = self.words[row]
                 best[word] = max(best.get(word, 0.0), min(float(column[row]), 1.0))
-            found.append(best)
+            found.append(dict(heapq.nlargest(_RELATED, best.items(), key=lambda pair: (pair[1], pair[0]))))
         return found
 
     def topics(self, words: Sequence[str]) -> list[float]:

@@ -153,16 +153,23 @@ class _Choice:
 
 
 def fit(
-    schema: Schema, question: Question, max_chars: int, *, form: Form = "ddl", indexes: Indexes | None = None
+    schema: Schema,
+    question: Question,
+    max_chars: int,
+    *,
+    form: Form = "ddl",
+    hits: Iterable[Hit] = (),
+    indexes: Indexes | None = None,
 ) -> Schema:
     """The schema itself where it can be shown within ``max_chars``, else what the question needs of it.
 
-    What is cut is cut to ``PROMPT_TOKENS``. ``indexes`` spares the index of a schema that was met before.
+    What is cut is cut to ``PROMPT_TOKENS``. ``hits`` are columns that hold values of the question's; ``indexes``
+    spares making the index of a schema that was met before.
     """
     if _short(schema, max_chars):
         return schema
     index = (indexes or Indexes()).of(schema)
-    return retrieve(index, f"{question.text}\n{question.evidence}", form=form)
+    return retrieve(index, f"{question.text}\n{question.evidence}", hits=hits, form=form)
 
 
 def _short(schema: Schema, max_chars: int) -> bool:
