@@ -36,7 +36,7 @@ from sqljury.types import Column, ForeignKey, Schema, Table
 
 Retriever = Callable[[str], Schema]
 HEAD = (
-    f"{'retrieval':34s} {'tables':>7s} {'+columns':>8s} {'kept':>6s} {'tokens':>7s} {'most':>6s} {'ms':>6s} {'p95':>6s}"
+    f"{'retrieval':42s} {'tables':>7s} {'+columns':>8s} {'kept':>6s} {'tokens':>7s} {'most':>6s} {'ms':>6s} {'p95':>6s}"
 )
 
 
@@ -98,7 +98,7 @@ def report(label: str, retriever: Retriever, asked: Sequence[Asked]) -> list[str
     sizes = [estimate_tokens(prompt) for prompt in prompts]
     p95 = sorted(seconds)[int(0.95 * len(seconds))]
     print(
-        f"{label:34s} {tables / len(asked):7.1%} {columns / len(asked):8.1%} {mean(kept):6.1f} {mean(sizes):7.0f} "
+        f"{label:42s} {tables / len(asked):7.1%} {columns / len(asked):8.1%} {mean(kept):6.1f} {mean(sizes):7.0f} "
         f"{max(sizes):6d} {1000 * mean(seconds):6.1f} {1000 * p95:6.1f}",
         flush=True,
     )
