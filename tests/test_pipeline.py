@@ -232,15 +232,31 @@ def test_cancelling_stops_the_queries_too(db: Database) -> None:
 def test_a_wide_schema_is_shown_smaller(tmp_path: Path) -> None:
     file = tmp_path / "wide.db"
     with sqlite3.connect(file) as connection:
-        for number in range(120):
+        for number in range(50):
             columns = ", ".join(f"some_long_column_name_{column} TEXT NOT NULL" for column in range(20))
             connection.execute(f"CREATE TABLE some_long_table_name_{number} ({columns})")
     connection.close()
     model = FakeModel("SELECT 1")
     ask("How many?", file, model=model)
     text = model.calls[0].messages[0].content
-    assert "some_long_table_name_119(" in text
+    assert "some_long_table_name_49(" in text
     assert "CREATE TABLE" not in text
+
+
+def test_a_schema_that_fits_in_no_form_is_cut_to_what_the_question_needs(tmp_path: Path) -> None:
+    file = tmp_path / "large.db"
+    with sqlite3.connect(file) as connection:
+        for number in range(200):
+            columns = ", ".join(f"some_long_column_name_{column} TEXT" for column in range(20))
+            connection.execute(f"CREATE TABLE some_long_table_name_{number} ({columns})")
+        connection.execute("CREATE TABLE cust (id INTEGER PRIMARY KEY, nm TEXT, phone TEXT)")
+        connection.execute("CREATE TABLE ord (id INTEGER PRIMARY KEY, cust_id INT REFERENCES cust, total REAL)")
+    connection.close()
+    model = FakeModel("SELECT 1")
+    ask("What is the total per customer?", file, model=model)
+    text = model.calls[0].messages[0].content
+    assert "FOREIGN KEY (cust_id) REFERENCES cust(id)" in text
+    assert len(text) < 30_000
 
 
 def test_prose_is_no_answer(db: Database) -> None:

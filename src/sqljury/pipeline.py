@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from sqljury import fix, recipes
@@ -36,13 +36,17 @@ from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
 from sqljury.schema.relevant import relevant
 from sqljury.schema.render import Style, render
+from sqljury.schema.retrieve import Indexes
 from sqljury.schema.samples import sample
 from sqljury.select import SELECTORS
 from sqljury.select.consistency import decided, group
 from sqljury.types import Answer, Candidate, Cost, Fix, Limits, Question, Result, Schema, Task
 
 SCHEMA_CHARS = 36_000
-"""A schema longer than this is shown in a smaller form; some 12,000 tokens, of the embedded model's 16,384."""
+"""A schema longer than this is shown in a smaller form; some 12,000 tokens, of the embedded model's 16,384.
+
+One that is longer in its smallest form too is cut down to what the question needs, and shown without rows.
+"""
 
 SEEN_ROWS = 50
 """Rows read of each table where more is wanted of them than to be shown: varied examples, what columns hold."""
@@ -79,6 +83,7 @@ class Pipeline:
     recipe: Recipe
     model: LanguageModel
     limits: Limits = DEFAULT_LIMITS
+    indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for part in self.recipe.generate:

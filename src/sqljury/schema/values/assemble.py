@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sqljury.schema import embed
 from sqljury.schema.values import grams, meanings
 from sqljury.schema.values.fold import fold
 
@@ -51,15 +52,15 @@ def arrays(found: Sequence[Found], check: Check) -> dict[str, NDArray[Any]]:
         "starts": starts.astype(np.uint32),
         "lists": lists,
         "vector_keys": owners[notions],
-        "vectors": meanings.vectors([meanings.usual(texts[at]) for at in notions])
-        if meanings.available()
+        "vectors": embed.vectors([meanings.usual(texts[at]) for at in notions])
+        if embed.available()
         else np.zeros((0, 0), np.float32),
     }
 
 
 def _notions(found: Sequence[Found], owners: NDArray[Any]) -> list[int]:
     """Positions of the values whose meaning counts, one for each key: those of columns with few, the fewest first."""
-    if not meanings.available():
+    if not embed.available():
         return []
     begins, total = [], 0
     for column in found:

@@ -17,7 +17,8 @@ from typing import Any, Final
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError, DatabaseError
 from sqljury.llm.models import cache_dir
-from sqljury.schema.values import meanings, store
+from sqljury.schema import embed
+from sqljury.schema.values import store
 from sqljury.schema.values.assemble import arrays
 from sqljury.schema.values.collect import Bounds, Found, Progress, Reader, Skip, text_columns
 from sqljury.schema.values.search import Match, Searcher
@@ -212,7 +213,7 @@ def _fits(kept: store.Stored, work: _Work) -> bool:
     """Whether this index is of the same columns, made in the same way."""
     return bool(
         kept.header["bounds"] == asdict(work.bounds)
-        and kept.header["vectors"] == meanings.available()
+        and kept.header["vectors"] == embed.available()
         and _columns(kept) == {table: columns for table, columns in work.columns.items() if columns}
     )
 
@@ -247,7 +248,7 @@ def _make(work: _Work, kept: store.Stored | None) -> tuple[dict[str, Any], store
         "made": time.time(),
         "bounds": asdict(work.bounds),
         "versions": now,
-        "vectors": meanings.available(),
+        "vectors": embed.available(),
         "columns": [
             {"table": one.table, "column": one.column, "count": len(one.values), "why": one.why} for one in found
         ],

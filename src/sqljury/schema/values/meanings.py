@@ -1,79 +1,17 @@
-"""What words mean, as vectors: averages of the static word vectors that ``wordllama`` carries in its wheel.
-
-Its files are read where they lie and its code is not run: importing it would set up the caller's logging.
-"""
+"""Ways to write a text whose meaning is compared, and what the vectors of meanings cannot be trusted with."""
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Sequence
-from functools import lru_cache
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Final
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    F32 = NDArray[np.float32]
+from sqljury.schema.embed import is_token, tokens
 
 COLUMN_VALUES: Final = 2_000
 """Columns with more different values than this hold names rather than notions; their meaning is not looked at."""
 ALL_VALUES: Final = 50_000
 """Values in all whose meaning is looked at, those of the columns with the fewest first; 1 KB each."""
 
-_WEIGHTS: Final = "weights/l2_supercat_256.safetensors"
-_TOKENIZER: Final = "tokenizers/l2_supercat_tokenizer_config.json"
 _ABBREVIATION: Final = 4
-_lock = threading.Lock()
-
-
-class _Model(NamedTuple):
-    tokenizer: Any
-    table: Any  # a vector for each token
-
-
-def available() -> str:
-    """The name of the vectors that would be used, empty where they are not installed."""
-    folder = _folder()
-    return Path(_WEIGHTS).stem if folder and find_spec("tokenizers") and (folder / _WEIGHTS).is_file() else ""
-
-
-def _folder() -> Path | None:
-    spec = find_spec("wordllama")
-    places = spec.submodule_search_locations if spec else None
-    return Path(next(iter(places))) if places else None
-
-
-@lru_cache(1)
-def _model() -> _Model:
-    """The tokenizer, and the vectors mapped from the wheel's file; its layout is that of safetensors."""
-    import numpy as np
-    from tokenizers import Tokenizer
-
-    folder = _folder()
-    assert folder is not None
-    with open(folder / _WEIGHTS, "rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        tensor = json.loads(file.read(length))["embedding.weight"]
-    begin, _ = tensor["data_offsets"]
-    table = np.memmap(folder / _WEIGHTS, np.float16, "r", 8 + length + begin, tuple(tensor["shape"]))
-    return _Model(Tokenizer.from_file(str(folder / _TOKENIZER)), table)
-
-
-def vectors(texts: Sequence[str]) -> F32:
-    """Unit vectors of the texts, a row each; zeros for an empty text."""
-    import numpy as np
-
-    table = _model().table
-    found = np.zeros((len(texts), table.shape[1]), dtype=np.float32)
-    for row, text in enumerate(texts):
-        if tokens := _tokens(text):
-            mean = table[tokens].astype(np.float32).mean(axis=0)
-            found[row] = mean / max(float(np.linalg.norm(mean)), 1e-9)
-    return found
 
 
 def forms(text: str) -> list[str]:
@@ -88,28 +26,15 @@ def usual(text: str) -> str:
     lowered = text.lower()
     if len(text) > _ABBREVIATION and text.isupper():
         return lowered
-    return lowered if all(_is_token(word) for word in lowered.split()) else text
+    return lowered if all(is_token(word) for word in lowered.split()) else text
 
 
 def knows(text: str) -> bool:
     """Whether all words are of the model's own vocabulary, so that they are hardly misspelt."""
-    return all(any(map(_is_token, {word, word.lower(), word.title()})) for word in text.split())
+    return all(any(map(is_token, {word, word.lower(), word.title()})) for word in text.split())
 
 
 def shares_pieces_only(one: str, other: str) -> bool:
     """Whether two texts share pieces of words but no word: then their vectors are alike for no reason of meaning."""
     words = set(one.lower().split()) & set(other.lower().split())
-    return not words and any(set(_tokens(form)) & set(_tokens(other)) for form in forms(one))
-
-
-def _is_token(word: str) -> bool:
-    return len(_tokens(word)) == 1
-
-
-@lru_cache(100_000)
-def _tokens(text: str) -> list[int]:
-    # One by one: the tokenizer's own threads would not survive a fork. Lone surrogates it does not take.
-    with _lock:
-        tokenizer = _model().tokenizer
-    found: list[int] = tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8"), add_special_tokens=False).ids
-    return found
+    return not words and any(set(tokens(form)) & set(tokens(other)) for form in forms(one))

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from sqljury.schema import embed
 from sqljury.schema.values import codes, grams, meanings, spelling
 from sqljury.schema.values.fold import fold
 
@@ -203,7 +204,7 @@ class Searcher:
 
         if not len(self._vector_keys):
             return {}
-        alike = (self._vectors @ meanings.vectors(meanings.forms(text)).T).max(axis=1)
+        alike = (self._vectors @ embed.vectors(meanings.forms(text)).T).max(axis=1)
         found: Found = {}
         for at in np.argsort(-alike, kind="stable")[:_NEAREST].tolist():
             key = int(self._vector_keys[at])

@@ -1,0 +1,92 @@
+"""The graph of tables and foreign keys, and the shortest ways through it."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqljury.types import ForeignKey, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Joins:
+    """Tables by position in the schema: ``near`` lists those one key away, ``keys`` the keys by (from, to)."""
+
+    near: tuple[tuple[int, ...], ...]
+    keys: Mapping[tuple[int, int], tuple[ForeignKey, ...]]
+
+    @classmethod
+    def of(cls, schema: Schema) -> Joins:
+        """The graph of a schema; keys to tables or columns that it does not have are no edges."""
+        place = {table.name: index for index, table in enumerate(schema.tables)}
+        columns = [{column.name for column in table.columns} for table in schema.tables]
+        keys: dict[tuple[int, int], list[ForeignKey]] = {}
+        near: list[set[int]] = [set() for _ in schema.tables]
+        for index, table in enumerate(schema.tables):
+            for key in table.foreign_keys:
+                other = place.get(key.ref_table, index)
+                if other == index or not columns[index].issuperset(key.columns):
+                    continue
+                if columns[other].issuperset(key.ref_columns):
+                    keys.setdefault((index, other), []).append(key)
+                    near[index].add(other)
+                    near[other].add(index)
+        return cls(
+            tuple(tuple(sorted(others)) for others in near), {pair: tuple(found) for pair, found in keys.items()}
+        )
+
+    def between(self, one: int, other: int) -> list[tuple[int, ForeignKey, int]]:
+        """The keys between two tables, in either direction, as (from, key, to)."""
+        forth = [(one, key, other) for key in self.keys.get((one, other), ())]
+        return forth + [(other, key, one) for key in self.keys.get((other, one), ())]
+
+    def path(
+        self, start: int, goals: Collection[int], scores: Sequence[float], longest: int | None = None
+    ) -> list[int]:
+        """The tables after ``start`` on the shortest way to one of ``goals``, the goal last.
+
+        Of equally short ways it is the one over the better-scored tables. Empty when there is none, or none of at
+        most ``longest`` keys.
+        """
+        best = max(scores, default=0.0) or 1.0
+        front: list[tuple[int, float, int]] = [(0, 0.0, start)]
+        came: dict[int, int] = {}
+        cost: dict[int, tuple[int, float]] = {start: (0, 0.0)}
+        while front:
+            hops, dull, table = heapq.heappop(front)
+            if cost[table] < (hops, dull):
+                continue
+            if table in goals:
+                return _walk(came, start, table)
+            if hops == longest:
+                continue
+            for other in self.near[table]:
+                reached = hops + 1, dull + 1 - scores[other] / best
+                if other not in cost or reached < cost[other]:
+                    cost[other] = reached
+                    came[other] = table
+                    heapq.heappush(front, (*reached, other))
+        return []
+
+    def components(self) -> list[int]:
+        """For each table the number of the part of the graph that it is in."""
+        part = [-1] * len(self.near)
+        for start in range(len(self.near)):
+            if part[start] >= 0:
+                continue
+            part[start] = start
+            stack = [start]
+            while stack:
+                for other in self.near[stack.pop()]:
+                    if part[other] < 0:
+                        part[other] = start
+                        stack.append(other)
+        return part
+
+
+def _walk(came: Mapping[int, int], start: int, end: int) -> list[int]:
+    way = [end]
+    while came[way[-1]] != start:
+        way.append(came[way[-1]])
+    return way[::-1]
