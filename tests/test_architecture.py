@@ -14,7 +14,7 @@ LAYERS = {
     0: ("errors", "types", "prompts"),
     1: ("llm", "db", "batch", "processes", "questions", "replies"),
     2: ("schema", "metrics", "datasets"),
-    3: ("generate", "fix", "select", "recipes", "keywords"),
+    3: ("generate", "fix", "select", "recipes", "keywords", "prepare"),
     4: ("pipeline",),
     5: ("bench",),
     6: ("cli",),

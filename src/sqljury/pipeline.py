@@ -6,7 +6,6 @@ import contextlib
 import os
 import threading
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -27,34 +26,18 @@ from sqljury.errors import (
 from sqljury.generate import GENERATORS
 from sqljury.llm.base import Completion, LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import open_model
+from sqljury.prepare import Preparation
 from sqljury.questions import check_question
-from sqljury.recipes import GeneratePart, Recipe, SchemaPart
+from sqljury.recipes import GeneratePart, Recipe
 from sqljury.replies import STOP, extract_sql, is_write
 from sqljury.schema.access import Access
-from sqljury.schema.describe import Notes, bind, load, merge
+from sqljury.schema.describe import NO_NOTES, Notes, load
 from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
-from sqljury.schema.relevant import relevant
-from sqljury.schema.render import Style, render
 from sqljury.schema.retrieve import Indexes
-from sqljury.schema.samples import sample
 from sqljury.select import SELECTORS
 from sqljury.select.consistency import decided, group
-from sqljury.types import Answer, Candidate, Cost, Fix, Limits, Question, Result, Schema, Task
-
-SCHEMA_CHARS = 36_000
-"""A schema longer than this is shown in a smaller form; some 12,000 tokens, of the embedded model's 16,384.
-
-One that is longer in its smallest form too is cut down to what the question needs, and shown without rows.
-"""
-
-SEEN_ROWS = 50
-"""Rows read of each table where more is wanted of them than to be shown: varied examples, what columns hold."""
-
-UNMATCHED_SHOWN = 5
-"""Lines said about notes that the database has nothing for."""
-
-NO_NOTES = Notes()
+from sqljury.types import Answer, Candidate, Cost, Fix, Limits, Question, Result, Task
 
 
 class Progress(NamedTuple):
@@ -116,7 +99,8 @@ class Pipeline:
         started = time.perf_counter()
         check_question(question)
         progress(Progress("reading the schema", 0, 1))
-        task = self._task(question, db, notes)
+        prepared = Preparation(self.recipe.schema, self.indexes)
+        task = prepared.task(question, db, notes, lambda *done: progress(Progress(*done)), cancel)
         work = fix.Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
         candidates, cost = self._generate(task, work, progress)
         progress(Progress("running the queries", 0, len(candidates)))
@@ -129,17 +113,6 @@ class Pipeline:
         if chosen is None:
             raise NoAnswerError(_why_none(grouped), grouped, cost)
         return self._answered(question, grouped, chosen, cost)
-
-    def _task(self, question: Question, db: Database, notes: Notes) -> Task:
-        schema = introspect(db)
-        if notes == NO_NOTES:
-            return Task(question, schema, _schema_text(db, schema, self.recipe.schema))
-        notes = bind(schema, notes)
-        _warn(notes.unmatched)
-        schema = merge(schema, notes)
-        text = _schema_text(db, schema, self.recipe.schema)
-        asked = f"{question.text} {question.evidence}"
-        return Task(question, schema, text, tuple(relevant(notes, asked)))
 
     def _generate(
         self, task: Task, work: fix.Work, progress: Callable[[Progress], None]
@@ -232,23 +205,6 @@ class Pipeline:
             model=self.model.name,
             recipe=self.recipe.name,
         )
-
-
-def _warn(unmatched: Sequence[str]) -> None:
-    """Say which notes could not be used: the first ones, and how many others there are."""
-    for line in unmatched[:UNMATCHED_SHOWN]:
-        warnings.warn(line, RuntimeWarning, stacklevel=4)
-    if (more := len(unmatched) - UNMATCHED_SHOWN) > 0:
-        warnings.warn(f"notes: {more} more lines match nothing in the database", RuntimeWarning, stacklevel=4)
-
-
-def _schema_text(db: Database, schema: Schema, part: SchemaPart) -> str:
-    """The schema as the recipe wants it seen."""
-    in_lines = part.form == "mschema"
-    rows = max(part.sample_rows, SEEN_ROWS) if part.types or (in_lines and part.sample_rows) else part.sample_rows
-    samples = sample(db, schema, rows) if rows else None
-    style = Style(rows=part.sample_rows, examples=part.sample_rows if in_lines else 0, types=part.types)
-    return render(schema, samples, form=part.form, style=style, max_chars=SCHEMA_CHARS)
 
 
 def _check_execution(question: Question, candidates: Sequence[Candidate]) -> None:

@@ -69,6 +69,11 @@ class DuckDBDatabase:
             raise
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """The files that hold the data."""
+        return (self.path,)
+
+    @property
     def url(self) -> str:
         """``duckdb:///`` and the absolute path."""
         return f"duckdb:///{os.path.abspath(self.path)}"

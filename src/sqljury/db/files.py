@@ -43,7 +43,7 @@ class FilesDatabase(DuckDBDatabase):
     """Files behind views of the same names, in a small database of their own in a temporary folder."""
 
     def __init__(self, target: str, paths: Sequence[str]) -> None:
-        self._target = target
+        self._target, self._paths = target, tuple(paths)
         self._own = tempfile.TemporaryDirectory(prefix="sqljury-files-")
         try:
             catalog, readable = _build(paths, self._own.name)
@@ -52,6 +52,11 @@ class FilesDatabase(DuckDBDatabase):
             self._own.cleanup()
             raise
         self.name = _name(target, paths)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The files that were asked for."""
+        return self._paths
 
     @property
     def url(self) -> str:

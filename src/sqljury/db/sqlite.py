@@ -60,6 +60,11 @@ class SQLiteDatabase:
             pass  # the first connection shows whether the file can be read at all
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """The files that hold the data."""
+        return (self.path,)
+
+    @property
     def url(self) -> str:
         """``sqlite:///`` and the absolute path."""
         return f"sqlite:///{os.path.abspath(self.path)}"

@@ -8,14 +8,14 @@ from dataclasses import dataclass, fields
 from importlib.resources import files
 from math import inf
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from sqljury.errors import RecipeError
-
-Form = Literal["ddl", "compact", "mschema"]
+from sqljury.schema.part import Form, SchemaPart
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),
+    "schema.values": (0, 100),
     "generate.samples": (1, 256),
     "generate.temperature": (0, 5),
     "generate.top_p": (0, 1),
@@ -23,19 +23,6 @@ RANGES: dict[str, tuple[float, float]] = {
     "fix.attempts": (0, 20),
 }
 """The least and the most that a number of a recipe may be."""
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaPart:
-    """How the model sees the schema: ``form`` as in ``schema.render``, and example rows of each table.
-
-    The form ``mschema`` has so many example values of each column instead. ``types`` says of columns what their
-    values show and their type does not, such as text that holds numbers.
-    """
-
-    form: Form = "ddl"
-    sample_rows: int = 3
-    types: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +52,16 @@ class SelectPart:
     selector: str = "consistency"
 
 
+DEFAULT_SCHEMA = SchemaPart()
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """One configuration of the pipeline."""
 
     name: str
     summary: str = ""
-    schema: SchemaPart = SchemaPart()
+    schema: SchemaPart = DEFAULT_SCHEMA
     generate: tuple[GeneratePart, ...] = (GeneratePart(),)
     fix: FixPart = FixPart()
     select: SelectPart = SelectPart()

@@ -10,7 +10,7 @@ import difflib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from sqljury.errors import NotesError
 from sqljury.schema.text import remark
@@ -69,6 +69,9 @@ class Notes:
             self.joins + other.joins,
             self.unmatched + other.unmatched,
         )
+
+
+NO_NOTES: Final = Notes()
 
 
 def load(*paths: str | os.PathLike[str]) -> Notes:

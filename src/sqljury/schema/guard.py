@@ -52,6 +52,11 @@ class Guarded:
         return self._db.schemas
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """The other's files, where it has some."""
+        return tuple(getattr(self._db, "sources", ()))
+
+    @property
     def url(self) -> str:
         """The other's."""
         return self._db.url

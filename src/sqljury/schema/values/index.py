@@ -130,8 +130,8 @@ def index_path(db: Database, schema: Schema, skip_columns: Skip | None = None) -
 
 def _where(db: Database) -> str:
     """What is the same for the same database, by whatever name it was reached."""
-    path = getattr(db, "path", None)
-    return os.path.realpath(path) if isinstance(path, str) else db.url
+    files = getattr(db, "sources", ())
+    return os.path.realpath(files[0]) if len(files) == 1 else db.url
 
 
 def _work(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from sqljury.db.base import Database
+from sqljury.errors import SqljuryError
 
 _SETTLED_NS: Final = 2_000_000_000
 """A file changed more recently than this could change again without a later time of change to show for it."""
@@ -19,29 +20,49 @@ def versions(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
     return dict.fromkeys(tables) if teller is None else teller(db, tables)
 
 
-def _sqlite(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
-    """One for all tables: which file it is, its size, time and count of changes, and the same of its log.
+def _files(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
+    """One for all tables: which files the data is in, their sizes and times, and what SQLite counts in them.
 
-    SQLite keeps nothing of the kind for a table: row counts and the highest rowid miss every UPDATE.
+    No engine of files keeps anything of the kind for a table: row counts and the highest rowid miss every UPDATE.
     """
-    path = str(getattr(db, "path", ""))
+    sources = tuple(getattr(db, "sources", ()))
+    if not sources:
+        return dict.fromkeys(tables)
     parts, newest = [], 0
-    for name, begin, end in ((path, 24, 28), (path + "-wal", 0, 32)):
-        try:
-            with open(name, "rb") as file:
-                status = os.fstat(file.fileno())
-                head = file.read(end)[begin:]
-        except OSError:
-            parts.append("none")
-            continue
-        newest = max(newest, status.st_mtime_ns)
-        identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-        parts.append(f"{'-'.join(map(str, identity))}-{head.hex()}")
+    for source in sources:
+        for name, begin, end in ((source, 24, 28), (source + "-wal", 0, 32), (source + ".wal", 0, 32)):
+            try:
+                with open(name, "rb") as file:
+                    status = os.fstat(file.fileno())
+                    head = file.read(end)[begin:]
+            except OSError:
+                parts.append("none")
+                continue
+            newest = max(newest, status.st_mtime_ns)
+            identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+            parts.append(f"{'-'.join(map(str, identity))}-{head.hex()}")
     now = time.time_ns()
     if 0 <= now - newest < _SETTLED_NS:
         parts.append(f"unsettled at {now}")
     return dict.fromkeys(tables, " ".join(parts))
 
 
-TELLERS: Final[dict[str, Callable[[Database, Sequence[str]], dict[str, str | None]]]] = {"sqlite": _sqlite}
+def _postgres(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
+    """How many rows were ever written, by the server's own count, which may lag by a second."""
+    try:
+        rows = db.catalog(
+            "SELECT CASE WHEN schemaname = current_schema() THEN relname ELSE schemaname || '.' || relname END, "
+            "relid || ' ' || n_tup_ins || ' ' || n_tup_upd || ' ' || n_tup_del FROM pg_stat_user_tables"
+        )
+    except SqljuryError:
+        return dict.fromkeys(tables)
+    known = {str(name): str(version) for name, version in rows}
+    return {table: known.get(table) for table in tables}
+
+
+TELLERS: Final[dict[str, Callable[[Database, Sequence[str]], dict[str, str | None]]]] = {
+    "sqlite": _files,
+    "duckdb": _files,
+    "postgres": _postgres,
+}
 """From dialect to what tells the versions of such a database's tables."""

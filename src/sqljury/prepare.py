@@ -1,0 +1,106 @@
+"""From a question and a database to a task: the schema as the model will see it, and what is known beside it."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqljury.db.base import Database
+from sqljury.schema.describe import NO_NOTES, Notes, bind, merge
+from sqljury.schema.guard import skip
+from sqljury.schema.index import Hit
+from sqljury.schema.introspect import introspect
+from sqljury.schema.keywords import by_rules
+from sqljury.schema.part import SchemaPart
+from sqljury.schema.relevant import relevant
+from sqljury.schema.render import Style, render
+from sqljury.schema.retrieve import Indexes, fit
+from sqljury.schema.samples import sample
+from sqljury.schema.values import Match, ValueIndex, open_or_build
+from sqljury.schema.values.hints import hints, meant
+from sqljury.types import Question, Schema, Task
+
+SCHEMA_CHARS: Final = 36_000
+"""A schema longer than this is shown in a smaller form; some 12,000 tokens, of the embedded model's 16,384.
+
+One that is longer in its smallest form too is cut down to what the question needs.
+"""
+
+SEEN_ROWS: Final = 50
+"""Rows read of each table where more is wanted of them than to be shown: varied examples, what columns hold."""
+
+UNMATCHED_SHOWN: Final = 5
+"""Lines of a user's notes that match nothing, as warnings; a foreign description folder may have hundreds."""
+
+Told = Callable[[str, int, int], None]
+"""Called with what is being done, how many pieces of it are, and of how many."""
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How tasks are made; ``part`` is the recipe's, ``indexes`` keeps what was made for the schema before."""
+
+    part: SchemaPart
+    indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
+
+    def task(
+        self,
+        question: Question,
+        db: Database,
+        notes: Notes = NO_NOTES,
+        told: Told | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Task:
+        """The task for one question.
+
+        Raises what ``introspect`` raises, ``NotesError`` for notes on what the database does not have, and
+        ``CancelledError`` once ``cancel`` is set.
+        """
+        whole, notes = _described(introspect(db), notes)
+        values = self._values(question, db, whole, told, cancel)
+        hits = [Hit(match.table, match.column, match.score) for match in values]
+        schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
+        beside = (*_relevant(question, notes), *hints(values))
+        return Task(question, schema, _schema_text(db, schema, self.part), beside)
+
+    def _values(
+        self, question: Question, db: Database, schema: Schema, told: Told | None, cancel: threading.Event | None
+    ) -> list[Match]:
+        """Values of the database that the question seems to mean, as many as the recipe wants."""
+        if not self.part.values:
+            return []
+        index: ValueIndex = open_or_build(db, schema, told, cancel, skip(db))
+        return meant(index, by_rules(f"{question.text} {question.evidence}"), self.part.values)
+
+
+def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
+    """The schema with the notes in its comments and keys, and the notes with its spelling."""
+    if notes == NO_NOTES:
+        return schema, notes
+    notes = bind(schema, notes)
+    _warn(notes.unmatched)
+    return merge(schema, notes), notes
+
+
+def _relevant(question: Question, notes: Notes) -> list[str]:
+    return relevant(notes, f"{question.text} {question.evidence}")
+
+
+def _warn(unmatched: Sequence[str]) -> None:
+    """Say which notes could not be used: the first ones, and how many others there are."""
+    for line in unmatched[:UNMATCHED_SHOWN]:
+        warnings.warn(line, RuntimeWarning, stacklevel=5)
+    if (more := len(unmatched) - UNMATCHED_SHOWN) > 0:
+        warnings.warn(f"notes: {more} more lines match nothing in the database", RuntimeWarning, stacklevel=5)
+
+
+def _schema_text(db: Database, schema: Schema, part: SchemaPart) -> str:
+    """The schema as the recipe wants it seen."""
+    in_lines = part.form == "mschema"
+    rows = max(part.sample_rows, SEEN_ROWS) if part.types or (in_lines and part.sample_rows) else part.sample_rows
+    samples = sample(db, schema, rows) if rows else None
+    style = Style(rows=part.sample_rows, examples=part.sample_rows if in_lines else 0, types=part.types)
+    return render(schema, samples, form=part.form, style=style, max_chars=SCHEMA_CHARS)
