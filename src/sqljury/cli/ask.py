@@ -13,6 +13,7 @@ from sqljury.cli.options import (
     AccessOption,
     AllowOption,
     CacheOption,
+    DbOption,
     DenyOption,
     MaskOption,
     MaxCalls,
@@ -21,6 +22,7 @@ from sqljury.cli.options import (
     ModelOption,
     PriceOption,
     RecipeOption,
+    SchemaOption,
     SeedOption,
     access_of,
     budget,
@@ -39,7 +41,8 @@ class Output(StrEnum):
 
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know, in plain language.")],
-    db: Annotated[str, typer.Option("--db", help="A database file, or a URL such as sqlite:///shop.db.")],
+    db: DbOption,
+    schema: SchemaOption = None,
     evidence: Annotated[str, typer.Option(help="What the database does not say: a formula, a meaning.")] = "",
     notes: Annotated[
         list[str] | None,
@@ -77,7 +80,7 @@ def ask(
     check_question(asked)
     known = load(*(notes or ()))
     rules = access_of(access, allow, deny, mask)
-    with connect(db) as database, show.progress() as report, interruptible() as cancel:
+    with connect(db, schema or ()) as database, show.progress() as report, interruptible() as cancel:
         source = guard(database, introspect(database), rules) if rules else database
         language_model = open_model(
             model, cache=cache, budget=budget(max_calls, max_tokens, max_usd), price=price_of(price)

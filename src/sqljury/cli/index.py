@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqljury.cli import terminal
+from sqljury.cli.options import SchemaOption
 
 if TYPE_CHECKING:
     from sqljury.schema.values import Match, ValueIndex
 
 app = typer.Typer(help="Find the values of a database that a text may mean.", no_args_is_help=True)
 
-Db = Annotated[str, typer.Argument(metavar="DB", help="A SQLite file, or a URL; it is only read.")]
+Db = Annotated[str, typer.Argument(metavar="DB", help="As --db of `sqljury ask`; it is only read.")]
 
 
 class Output(StrEnum):
@@ -29,9 +30,9 @@ class Output(StrEnum):
 
 
 @app.command("build")
-def build(db: Db) -> None:
+def build(db: Db, schema: SchemaOption = None) -> None:
     """Read the values anew and say what was left out, and why."""
-    with _index(db, anew=True) as index:
+    with _index(db, schema, anew=True) as index:
         values, columns = sum(index.columns.values()), len(index.columns)
         print(f"{values:,} values of {columns} column{'' if columns == 1 else 's'}")
         for (table, column), why in index.notes.items():
@@ -44,11 +45,12 @@ def build(db: Db) -> None:
 def search(
     db: Db,
     texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What to look for; each is looked for alone.")],
+    schema: SchemaOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many values to find for each.")] = 5,
     output: Annotated[Output, typer.Option(help="How to print them.")] = Output.TABLE,
 ) -> None:
     """Find the values nearest to each text; the index is built or refreshed first if need be."""
-    with _index(db) as index:
+    with _index(db, schema) as index:
         found = index.search_many(texts, limit)
     if output is Output.JSON:
         listed = [{"text": text, "matches": list(map(asdict, some))} for text, some in zip(texts, found, strict=True)]
@@ -74,7 +76,7 @@ def _print(text: str, found: list[Match], *, titled: bool) -> None:
 
 
 @contextmanager
-def _index(target: str, *, anew: bool = False) -> Iterator[ValueIndex]:
+def _index(target: str, schemas: list[str] | None, *, anew: bool = False) -> Iterator[ValueIndex]:
     """The index of this database as it is now; its progress is shown where somebody looks."""
     import sys
 
@@ -88,7 +90,7 @@ def _index(target: str, *, anew: bool = False) -> Iterator[ValueIndex]:
     columns = (TextColumn("{task.description}", markup=False), BarColumn())
     silent = not sys.stderr.isatty()
     bar = Progress(*columns, console=terminal.console(stderr=True), transient=True, disable=silent)
-    with interruptible() as cancel, connect(target) as opened:
+    with interruptible() as cancel, connect(target, schemas or ()) as opened:
         schema = introspect(opened)
         with bar:
             task = bar.add_task("opening", total=None)

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from sqljury.llm.ledger import Budget, Price
     from sqljury.schema.access import Access
 
+DbOption = Annotated[
+    str, typer.Option("--db", help="A database file, a CSV, Parquet, JSON or Excel file, a folder of them, or a URL.")
+]
+SchemaOption = Annotated[
+    list[str] | None, typer.Option("--schema", help="A schema to ask about; the first one given needs no prefix.")
+]
 RecipeOption = Annotated[str, typer.Option(help="How to work: default, fast, or the path of a .toml file.")]
 ModelOption = Annotated[
     str | None,
