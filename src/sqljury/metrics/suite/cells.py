@@ -59,8 +59,6 @@ def fresh(rng: random.Random, kind: Kind) -> Cell:
     return "".join(rng.choices(_LETTERS, k=rng.randint(2, 8))).capitalize()
 
 
-
-
 def sources(
     schema: Schema, database: Runs | None = None, facts: Facts | None = None, nulls: bool = False
 ) -> dict[tuple[str, str], Source]:
