@@ -158,6 +158,8 @@ def with_sorted_parts(query: Query, compared: Compared) -> Query:
     parts = chain(query)
     if {part.set_operator for part in parts[:-1]} - _COMMUTATIVE or len({p.set_operator for p in parts[:-1]}) != 1:
         return query
+    if any(part.order_by or part.limit is not None for part in parts[1:]):  # by rule 1: it is of that part alone
+        return query
     operator, order, cut = query.set_operator, query.order_by, (query.limit, query.offset)
     alone = [replace(part, set_operator="", other=None) for part in parts]
     alone[0] = replace(alone[0], order_by=(), limit=None, offset=None)
