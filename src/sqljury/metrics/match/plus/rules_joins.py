@@ -113,7 +113,16 @@ def without_joins(query: Query, facts: Facts, keeps: Keeps) -> Applied | None:
     assumptions: tuple[str, ...] = ()
     while (found := _needless_join(query, facts, keeps)) is not None:
         at, own, key = found
-        query = _dropped(query, at, own, key)
+        place = query.tables.index(table_of(key))
+        # As published the join after the table goes with it; where kinds count, the one before it has to.
+        join = min(place, len(query.joins) - 1) if keeps is _any_kind else max(place - 1, 0)
+        changed = replace(
+            query,
+            tables=query.tables[:place] + query.tables[place + 1 :],
+            joins=query.joins[:join] + query.joins[join + 1 :],
+            on=put(query.on, at, ()),
+        )
+        query = renamed(changed, {key: own})
         assumptions += (refers_to(own, key), is_non_null(own))
     return Applied(query, assumptions) if assumptions else None
 
@@ -162,19 +171,6 @@ Keeps: TypeAlias = "Callable[[Query, str, str], bool]"
 
 def _any_kind(query: Query, own: str, key: str) -> bool:  # noqa: ARG001
     return True
-
-
-def _dropped(query: Query, at: int, own: str, key: str) -> Query:
-    """The query without the key's table and the join condition at this place, the key replaced by what refers to it."""
-    place = query.tables.index(table_of(key))
-    join = min(place, len(query.joins) - 1)
-    changed = replace(
-        query,
-        tables=query.tables[:place] + query.tables[place + 1 :],
-        joins=query.joins[:join] + query.joins[join + 1 :],
-        on=put(query.on, at, ()),
-    )
-    return renamed(changed, {key: own})
 
 
 def shows_all(expression: Expression) -> bool:

@@ -76,7 +76,12 @@ def _rule_2_in_aggregates(query: Query, facts: Facts) -> Applied | None:
 
 
 def _rule_5(query: Query, facts: Facts) -> Applied | None:
-    """Rule 5; in a join only for columns of a table whose key is grouped by too, or what the query joins it with."""
+    """Rule 5; in a join only for columns of a table whose key is grouped by too, or what the query joins it with.
+
+    Not with DISTINCT and ORDER BY: which of the rows that are one then counts for the order hangs on the groups.
+    """
+    if query.distinct and query.order_by:
+        return None
     if len(query.tables) == 1:
         return rule_5(query, known_once(query, facts))
     names = [unit.name for unit in query.group_by if isinstance(unit, Column)]
