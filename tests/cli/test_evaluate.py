@@ -98,6 +98,14 @@ def test_one_pair_in_full(folder: Path) -> None:
     assert found["metrics"]["esm"]["score"] == 1
 
 
+def test_a_pair_that_cannot_be_compared_says_why(folder: Path) -> None:
+    (folder / "two.txt").write_text("SELECT count(*) FROM pet; DROP TABLE pet\n\n\n")
+    done = sqljury(*files(folder, "two.txt"), "--explain", 0, "--metrics", "esm+")
+    assert done.returncode == 0, done.stderr
+    assert "ESM+, rewritten: cannot be compared" in done.stdout
+    assert "    refused: SQLite does not accept it on this schema" in done.stdout.splitlines()
+
+
 def test_no_such_pair(folder: Path) -> None:
     done = sqljury(*files(folder), "--explain", 3)
     assert done.returncode == 2

@@ -162,6 +162,8 @@ def _rewriting(title: str, found: dict[str, Any]) -> list[str]:
     for side in ("gold", "predicted"):
         own = found[side]
         lines.append(f"  {side:<9}  {own['sql'] or 'not read: ' + own['error']}")
+        if own["sql"] and own["error"]:
+            lines.append(f"    refused: {own['error']}")
         for fired in own["fired"]:
             assumed = f"; assumes {', '.join(fired['assumptions'])}" if fired["assumptions"] else ""
             lines.append(f"    rule {fired['rule']}: {fired['meaning']}{assumed}")

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqljury.metrics.suite.cells import affinity, sources, stored
+from sqljury.metrics.affinity import affinity, stored
+from sqljury.metrics.suite.cells import sources
 from sqljury.metrics.suite.fuzz import Rows, fuzz
 from sqljury.metrics.suite.reading import Facts
 from sqljury.metrics.suite.store import write_database

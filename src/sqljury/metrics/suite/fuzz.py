@@ -10,7 +10,8 @@ import random
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from sqljury.metrics.suite.cells import Affinity, Source, affinity, stored
+from sqljury.metrics.affinity import Affinity, affinity, stored
+from sqljury.metrics.suite.cells import Source
 from sqljury.types import Cell, ForeignKey, Row, Schema, Table
 
 TRIES: Final = 12

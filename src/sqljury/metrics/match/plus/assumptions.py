@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
+from sqljury.metrics.affinity import Affinity, affinity
 from sqljury.metrics.spider.names import Names
 from sqljury.types import Schema, Table
 
@@ -16,6 +17,7 @@ class Facts:
 
     ``unique`` are single-column primary keys and columns with a UNIQUE index of their own, ``non_null`` those declared
     NOT NULL and single-column primary keys, ``references`` leads from a foreign key's column to the one it refers to.
+    ``affinities``, which only strict mode looks at, say how SQLite compares a column.
     """
 
     names: Names
@@ -23,6 +25,7 @@ class Facts:
     non_null: frozenset[str]
     primary_keys: Mapping[str, tuple[str, ...]]
     references: Mapping[str, str]
+    affinities: Mapping[str, Affinity] = field(default_factory=dict)
 
     @classmethod
     def of_schema(cls, schema: Schema) -> Self:
@@ -42,6 +45,11 @@ class Facts:
                 for key in reversed(table.foreign_keys)  # of two keys on one column the first declared counts
                 for own, other in zip(_full(table, key.columns), key.ref_columns, strict=True)
             },
+            affinities={
+                f"{table.name}.{column.name}".lower(): _alike(affinity(column.type))
+                for table in tables
+                for column in table.columns
+            },
         )
 
     def columns(self, table: str) -> tuple[str, ...]:
@@ -55,6 +63,27 @@ class Facts:
     def has_key(self, table: str) -> bool:
         """Whether no two rows of the table are the same, for it has a primary key or a unique column."""
         return bool(self.primary_keys.get(table)) or any(column in self.unique for column in self.columns(table))
+
+    def within(self, tables: Iterable[object]) -> Self:
+        """The same facts, but only columns of these tables are unique or non-null."""
+        own = set(tables)
+        unique, non_null = (frozenset(c for c in known if _table(c) in own) for known in (self.unique, self.non_null))
+        return replace(self, unique=unique, non_null=non_null)
+
+    def affinity(self, column: str) -> Affinity | None:
+        """How SQLite compares the column; INTEGER is told as NUMERIC, which compares alike. None for an unknown one."""
+        table, _, name = column.partition(".")
+        return self.affinities.get(f"{table.partition(':')[0]}.{name}")
+
+    def same_values(self, one: str, other: str) -> bool:
+        """Whether two columns that are equal hold the very same value: not the text '01' where the other holds 1."""
+        return self.affinity(one) == self.affinity(other) in ("TEXT", "NUMERIC", "REAL")
+
+    def told_apart(self, column: str, by: str) -> bool:
+        """Whether comparing with the column ``by`` leaves different values of ``column`` different."""
+        own, other = self.affinity(column), self.affinity(by)
+        numeric = ("NUMERIC", "REAL")
+        return own in numeric or (own == "TEXT" and other not in (*numeric, None)) or own == other == "BLOB"
 
     def spread(self, groups: Iterable[Iterable[str]]) -> Self:
         """The same facts where the columns of each group are equal: what one guarantees holds for all (rule 16)."""
@@ -79,6 +108,14 @@ def is_non_null(column: str) -> str:
 def refers_to(column: str, key: str) -> str:
     """The assumption in words."""
     return f"{column} is a foreign key to {key}"
+
+
+def _table(column: str) -> str:
+    return column.partition(".")[0]
+
+
+def _alike(kind: Affinity) -> Affinity:
+    return "NUMERIC" if kind == "INTEGER" else kind
 
 
 def _full(table: Table, columns: Iterable[str]) -> Iterable[str]:

@@ -76,7 +76,7 @@ def _value(value: Value) -> str:
             return f"({_value(left)} {operator} {_value(right)})"
         case Call(function, arguments):
             return f"{function}({', '.join(map(_value, arguments))})"
-        case Derived(expression):
+        case Derived(expression, _):
             return f"[{_value(expression)}]"
         case Literal(text):
             return _literal(text)
@@ -88,6 +88,8 @@ def _value(value: Value) -> str:
 
 
 def _literal(value: float | str) -> str:
+    if isinstance(value, int):
+        return str(value)
     if isinstance(value, str):
         return "'" + value[1:-1].replace("'", "''") + "'" if value.startswith('"') else value.upper()
     return f"{value:g}" if value == int(value) and abs(value) < 1e6 else repr(value)

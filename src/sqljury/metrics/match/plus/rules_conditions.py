@@ -37,19 +37,19 @@ def rule_8(query: Query, facts: Facts) -> Applied | None:
                 return ()
         return (unit,)
 
-    changed = _rewritten(query, keep)
+    changed = rewritten(query, keep)
     return Applied(changed, tuple(dict.fromkeys(gone))) if gone else None
 
 
 def rule_11(query: Query, _: Facts) -> Applied | None:
     """``'5'`` ~ ``5``."""
-    changed = _rewritten(query, lambda unit: (unit._replace(value1=_number(unit.value1), value2=_number(unit.value2)),))
+    changed = rewritten(query, lambda unit: (unit._replace(value1=_number(unit.value1), value2=_number(unit.value2)),))
     return Applied(changed) if changed != query else None
 
 
 def rule_15(query: Query, _: Facts) -> Applied | None:
     """``c IN (v, w)`` ~ ``c = v OR c = w``; ``NOT IN`` ~ ``!=`` and AND."""
-    changed = _rewritten(query, _spelled_out)
+    changed = rewritten(query, spelled_out)
     return Applied(changed) if changed != query else None
 
 
@@ -61,7 +61,7 @@ def rule_19(query: Query, _: Facts) -> Applied | None:
 
 def rule_20(query: Query, _: Facts) -> Applied | None:
     """``NOT c = v`` ~ ``c != v``, likewise ``<`` and ``>=``, ``>`` and ``<=``."""
-    changed = _rewritten(query, _turned)
+    changed = rewritten(query, _turned)
     return Applied(changed) if changed != query else None
 
 
@@ -77,7 +77,8 @@ def _number(value: Value) -> Value:
     return value
 
 
-def _spelled_out(unit: Condition) -> Conditions:
+def spelled_out(unit: Condition) -> Conditions:
+    """A condition with IN and a list as one for each value."""
     if unit.operator != "in" or not isinstance(unit.value1, ValueList):
         return (unit,)
     operator, connective = ("!=", "and") if unit.negated else ("=", "or")
@@ -101,7 +102,7 @@ def _turned(unit: Condition) -> Conditions:
 _Change: TypeAlias = "Callable[[Condition], Conditions]"
 
 
-def _rewritten(query: Query, change: _Change) -> Query:
+def rewritten(query: Query, change: _Change) -> Query:
     """Every condition replaced by what ``change`` makes of it, in ON, WHERE and HAVING."""
     if not (query.on or query.where or query.having):
         return query

@@ -16,12 +16,9 @@ from sqljury.metrics.match.plus.structure import (
     Condition,
     Expression,
     Group,
-    Literal,
     Query,
-    Value,
     columns,
     columns_of,
-    conditions,
     expressions,
     joined,
     put,
@@ -40,36 +37,11 @@ def rule_12(query: Query, facts: Facts) -> Applied | None:
         return None
     for at, unit in enumerate(query.where):
         if isinstance(unit, Condition) and (unit.operator == "=" or (unit.operator == "in" and not unit.negated)):
-            return _with_join(query, at, facts)
+            return with_join(query, at, facts)
     return None
 
 
-def rule_12_anywhere(query: Query, facts: Facts) -> Applied | None:
-    """Rule 12 for every condition that qualifies, beside other joins too, but not beside OR.
-
-    With ``=`` the nested query may have one row at most: a value is given for one of its unique columns.
-    """
-    if "or" in query.where:
-        return None
-    for at, unit in enumerate(query.where):
-        if not isinstance(unit, Condition) or not (unit.operator == "in" or _has_one_row(unit.value1, facts)):
-            continue
-        if (applied := _with_join(query, at, facts)) is not None:
-            return applied
-    return None
-
-
-def _has_one_row(value: Value, facts: Facts) -> bool:
-    if not isinstance(value, Query) or len(value.tables) != 1 or "or" in value.where:
-        return False
-    return any(
-        unit.operator == "=" and not unit.negated and isinstance(unit.value1, Literal)
-        for unit in conditions(value.where)
-        if isinstance(unit.left, Column) and unit.left.name in facts.unique
-    )
-
-
-def _with_join(query: Query, at: int, facts: Facts) -> Applied | None:
+def with_join(query: Query, at: int, facts: Facts) -> Applied | None:
     """The query with a join instead of the condition at this place, where that is a key IN or = a query."""
     match query.where[at]:
         case Condition(False, "=" | "in", Column(own) as left, Query(select=(Column(key) as right,)) as nested, None):
@@ -94,12 +66,7 @@ def rule_13(query: Query, facts: Facts) -> Applied | None:
     ``pk`` is a non-composite key, ``fk`` non-null and declared to reference it. As published, the kind of the join does
     not count, and what comes after a join along no foreign key stays.
     """
-    return _without_joins(query, facts, _any_kind)
-
-
-def rule_13_by_kind(query: Query, facts: Facts) -> Applied | None:
-    """Rule 13 only where the join cannot add or take rows: an inner one, or a LEFT JOIN of B."""
-    return None if "or" in query.on else _without_joins(query, facts, _keeps_rows)
+    return without_joins(query, facts, _any_kind)
 
 
 def rule_16(query: Query, facts: Facts) -> Applied | None:
@@ -141,28 +108,37 @@ def _listed(query: Query) -> str:
 # Rule 13
 
 
-def _without_joins(query: Query, facts: Facts, kinds: _Kinds) -> Applied | None:
+def without_joins(query: Query, facts: Facts, keeps: Keeps) -> Applied | None:
     """One join after another dropped; each may have been all that another one was needed for."""
     assumptions: tuple[str, ...] = ()
-    while (found := _needless_join(query, facts, kinds)) is not None:
+    while (found := _needless_join(query, facts, keeps)) is not None:
         at, own, key = found
-        query = _dropped(query, at, own, key)
+        place = query.tables.index(table_of(key))
+        # As published the join after the table goes with it; where kinds count, the one before it has to.
+        join = min(place, len(query.joins) - 1) if keeps is _any_kind else max(place - 1, 0)
+        changed = replace(
+            query,
+            tables=query.tables[:place] + query.tables[place + 1 :],
+            joins=query.joins[:join] + query.joins[join + 1 :],
+            on=put(query.on, at, ()),
+        )
+        query = renamed(changed, {key: own})
         assumptions += (refers_to(own, key), is_non_null(own))
     return Applied(query, assumptions) if assumptions else None
 
 
-def _needless_join(query: Query, facts: Facts, kinds: _Kinds) -> tuple[int, str, str] | None:
+def _needless_join(query: Query, facts: Facts, keeps: Keeps) -> tuple[int, str, str] | None:
     """The place of a join condition to be dropped, its foreign key and the key that it refers to."""
     for at, unit in enumerate(query.on):
         if isinstance(unit, str):
             continue
         link = next((pair for pair in equal_pairs(unit) if _is_link(*pair, facts)), None)
         if link is None:
-            if kinds is _any_kind:
+            if keeps is _any_kind:
                 return None
             continue
         own, key = link
-        if own in facts.non_null and _is_only_key(query, key) and kinds(query, query.tables.index(table_of(key))):
+        if own in facts.non_null and _is_only_key(query, key) and keeps(query, own, key):
             return at, own, key
     return None
 
@@ -185,38 +161,19 @@ def _is_only_key(query: Query, key: str) -> bool:
     return (
         query.tables.count(table) == 1
         and not any(table_of(name) == table and name != key for name in columns(query))
-        and not any(_shows_all(expression) for expression in expressions(query))
+        and not any(shows_all(expression) for expression in expressions(query))
     )
 
 
-_Kinds: TypeAlias = "Callable[[Query, int], bool]"
-"""Whether the table at this place of FROM is joined so that it may go."""
+Keeps: TypeAlias = "Callable[[Query, str, str], bool]"
+"""Whether the key's table, the last of these three, is joined to its foreign key so that it may go."""
 
 
-def _any_kind(query: Query, place: int) -> bool:  # noqa: ARG001
+def _any_kind(query: Query, own: str, key: str) -> bool:  # noqa: ARG001
     return True
 
 
-def _keeps_rows(query: Query, place: int) -> bool:
-    before, after = query.joins[max(place - 1, 0)], query.joins[place:]
-    own = (INNER, "left join") if place else (INNER,)
-    return before in own and set(after) <= {INNER, "left join"}
-
-
-def _dropped(query: Query, at: int, own: str, key: str) -> Query:
-    """The query without the key's table and the join condition at this place, the key replaced by what refers to it."""
-    place = query.tables.index(table_of(key))
-    join = min(place, len(query.joins) - 1)
-    changed = replace(
-        query,
-        tables=query.tables[:place] + query.tables[place + 1 :],
-        joins=query.joins[:join] + query.joins[join + 1 :],
-        on=put(query.on, at, ()),
-    )
-    return renamed(changed, {key: own})
-
-
-def _shows_all(expression: Expression) -> bool:
+def shows_all(expression: Expression) -> bool:
     """Whether this is the star, not counted: then the columns of every table are used."""
     match expression:
         case Column(name):
@@ -229,11 +186,13 @@ def _shows_all(expression: Expression) -> bool:
 # Rule 16
 
 
-def equal_columns(query: Query) -> list[set[str]]:
-    """Columns in groups that the join conditions make equal."""
+def equal_columns(query: Query, same: Callable[[str, str], bool] | None = None) -> list[set[str]]:
+    """Columns in groups that the join conditions make equal; only pairs of which ``same`` is true, if given."""
     groups: list[set[str]] = []
     for unit in query.on:
         for left, right in equal_pairs(unit):
+            if same is not None and not same(left, right):
+                continue
             linked = [group for group in groups if left in group or right in group]
             groups = [group for group in groups if group not in linked]
             groups.append({left, right}.union(*linked))

@@ -8,13 +8,13 @@ windows, NATURAL JOIN and joins in parentheses.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.errors import InputError
-from sqljury.metrics.match.plus.scope import Relation, Scope, table_relation
+from sqljury.metrics.match.plus.scope import UNNAMED, Relation, Scope, table_relation
 from sqljury.metrics.match.plus.strict_expressions import Expressions
+from sqljury.metrics.match.plus.strict_guard import check_joins, check_names, check_text, check_tree, fail
 from sqljury.metrics.match.plus.structure import (
     INNER,
     STAR,
@@ -25,6 +25,7 @@ from sqljury.metrics.match.plus.structure import (
     Derived,
     Expression,
     Key,
+    Literal,
     Query,
     Source,
     grouped,
@@ -41,10 +42,6 @@ if TYPE_CHECKING:
 MAX_CHARACTERS: Final = 20_000
 """Longer queries are not read."""
 
-MAX_BARE_JOINS: Final = 10
-"""Joins without ON in a query; sqlglot takes twice as long for each more."""
-
-_ASIDE: Final = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 _READ: Final = frozenset(
     {"expressions", "distinct", "from_", "joins", "where", "group", "having", "order", "limit", "offset"}
 )
@@ -57,12 +54,12 @@ def read_strictly(sql: str, names: Names) -> Query:
 
     if len(sql) > MAX_CHARACTERS:
         raise InputError(f"the query has {len(sql)} characters; at most {MAX_CHARACTERS} are read")
-    if _bare_joins(sql) > MAX_BARE_JOINS:
-        fail("too many joins without ON")
+    check_text(sql)
     try:
         trees = [tree for tree in sqlglot.parse(sql, dialect="sqlite") if tree is not None]
         if len(trees) != 1:
             fail(f"{len(trees)} statements")
+        check_tree(trees[0])
         return _Reader(names).query(trees[0], None).query
     except SqlglotError as error:
         fail(str(error).partition("\n")[0])
@@ -70,23 +67,12 @@ def read_strictly(sql: str, names: Names) -> Query:
         fail("it is nested too deeply")
 
 
-def _bare_joins(sql: str) -> int:
-    """How many joins are followed by another one before an ON; an ON stands for one join at most."""
-    between = re.split(r"\b(?:on|using)\b", _ASIDE.sub(" ", sql).lower())
-    return sum(max(len(re.findall(r"\bjoin\b", part)) - 1, 0) for part in between)
-
-
-def fail(reason: str) -> NoReturn:
-    """Raises ``InputError``."""
-    raise InputError(f"not read in strict mode: {reason}")
-
-
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A query and what each name stands for that it gives to the one around."""
+    """A query, and by their names the columns that it gives to the one around."""
 
     query: Query
-    columns: dict[str, Expression]
+    columns: tuple[tuple[str, Expression], ...]
 
 
 class _Reader:
@@ -117,19 +103,18 @@ class _Reader:
             fail("WITH")
         parts, operators = self._parts(node)
         found = [self._part(part, outer) for part in parts]
-        last = found[-1].query
-        order_by = self._compound_order(node, found[0], last)
-        limit, offset = _limits(node)
-        if order_by or limit is not None:
-            last = replace(last, order_by=order_by, limit=limit, offset=offset)
+        whole = found[-1].query
         for operator, before in zip(reversed(operators), reversed(found[:-1]), strict=True):
-            last = replace(before.query, set_operator=operator, other=last)
-        return _Found(last, found[0].columns)
+            whole = replace(before.query, set_operator=operator, other=whole)
+        limit, offset = _limits(node)
+        # What orders and cuts the whole is kept with its first part.
+        whole = replace(whole, order_by=_compound_order(node, found[0]), limit=limit, offset=offset)
+        return _Found(whole, found[0].columns)
 
     def _part(self, node: exp.Expr, outer: Scope | None) -> _Found:
-        """A part that is a chain itself becomes a query in FROM."""
+        """A part that is a chain itself, or is ordered or cut, becomes a query in FROM."""
         found = self.query(node, outer)
-        if not found.query.set_operator:
+        if not (found.query.set_operator or found.query.order_by or found.query.limit is not None):
             return found
         return _Found(Query(select=(Column(STAR),), tables=(found.query,)), found.columns)
 
@@ -150,26 +135,15 @@ class _Reader:
             left, before = [inner.this], []
         return left + right, [*before, operator, *after]
 
-    def _compound_order(self, node: exp.SetOperation, first: _Found, last: Query) -> tuple[Key, ...]:
-        keys = []
-        names = list(first.columns)
-        for ordered in _listed(node, "order"):
-            name = ordered.this.name.lower()
-            place = _whole(name) or (names.index(name) + 1 if name in names else 0)
-            if not 0 < place <= len(last.select) or len(names) != len(last.select):
-                fail(f"ORDER BY {name[:40]} after a set operator")
-            keys.append(Key(last.select[place - 1], _direction(ordered)))
-        return tuple(keys)
-
     # One SELECT
 
     def _select(self, node: exp.Select, outer: Scope | None) -> _Found:
-        scope = Scope(outer)
+        scope = Scope(outer, aliases=frozenset(item.alias.lower() for item in node.expressions))
         inner = self._inlined(node, scope)
         tables, joins, on = (inner.tables, inner.joins, inner.on) if inner else self._from(node, scope)
         terms = Expressions(scope, lambda nested: self.query(nested, scope).query)
         select, columns = self._selected(node, scope, terms, follow=inner is not None)
-        scope.selected = columns
+        scope.selected = _aliases(node, select)
         where = terms.conditions(node.args["where"].this) if node.args.get("where") else ()
         having = terms.conditions(node.args["having"].this) if node.args.get("having") else ()
         limit, offset = _limits(node)
@@ -180,14 +154,15 @@ class _Reader:
             joins=joins,
             on=on,
             where=simplified(joined("and", inner.where if inner else (), where)),
-            group_by=tuple(self._key(item, select, scope, terms) for item in _listed(node, "group")),
+            group_by=tuple(_by_position(item, columns) or terms.expression(item) for item in _listed(node, "group")),
             having=having,
             order_by=tuple(
-                Key(self._key(item.this, select, scope, terms), _direction(item)) for item in _listed(node, "order")
+                Key(_sorted_by(item, columns, scope, terms), _direction(item)) for item in _listed(node, "order")
             ),
             limit=limit,
             offset=offset,
         )
+        check_names(query, scope)
         return _Found(_with_joins_in_on(grouped(query)), columns)
 
     def _inlined(self, node: exp.Select, scope: Scope) -> Query | None:
@@ -214,9 +189,15 @@ class _Reader:
             joins.append(_kind(join))
             tables.append(self._source(join.this, scope, tables))
             terms = Expressions(scope, lambda nested: self.query(nested, scope).query)
+            given: Conditions = ()
             if join.args.get("on") and join.args["on"].key != "boolean":  # TRUE stands for a missing ON
-                on.append(terms.conditions(join.args["on"]))
-            on += [self._shared(column.name.lower(), scope) for column in join.args.get("using") or ()]
+                given = terms.conditions(join.args["on"])
+            if using := join.args.get("using"):
+                if joins[-1] not in (INNER, "left join") or any(item.is_star for item in node.expressions):
+                    fail("USING beside a star, or in a RIGHT or FULL JOIN")
+                given = joined("and", *(self._shared(column.name.lower(), scope) for column in using))
+            on.append(given)
+        check_joins(tables, joins, on)
         return tuple(tables), tuple(joins), simplified(joined("and", *on))
 
     def _source(self, node: exp.Expr, scope: Scope, before: list[Source]) -> Source:
@@ -225,7 +206,8 @@ class _Reader:
         alias = node.alias_or_name.lower()
         if isinstance(node, exp.Subquery):
             found = self.query(node.this, None)
-            scope.relations.append(Relation(alias, {name: Derived(it) for name, it in found.columns.items()}))
+            number = 1 + sum(isinstance(item, Query) for item in before)
+            scope.relations.append(Relation(alias, tuple((name, Derived(it, number)) for name, it in found.columns)))
             return found.query
         table = node.name.lower()
         if not isinstance(node, exp.Table) or node.args.get("joins") or table not in self._names.tables:
@@ -238,38 +220,71 @@ class _Reader:
     def _shared(self, name: str, scope: Scope) -> Conditions:
         """What USING means: the column of the last table equals that of one before."""
         before = Scope(None, scope.relations[:-1]).column(name, "")
-        last = scope.relations[-1].columns.get(name)
+        last = scope.relations[-1].column(name)
         if before is None or last is None:
             fail(f"USING {name[:40]}: no such column on both sides")
         return (Condition(False, "=", before, last, None),)
 
     def _selected(
         self, node: exp.Select, scope: Scope, terms: Expressions, *, follow: bool
-    ) -> tuple[tuple[Expression, ...], dict[str, Expression]]:
-        """What is selected, and the same by name; a star stays one unless it is to be followed to its columns."""
+    ) -> tuple[tuple[Expression, ...], tuple[tuple[str, Expression], ...]]:
+        """What is selected, and all columns by name; a star stays one unless it is to be followed to its columns."""
         units: list[Expression] = []
-        columns: dict[str, Expression] = {}
+        columns: list[tuple[str, Expression]] = []
         for item in node.expressions:
             if item.is_star and not item.find(*_functions()):
                 qualifier = item.args["table"].name.lower() if item.args.get("table") else ""
                 behind = scope.all_columns(qualifier)
                 stays = not follow and (not qualifier or len(scope.relations) == 1)
-                units += [Column(STAR)] if stays else behind.values()
-                columns |= behind
+                units += [Column(STAR)] if stays else [expression for _, expression in behind]
+                columns += behind
             else:
                 units.append(terms.expression(item.unalias()))
-                columns[item.alias_or_name.lower() or f"column{len(columns)}"] = units[-1]
-        return tuple(units), columns
+                columns.append((item.alias_or_name.lower() or f"{UNNAMED}{len(columns)}", units[-1]))
+        return tuple(units), tuple(columns)
 
-    def _key(self, node: exp.Expr, select: tuple[Expression, ...], scope: Scope, terms: Expressions) -> Expression:
-        """What orders or groups: a position or a name in SELECT, or any expression."""
-        name = node.name.lower()
-        place = _whole(name) if node.key == "literal" else None
-        if place and place <= len(select):
-            return select[place - 1]
-        if node.key == "column" and not node.args.get("table") and name in scope.selected:
-            return scope.selected[name]
-        return terms.expression(node)
+
+def _aliases(node: exp.Select, select: tuple[Expression, ...]) -> dict[str, Expression]:
+    """What SELECT gives a name to, which other clauses may use; of two with one name the first."""
+    if len(select) != len(node.expressions):
+        if any(item.alias for item in node.expressions):
+            fail("aliases beside a star")
+        return {}
+    named = [(item.alias.lower(), unit) for item, unit in zip(node.expressions, select, strict=True) if item.alias]
+    return dict(reversed(named))
+
+
+def _by_position(node: exp.Expr, columns: tuple[tuple[str, Expression], ...]) -> Expression | None:
+    """The column that a whole number in ORDER BY or GROUP BY stands for."""
+    node = node.unnest()
+    place = _whole(node.name) if node.key == "literal" and not node.is_string else None
+    return columns[place - 1][1] if place and place <= len(columns) else None
+
+
+def _sorted_by(
+    ordered: exp.Expr, columns: tuple[tuple[str, Expression], ...], scope: Scope, terms: Expressions
+) -> Expression:
+    """What a key of ORDER BY stands for: a position, else an alias, which here hides a column; else any expression."""
+    node = ordered.this.unnest()
+    if node.key == "column" and not node.args.get("table") and node.name.lower() in scope.selected:
+        return scope.selected[node.name.lower()]
+    return _by_position(node, columns) or terms.expression(node)
+
+
+def _compound_order(node: exp.SetOperation, first: _Found) -> tuple[Key, ...]:
+    """Keys after a set operator as the numbers of columns; a name is one of the first part's."""
+    keys = []
+    names = [name for name, _ in first.columns]
+    for ordered in _listed(node, "order"):
+        by, place = ordered.this.unnest(), None
+        if by.key == "literal" and not by.is_string:
+            place = _whole(by.name)
+        elif by.key == "column" and not by.args.get("table") and names.count(by.name.lower()) == 1:
+            place = names.index(by.name.lower()) + 1
+        if not place or place > len(names):
+            fail(f"ORDER BY {by.name[:40]} after a set operator")
+        keys.append(Key(Literal(place), _direction(ordered)))
+    return tuple(keys)
 
 
 def _functions() -> tuple[type[Any], ...]:

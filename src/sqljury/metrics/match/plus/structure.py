@@ -46,13 +46,20 @@ class Call(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """A column of a query in FROM, by the expression behind it there; only strict mode reads them."""
+    """A column of a query in FROM, by the expression behind it there; only strict mode reads them.
+
+    ``place`` is that query's number in FROM: two may have such an expression.
+    """
 
     expression: Expression
+    place: int = 1
 
 
 class Literal(NamedTuple):
-    """A number, or a text: a string in double quotes, the word ``null``, or in strict mode another keyword."""
+    """A number, or a text: a string in double quotes, the word ``null``, or in strict mode another keyword.
+
+    Strict mode has whole numbers as ``int`` and others by their text, for 5 / 2 is not 5 / 2.0.
+    """
 
     value: float | str
 
@@ -210,16 +217,17 @@ def expressions(query: Query) -> Iterator[Expression]:
     yield from query.group_by
     yield from (key.expression for key in query.order_by)
     for unit in (*query.on, *query.where, *query.having):
-        yield from _operands(unit)
+        yield from operands(unit)
 
 
-def _operands(unit: Condition | Group | str) -> Iterator[Expression]:
+def operands(unit: Condition | Group | str) -> Iterator[Expression]:
+    """The expressions that a condition or a group compares, outermost ones only."""
     if isinstance(unit, Condition):
         for value in (unit.left, unit.value1, unit.value2):
             yield from _values(value)
     elif isinstance(unit, Group):
         for inner in unit.conditions:
-            yield from _operands(inner)
+            yield from operands(inner)
 
 
 def _values(value: Value) -> Iterator[Expression]:
