@@ -431,3 +431,20 @@ def test_how_a_recipe_shows_the_schema(path: Path, part: SchemaPart, shown: str,
     text = model.calls[0].messages[0].content
     assert shown in text
     assert hidden not in text
+
+
+def test_values_that_the_question_means_stand_beside_it(db: Database) -> None:
+    recipe = replace(sampled(1), schema=SchemaPart(values=3))
+    model = FakeModel(COUNT)
+    Pipeline(recipe, model).answer(Question("How tall is ANN?"), db)
+    assert "person.name has 'Ann'" in model.calls[0].messages[-1].content
+    assert "person.name has 'Ann'" not in model.calls[0].messages[0].content  # the prompt's shared beginning
+
+
+def test_the_model_may_pick_the_keywords(db: Database) -> None:
+    recipe = replace(sampled(1), schema=SchemaPart(values=3, keywords="model"))
+    model = FakeModel(['["Cy"]', COUNT])
+    answer = Pipeline(recipe, model).answer(Question("How tall is the one called Cy?"), db)
+    assert len(model.calls) == 2
+    assert "person.name has 'Cy'" in model.calls[1].messages[-1].content
+    assert answer.cost.calls == 2

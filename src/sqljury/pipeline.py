@@ -24,6 +24,7 @@ from sqljury.errors import (
     SqljuryError,
 )
 from sqljury.generate import GENERATORS
+from sqljury.keywords import by_model
 from sqljury.llm.base import Completion, LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import open_model
 from sqljury.prepare import Preparation
@@ -99,10 +100,12 @@ class Pipeline:
         started = time.perf_counter()
         check_question(question)
         progress(Progress("reading the schema", 0, 1))
+        keywords, asking = self._keywords(question, seed, cancel)
         prepared = Preparation(self.recipe.schema, self.indexes)
-        task = prepared.task(question, db, notes, lambda *done: progress(Progress(*done)), cancel)
+        task = prepared.task(question, db, notes, keywords, lambda *done: progress(Progress(*done)), cancel)
         work = fix.Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
         candidates, cost = self._generate(task, work, progress)
+        cost += asking
         progress(Progress("running the queries", 0, len(candidates)))
         candidates = map_threads(lambda candidate: self._execute(candidate, task, work), candidates, cancel)
         _check_execution(question, candidates)
@@ -113,6 +116,15 @@ class Pipeline:
         if chosen is None:
             raise NoAnswerError(_why_none(grouped), grouped, cost)
         return self._answered(question, grouped, chosen, cost)
+
+    def _keywords(
+        self, question: Question, seed: int, cancel: threading.Event | None
+    ) -> tuple[tuple[str, ...] | None, Cost]:
+        """The model's keywords where the recipe wants them, else None."""
+        part = self.recipe.schema
+        if not part.values or part.keywords != "model":
+            return None, Cost()
+        return by_model(question, self.model, derive_seed(seed, question.id or question.text, "keywords"), cancel)
 
     def _generate(
         self, task: Task, work: fix.Work, progress: Callable[[Progress], None]

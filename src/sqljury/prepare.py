@@ -19,7 +19,7 @@ from sqljury.schema.relevant import relevant
 from sqljury.schema.render import Style, render
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
-from sqljury.schema.values import Match, ValueIndex, open_or_build
+from sqljury.schema.values import Match, open_or_build
 from sqljury.schema.values.hints import hints, meant
 from sqljury.types import Question, Schema, Task
 
@@ -51,29 +51,32 @@ class Preparation:
         question: Question,
         db: Database,
         notes: Notes = NO_NOTES,
+        keywords: Sequence[str] | None = None,
         told: Told | None = None,
         cancel: threading.Event | None = None,
     ) -> Task:
-        """The task for one question.
+        """The task for one question; ``keywords`` are looked up among the values, by default those of the rules.
 
         Raises what ``introspect`` raises, ``NotesError`` for notes on what the database does not have, and
         ``CancelledError`` once ``cancel`` is set.
         """
         whole, notes = _described(introspect(db), notes)
-        values = self._values(question, db, whole, told, cancel)
+        if keywords is None:
+            keywords = by_rules(f"{question.text} {question.evidence}")
+        values = self._values(keywords, db, whole, told, cancel)
         hits = [Hit(match.table, match.column, match.score) for match in values]
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
         beside = (*_relevant(question, notes), *hints(values))
         return Task(question, schema, _schema_text(db, schema, self.part), beside)
 
     def _values(
-        self, question: Question, db: Database, schema: Schema, told: Told | None, cancel: threading.Event | None
+        self, keywords: Sequence[str], db: Database, schema: Schema, told: Told | None, cancel: threading.Event | None
     ) -> list[Match]:
-        """Values of the database that the question seems to mean, as many as the recipe wants."""
-        if not self.part.values:
+        """Values of the database that the keywords seem to mean, as many as the recipe wants."""
+        if not self.part.values or not keywords:
             return []
-        index: ValueIndex = open_or_build(db, schema, told, cancel, skip(db))
-        return meant(index, by_rules(f"{question.text} {question.evidence}"), self.part.values)
+        index = open_or_build(db, schema, told, cancel, skip(db))
+        return meant(index, keywords, self.part.values)
 
 
 def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from sqljury.errors import RecipeError
-from sqljury.schema.part import Form, SchemaPart
+from sqljury.schema.part import Form, Keywords, SchemaPart
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),
@@ -112,6 +112,8 @@ def parse(name: str, text: str) -> Recipe:
     )
     if recipe.schema.form not in get_args(Form):
         raise RecipeError(f"recipe {name}: schema.form must be one of {', '.join(get_args(Form))}")
+    if recipe.schema.keywords not in get_args(Keywords):
+        raise RecipeError(f"recipe {name}: schema.keywords must be one of {', '.join(get_args(Keywords))}")
     return recipe
 
 

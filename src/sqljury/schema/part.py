@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Form = Literal["ddl", "compact", "mschema"]
+Keywords = Literal["rules", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +15,12 @@ class SchemaPart:
 
     The form ``mschema`` has so many example values of each column instead. ``types`` says of columns what their
     values show and their type does not, such as text that holds numbers. ``values`` is how many values of the database
-    that the question seems to mean are told at most; 0 needs no value index.
+    that the question seems to mean are told at most; 0 needs no value index. ``keywords`` says who picks the words
+    that are looked up in it: ``rules``, or the ``model``, which costs a call.
     """
 
     form: Form = "ddl"
     sample_rows: int = 3
     types: bool = False
     values: int = 0
+    keywords: Keywords = "rules"

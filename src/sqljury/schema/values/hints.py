@@ -14,13 +14,15 @@ LEAST: Final = 0.8
 COLUMNS: Final = 3
 """Columns told of one keyword, those with the surest match first."""
 _SEARCHED: Final = 8
+_PARTLY: Final = ("words", "meaning")
+"""Reasons that may rest on a part of what was searched for."""
 _LINE_CHARS: Final = 160
 
 
 def meant(index: ValueIndex, keywords: Sequence[str], most: int) -> list[Match]:
     """At most ``most`` values for these keywords, the surest first; one of each column and keyword, each value once.
 
-    Keywords within one that was found, such as ``York`` in ``New York``, are not looked at further.
+    Keywords within one that was found as a whole, such as ``York`` in ``New York``, are not looked at further.
     """
     found: dict[tuple[str, str, str], Match] = {}
     covered: list[str] = []
@@ -28,13 +30,13 @@ def meant(index: ValueIndex, keywords: Sequence[str], most: int) -> list[Match]:
     for keyword, matches in ranked:
         if any(keyword.casefold() in longer for longer in covered):
             continue
-        columns: set[tuple[str, str]] = set()
+        columns: dict[tuple[str, str], Match] = {}
         for match in matches:
-            where = (match.table, match.column)
-            if match.score >= LEAST and where not in columns and len(columns) < COLUMNS:
-                columns.add(where)
-                found.setdefault((*where, match.value), match)
-        if columns:
+            if match.score >= LEAST and len(columns) < COLUMNS:
+                columns.setdefault((match.table, match.column), match)
+        for where, match in columns.items():
+            found.setdefault((*where, match.value), match)
+        if any(match.how not in _PARTLY for match in columns.values()):
             covered.append(keyword.casefold())
     return sorted(found.values(), key=lambda match: -match.score)[:most]
 
