@@ -30,7 +30,8 @@ def test_a_bare_checkout_skips_shared_always_and_weights_at_home(tmp_path: Path,
     checkout = tmp_path / "checkout"
     (checkout / "tests").mkdir(parents=True)
     shutil.copy(ROOT / "pyproject.toml", checkout)
-    shutil.copy(ROOT / "tests" / "conftest.py", checkout / "tests")
+    for name in ("conftest.py", "servers.py"):
+        shutil.copy(ROOT / "tests" / name, checkout / "tests")
     (checkout / "tests" / "test_marked.py").write_text(MARKED)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
