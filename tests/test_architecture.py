@@ -13,7 +13,7 @@ SOURCE = Path(sqljury.__file__).parent
 LAYERS = {
     0: ("errors", "types", "prompts"),
     1: ("llm", "db", "batch", "processes", "questions", "replies"),
-    2: ("schema", "metrics", "datasets"),
+    2: ("schema", "metrics", "datasets", "work"),
     3: ("generate", "fix", "select", "recipes", "keywords", "prepare"),
     4: ("pipeline",),
     5: ("bench",),

@@ -6,33 +6,22 @@ translated, which needs no model call.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from sqljury import prompts
-from sqljury.db.base import Database, error_kind
-from sqljury.llm.base import LanguageModel, Message, Sampling, derive_seed
+from sqljury.db.base import error_kind
+from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import STOP, extract_sql
 from sqljury.schema.rebind import rebind
 from sqljury.schema.translate import translations
-from sqljury.types import Candidate, Cost, Fix, Limits, Result, Task
+from sqljury.types import Candidate, Cost, Fix, Result, Task
+from sqljury.work import Work
 
 REASON_CHARACTERS = 300
 
 By = Literal["schema", "dialect", "model"]
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What the fixer works with: the database and its limits, the model, the question's seed."""
-
-    db: Database
-    model: LanguageModel
-    limits: Limits
-    seed: int
-    cancel: threading.Event | None = None
 
 
 def needs_fixing(candidate: Candidate) -> bool:

@@ -38,7 +38,8 @@ from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
 from sqljury.select import SELECTORS
 from sqljury.select.consistency import decided, group
-from sqljury.types import Answer, Candidate, Cost, Fix, Limits, Question, Result, Task
+from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Task
+from sqljury.work import Work
 
 
 class Progress(NamedTuple):
@@ -103,7 +104,7 @@ class Pipeline:
         keywords, asking = self._keywords(question, seed, cancel)
         prepared = Preparation(self.recipe.schema, self.indexes)
         task = prepared.task(question, db, notes, keywords, lambda *done: progress(Progress(*done)), cancel)
-        work = fix.Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
+        work = Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
         candidates, cost = self._generate(task, work, progress)
         cost += asking
         progress(Progress("running the queries", 0, len(candidates)))
@@ -111,11 +112,13 @@ class Pipeline:
         _check_execution(question, candidates)
         candidates, fixing = self._fix(candidates, task, work, progress)
         grouped = group(candidates)
-        chosen = SELECTORS[self.recipe.select.selector](grouped)
-        cost = replace(cost + fixing, seconds=time.perf_counter() - started)
-        if chosen is None:
+        progress(Progress("choosing", 0, 1))
+        select = SELECTORS[self.recipe.select.selector](self.recipe.select.groups)
+        choice = select(grouped, task, work)
+        cost = replace(cost + fixing + choice.cost, seconds=time.perf_counter() - started)
+        if choice.index is None:
             raise NoAnswerError(_why_none(grouped), grouped, cost)
-        return self._answered(question, grouped, chosen, cost)
+        return self._answered(question, grouped, choice, cost)
 
     def _keywords(
         self, question: Question, seed: int, cancel: threading.Event | None
@@ -126,9 +129,7 @@ class Pipeline:
             return None, Cost()
         return by_model(question, self.model, derive_seed(seed, question.id or question.text, "keywords"), cancel)
 
-    def _generate(
-        self, task: Task, work: fix.Work, progress: Callable[[Progress], None]
-    ) -> tuple[list[Candidate], Cost]:
+    def _generate(self, task: Task, work: Work, progress: Callable[[Progress], None]) -> tuple[list[Candidate], Cost]:
         total = sum(part.samples for part in self.recipe.generate)
         candidates: list[Candidate] = []
         cost = Cost()
@@ -146,7 +147,7 @@ class Pipeline:
             cost += reply.cost
         return candidates, cost
 
-    def _execute(self, candidate: Candidate, task: Task, work: fix.Work) -> Candidate:
+    def _execute(self, candidate: Candidate, task: Task, work: Work) -> Candidate:
         if not candidate.sql:
             return replace(candidate, result=Result(error="the model wrote no query"))
         ran = replace(candidate, result=work.db.execute(candidate.sql, self.limits, work.cancel))
@@ -154,7 +155,7 @@ class Pipeline:
         return fix.repair(ran, task, work, names=part.names, dialect=part.dialect)
 
     def _fix(
-        self, candidates: list[Candidate], task: Task, work: fix.Work, progress: Callable[[Progress], None]
+        self, candidates: list[Candidate], task: Task, work: Work, progress: Callable[[Progress], None]
     ) -> tuple[list[Candidate], Cost]:
         """Repair what failed, likeliest first, for as long as a repaired vote could still change the outcome.
 
@@ -187,7 +188,7 @@ class Pipeline:
         return candidates, cost
 
     def _ask_again(
-        self, candidate: Candidate, part: GeneratePart, task: Task, work: fix.Work, tried: set[str]
+        self, candidate: Candidate, part: GeneratePart, task: Task, work: Work, tried: set[str]
     ) -> tuple[Candidate, Cost]:
         attempts = self.recipe.fix.attempts
         if error_kind(candidate.result) == "limit":
@@ -202,8 +203,9 @@ class Pipeline:
         parts = [part for part in self.recipe.generate for _ in range(part.samples)]
         return parts[index]
 
-    def _answered(self, question: Question, candidates: tuple[Candidate, ...], chosen: int, cost: Cost) -> Answer:
-        best = candidates[chosen]
+    def _answered(self, question: Question, candidates: tuple[Candidate, ...], choice: Choice, cost: Cost) -> Answer:
+        assert choice.index is not None
+        best = candidates[choice.index]
         votes = sum(candidate.group == best.group for candidate in candidates)
         return Answer(
             question=question,
@@ -216,6 +218,7 @@ class Pipeline:
             cost=cost,
             model=self.model.name,
             recipe=self.recipe.name,
+            choice=choice,
         )
 
 

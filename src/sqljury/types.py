@@ -174,6 +174,30 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two groups of candidates before a judge: its probability that ``first`` is right, in both orders of showing."""
+
+    first: int
+    second: int
+    first_shown_first: float
+    first_shown_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The place of the chosen candidate, None when every candidate failed, and why it was chosen.
+
+    ``scores`` are those of the groups that took part, by their numbers; empty where the selector has none.
+    """
+
+    index: int | None
+    selector: str
+    scores: tuple[float, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    cost: Cost = Cost()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The chosen query, its rows, and the evidence for it.
 
@@ -191,6 +215,7 @@ class Answer:
     cost: Cost
     model: str = ""
     recipe: str = ""
+    choice: Choice | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON; the keys are part of the public interface."""

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sqljury.cli import terminal
-from sqljury.types import Answer, Candidate, Cell, Cost
+from sqljury.types import Answer, Candidate, Cell, Choice, Cost
 
 if TYPE_CHECKING:
     from sqljury.pipeline import Progress
@@ -57,7 +57,7 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool) -> None
     else:
         _table(found, limit or TABLE_ROWS)
     if explain:
-        evidence(found.candidates, found.cost, stderr=output != "table")
+        evidence(found.candidates, found.cost, stderr=output != "table", choice=found.choice)
 
 
 def _csv(found: Answer) -> None:
@@ -72,8 +72,10 @@ def _csv(found: Answer) -> None:
         print(line.getvalue().removesuffix("\r\n"))
 
 
-def evidence(candidates: Sequence[Candidate], cost: Cost | None, *, stderr: bool = False) -> None:
-    """Print every candidate with its group, what was repaired, and what it all cost."""
+def evidence(
+    candidates: Sequence[Candidate], cost: Cost | None, *, stderr: bool = False, choice: Choice | None = None
+) -> None:
+    """Print every candidate with its group, what was repaired, how it was chosen, and what it all cost."""
     from rich.table import Table
     from rich.text import Text
 
@@ -90,8 +92,27 @@ def evidence(candidates: Sequence[Candidate], cost: Cost | None, *, stderr: bool
             Text("\n".join(map(terminal.clean, _story(candidate)))),
         )
     terminal.show("", table, stderr=stderr)
+    if choice is not None and choice.comparisons:
+        _tournament(choice, stderr=stderr)
     if cost is not None:
         terminal.show("", _bill(cost), stderr=stderr)
+
+
+def _tournament(choice: Choice, *, stderr: bool) -> None:
+    """A row for each group: its score, and how sure the judge was of it against each other, shown first and last."""
+    from rich.table import Table
+
+    table = Table(title="Tournament", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    numbers = sorted({number for one in choice.comparisons for number in (one.first, one.second)})
+    for title in ("group", "score", *(f"against {number + 1}" for number in numbers)):
+        table.add_column(title, justify="right")
+    sure = {(one.first, one.second): (one.first_shown_first, one.first_shown_second) for one in choice.comparisons}
+    sure |= {(second, first): (1 - last, 1 - shown) for (first, second), (shown, last) in sure.items()}
+    for number, score in zip(numbers, choice.scores, strict=True):
+        against = (sure.get((number, other)) for other in numbers)
+        cells = ("" if pair is None else f"{pair[0]:.0%}, {pair[1]:.0%}" for pair in against)
+        table.add_row(str(number + 1), f"{score:.1f}", *cells)
+    terminal.show("", table, stderr=stderr)
 
 
 _REPAIRS = {

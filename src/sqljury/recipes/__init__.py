@@ -21,6 +21,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "generate.top_p": (0, 1),
     "generate.max_tokens": (1, 32_768),
     "fix.attempts": (0, 20),
+    "select.groups": (0, 256),
 }
 """The least and the most that a number of a recipe may be."""
 
@@ -47,9 +48,10 @@ class FixPart:
 
 @dataclass(frozen=True, slots=True)
 class SelectPart:
-    """The way to choose among candidates."""
+    """The way to choose among candidates; ``groups`` is how many different results a judge compares, 0 for all."""
 
     selector: str = "consistency"
+    groups: int = 0
 
 
 DEFAULT_SCHEMA = SchemaPart()

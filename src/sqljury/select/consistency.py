@@ -13,7 +13,8 @@ from typing import Any
 
 from sqljury.errors import QueryLimitError
 from sqljury.metrics.results import same_result
-from sqljury.types import Candidate, Result
+from sqljury.types import Candidate, Choice, Result, Task
+from sqljury.work import Work
 
 DIGITS = 9
 """Significant digits in which numbers must agree: sums differ in the last ones with the order of addition."""
@@ -41,18 +42,29 @@ def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 def choose(candidates: Sequence[Candidate]) -> int | None:
-    """The index of the chosen candidate of the largest group; None when every candidate failed.
+    """The index of the chosen candidate of the largest group; None when every candidate failed."""
+    return choose_in(candidates, 0)
+
+
+def choose_in(candidates: Sequence[Candidate], group: int) -> int | None:
+    """The index of the candidate that speaks for a group; None for a group without any.
 
     ``candidates`` are grouped. Within the group they may differ in the order of rows or columns: that of most of them
     is taken, so that one query without ORDER BY does not undo it for the others, and of those the likeliest query. A
     candidate without log-probability ranks by its place, the earlier first.
     """
-    best = [index for index, candidate in enumerate(candidates) if candidate.group == 0]
+    best = [index for index, candidate in enumerate(candidates) if candidate.group == group]
     if not best:
         return None
     exact = {index: _rounded(candidates[index].result).rows for index in best}
     votes = Counter(exact.values())
     return max(best, key=lambda index: (votes[exact[index]], _rank(candidates, index)))
+
+
+def votes(candidates: Sequence[Candidate], _task: Task, _work: Work) -> Choice:
+    """The selector: votes alone; a group's score is its votes."""
+    sizes = Counter(candidate.group for candidate in candidates if candidate.group is not None)
+    return Choice(choose(candidates), "consistency", tuple(float(sizes[number]) for number in sorted(sizes)))
 
 
 def decided(candidates: Sequence[Candidate], still_open: Collection[int]) -> bool:

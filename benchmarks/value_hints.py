@@ -1,0 +1,63 @@
+"""What telling the model values of the database is worth: greedy queries with and without, on the same questions.
+
+    python benchmarks/value_hints.py --data ../shared/spider --limit 60 --seed 5
+
+Questions of Spider's train split whose gold query compares with a text; greedy, names bound, no repairs by the model.
+A line a question as it goes: right without, right with, the values told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from sqljury import Pipeline, Question, connect, recipes
+from sqljury.db.base import Database
+from sqljury.errors import SqljuryError
+from sqljury.llm.open import open_model
+from sqljury.metrics.execution import EX, judge, run_gold
+
+TEXT = re.compile(r"[\"']([^\"']*[A-Za-z][^\"']*)[\"']")
+
+
+def main() -> None:
+    """Print the questions and the two shares."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--data", type=Path, required=True, help="Spider's folder")
+    parser.add_argument("--limit", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=5)
+    parser.add_argument("--values", type=int, default=6, help="values told at most")
+    options = parser.parse_args()
+    listed = [one for one in json.loads((options.data / "train.json").read_text()) if TEXT.search(one["query"])]
+    chosen = random.Random(options.seed).sample(listed, options.limit)
+    fast = recipes.load("fast")
+    fast = replace(fast, fix=replace(fast.fix, attempts=0))
+    told = replace(fast, schema=replace(fast.schema, values=options.values))
+    model = open_model(None)
+    right = [0, 0]
+    for number, one in enumerate(chosen, 1):
+        with connect(options.data / "database" / one["db_id"] / f"{one['db_id']}.sqlite") as db:
+            gold = run_gold(db, one["query"])
+            verdicts = [
+                judge(gold, db.execute(asked(Pipeline(recipe, model), one, db)), EX.ordered(one["query"])).correct
+                for recipe in (fast, told)
+            ]
+        right = [count + verdict for count, verdict in zip(right, verdicts, strict=True)]
+        print(number, one["db_id"], *map(int, verdicts), one["question"], flush=True)
+    print(f"{options.limit} questions; right without values {right[0]}, with {right[1]}")
+
+
+def asked(pipeline: Pipeline, one: dict[str, str], db: Database) -> str:
+    """The query, empty where none runs."""
+    try:
+        return pipeline.answer(Question(one["question"]), db).sql
+    except SqljuryError:
+        return "SELECT 'no answer'"
+
+
+if __name__ == "__main__":
+    main()

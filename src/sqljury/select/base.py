@@ -1,0 +1,21 @@
+"""What every selector is: from candidates, grouped by result, to a choice and the reasons for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqljury.types import Candidate, Choice, Task
+from sqljury.work import Work
+
+Selector = Callable[[Sequence[Candidate], Task, Work], Choice]
+"""Called with candidates as ``consistency.group`` returns them; never raises for what a candidate is."""
+
+
+def members(candidates: Sequence[Candidate], group: int) -> list[int]:
+    """The places of one group's candidates."""
+    return [index for index, candidate in enumerate(candidates) if candidate.group == group]
+
+
+def groups(candidates: Sequence[Candidate]) -> list[int]:
+    """The numbers of the groups there are, from 0, the largest."""
+    return sorted({candidate.group for candidate in candidates if candidate.group is not None})

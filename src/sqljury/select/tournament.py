@@ -1,0 +1,113 @@
+"""The tournament: every pair of different answers put to a judge, in both orders (CHASE-SQL, section 3.5, Algorithm 3).
+
+Candidates with equal results cost no call: of each pair of them one gets a point, whatever the order. Groups of equal
+results are therefore judged by one query each, and a group's wins count once for every candidate that it beats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import exp
+from typing import Final
+
+from sqljury import prompts
+from sqljury.llm.base import Completion, Message, Sampling, derive_seed
+from sqljury.schema.render import render
+from sqljury.schema.text import cell_text
+from sqljury.schema.used import used
+from sqljury.select import consistency
+from sqljury.select.base import Selector, groups, members
+from sqljury.types import Candidate, Choice, Comparison, Cost, Result, Task
+from sqljury.work import Work
+
+ROWS: Final = 5
+CELLS: Final = 8
+_CHOICES: Final = ("A", "B")
+_ALTERNATIVES: Final = 20
+
+
+def tournament(most: int = 0) -> Selector:
+    """The selector; only the ``most`` largest groups take part, all for 0.
+
+    A group's score is the mean, over its candidates, of the points of Algorithm 3, with the judge's probability of its
+    victory for the point where the model gives one. Ties go to the larger group, then to the likelier query.
+    """
+
+    def select(candidates: Sequence[Candidate], task: Task, work: Work) -> Choice:
+        taking_part = groups(candidates)[: most or None]
+        if not taking_part:
+            return Choice(None, "tournament")
+        best = {group: _spokesman(candidates, group) for group in taking_part}
+        comparisons, cost = [], Cost()
+        for first, second in combinations(taking_part, 2):
+            compared, spent = _compare((first, second), [candidates[best[g]] for g in (first, second)], task, work)
+            comparisons.append(compared)
+            cost += spent
+        sizes = {group: len(members(candidates, group)) for group in taking_part}
+        scores = {group: sizes[group] - 1.0 for group in taking_part}
+        for one in comparisons:
+            scores[one.first] += sizes[one.second] * (one.first_shown_first + one.first_shown_second)
+            scores[one.second] += sizes[one.first] * (2 - one.first_shown_first - one.first_shown_second)
+        winner = max(taking_part, key=lambda group: (scores[group], sizes[group], -group))
+        ranked = tuple(scores[group] for group in taking_part)
+        return Choice(best[winner], "tournament", ranked, tuple(comparisons), cost)
+
+    return select
+
+
+def _spokesman(candidates: Sequence[Candidate], group: int) -> int:
+    """The candidate that votes would take if this group were the largest."""
+    place = consistency.choose_in(candidates, group)
+    assert place is not None
+    return place
+
+
+def _compare(numbers: tuple[int, int], pair: Sequence[Candidate], task: Task, work: Work) -> tuple[Comparison, Cost]:
+    """Both orders of showing, since judges prefer a place (position bias)."""
+    schema = render(used(task.schema, [one.sql for one in pair]))
+    forwards, cost = _first_wins(pair[0], pair[1], schema, task, work)
+    backwards, more = _first_wins(pair[1], pair[0], schema, task, work)
+    return Comparison(*numbers, forwards, 1 - backwards), cost + more
+
+
+def _first_wins(first: Candidate, second: Candidate, schema: str, task: Task, work: Work) -> tuple[float, Cost]:
+    """The judge's probability that the query shown first is the right one; 0.5 for a reply that is no choice."""
+    question = task.question
+    text = prompts.render(
+        "select/pair",
+        schema=schema.strip(),
+        question=" ".join(filter(None, (question.text, question.evidence))),
+        first=first.sql,
+        first_result=_shown(first.result),
+        second=second.sql,
+        second_result=_shown(second.result),
+    )
+    system = prompts.render("select/system", dialect=task.dialect_name)
+    conversation = [Message("system", system), Message("user", text)]
+    sampling = Sampling(max_tokens=1, top_logprobs=_ALTERNATIVES, seed=derive_seed(work.seed, "judge", text))
+    reply = work.model.complete(conversation, sampling, cancel=work.cancel)
+    return probability(reply.completions[0]), reply.cost
+
+
+def probability(completion: Completion) -> float:
+    """Of the first choice against the second, by the first token's alternatives, else by the text itself."""
+    weights = dict.fromkeys(_CHOICES, 0.0)
+    for token in completion.tokens[:1]:
+        for text, logprob in {token.text: token.logprob, **dict(token.top)}.items():
+            if (letter := text.strip().strip("*'\"(.").upper()) in weights:
+                weights[letter] += exp(logprob)
+    total = sum(weights.values())
+    if total:
+        return weights["A"] / total
+    said = completion.text.strip().upper()[:1]
+    return {"A": 1.0, "B": 0.0}.get(said, 0.5)
+
+
+def _shown(result: Result) -> str:
+    """The first rows on a few lines, unable to look like anything else."""
+    if not result.rows:
+        return "no rows"
+    lines = [" | ".join(cell_text(cell) for cell in row[:CELLS]) for row in result.rows[:ROWS]]
+    count = f"{len(result.rows)}{'+' if result.truncated else ''} row{'' if len(result.rows) == 1 else 's'}"
+    return "\n".join((count, *lines, *(["..."] if len(result.rows) > ROWS else [])))
