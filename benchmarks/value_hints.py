@@ -1,8 +1,9 @@
 """What telling the model values of the database is worth: greedy queries with and without, on the same questions.
 
-    python benchmarks/value_hints.py --data ../shared/spider --limit 60 --seed 5
+    python benchmarks/value_hints.py --data ../shared/spider --limit 60 --seed 5 [--typos]
 
 Questions of Spider's train split whose gold query compares with a text; greedy, names bound, no repairs by the model.
+With --typos two neighbouring letters of each such text are swapped in the question, which must quote it.
 A line a question as it goes: right without, right with, the values told.
 """
 
@@ -31,8 +32,11 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=60)
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--values", type=int, default=6, help="values told at most")
+    parser.add_argument("--typos", action="store_true", help="misspell the values in the questions")
     options = parser.parse_args()
     listed = [one for one in json.loads((options.data / "train.json").read_text()) if TEXT.search(one["query"])]
+    if options.typos:
+        listed = [{**one, "question": text} for one in listed if (text := misspelt(one)) != one["question"]]
     chosen = random.Random(options.seed).sample(listed, options.limit)
     fast = recipes.load("fast")
     fast = replace(fast, fix=replace(fast.fix, attempts=0))
@@ -49,6 +53,17 @@ def main() -> None:
         right = [count + verdict for count, verdict in zip(right, verdicts, strict=True)]
         print(number, one["db_id"], *map(int, verdicts), one["question"], flush=True)
     print(f"{options.limit} questions; right without values {right[0]}, with {right[1]}")
+
+
+def misspelt(one: dict[str, str]) -> str:
+    """The question with two letters in the middle of each value swapped; as it is where a value is not in it."""
+    text = one["question"]
+    for value in TEXT.findall(one["query"]):
+        middle = len(value) // 2
+        if len(value) < 5 or value not in text:
+            return one["question"]
+        text = text.replace(value, value[: middle - 1] + value[middle] + value[middle - 1] + value[middle + 1 :])
+    return text
 
 
 def asked(pipeline: Pipeline, one: dict[str, str], db: Database) -> str:

@@ -19,8 +19,8 @@ from sqljury.schema.relevant import relevant
 from sqljury.schema.render import Style, render
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
-from sqljury.schema.values import Match, open_or_build
-from sqljury.schema.values.hints import hints, meant
+from sqljury.schema.values import open_or_build
+from sqljury.schema.values.hints import Meant, hints, meant
 from sqljury.types import Question, Schema, Task
 
 SCHEMA_CHARS: Final = 36_000
@@ -64,14 +64,14 @@ class Preparation:
         if keywords is None:
             keywords = by_rules(f"{question.text} {question.evidence}")
         values = self._values(keywords, db, whole, told, cancel)
-        hits = [Hit(match.table, match.column, match.score) for match in values]
+        hits = [Hit(one.match.table, one.match.column, one.match.score) for one in values]
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
         beside = (*_relevant(question, notes), *hints(values))
         return Task(question, schema, _schema_text(db, schema, self.part), beside)
 
     def _values(
         self, keywords: Sequence[str], db: Database, schema: Schema, told: Told | None, cancel: threading.Event | None
-    ) -> list[Match]:
+    ) -> list[Meant]:
         """Values of the database that the keywords seem to mean, as many as the recipe wants."""
         if not self.part.values or not keywords:
             return []

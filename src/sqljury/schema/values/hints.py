@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqljury.schema.text import literal, remark
 from sqljury.schema.values.index import ValueIndex
 from sqljury.schema.values.search import Match
 
 LEAST: Final = 0.8
-"""A match less sure than this is not told: a wrong value in a prompt does more harm than a missing one."""
+LEAST_SPELT: Final = 0.7
+"""Matches less sure than this are not told, since a wrong value in a prompt does more harm than a missing one.
+
+Near spellings may be a little less sure: a swap in a short word costs much, and known words hardly count as misspelt.
+"""
 COLUMNS: Final = 3
 """Columns told of one keyword, those with the surest match first."""
 _SEARCHED: Final = 8
+_LINE_CHARS: Final = 160
 _PARTLY: Final = ("words", "meaning")
 """Reasons that may rest on a part of what was searched for."""
-_LINE_CHARS: Final = 160
 
 
-def meant(index: ValueIndex, keywords: Sequence[str], most: int) -> list[Match]:
+class Meant(NamedTuple):
+    """Words of a question, and a value that they seem to mean."""
+
+    keyword: str
+    match: Match
+
+
+def meant(index: ValueIndex, keywords: Sequence[str], most: int) -> list[Meant]:
     """At most ``most`` values for these keywords, the surest first; one of each column and keyword, each value once.
 
     Keywords within one that was found as a whole, such as ``York`` in ``New York``, are not looked at further.
     """
-    found: dict[tuple[str, str, str], Match] = {}
+    found: dict[tuple[str, str, str], Meant] = {}
     covered: list[str] = []
     ranked = sorted(zip(keywords, index.search_many(keywords, _SEARCHED), strict=True), key=lambda one: -len(one[0]))
     for keyword, matches in ranked:
@@ -32,15 +43,20 @@ def meant(index: ValueIndex, keywords: Sequence[str], most: int) -> list[Match]:
             continue
         columns: dict[tuple[str, str], Match] = {}
         for match in matches:
-            if match.score >= LEAST and len(columns) < COLUMNS:
+            if match.score >= (LEAST_SPELT if match.how == "spelling" else LEAST) and len(columns) < COLUMNS:
                 columns.setdefault((match.table, match.column), match)
         for where, match in columns.items():
-            found.setdefault((*where, match.value), match)
+            found.setdefault((*where, match.value), Meant(keyword, match))
         if any(match.how not in _PARTLY for match in columns.values()):
             covered.append(keyword.casefold())
-    return sorted(found.values(), key=lambda match: -match.score)[:most]
+    return sorted(found.values(), key=lambda one: -one.match.score)[:most]
 
 
-def hints(matches: Sequence[Match]) -> list[str]:
-    """A line for each value: its column, and the value as a literal; unable to leave its line or a comment."""
-    return [remark(f"{match.table}.{match.column} has {literal(match.value)}", _LINE_CHARS) for match in matches]
+def hints(found: Sequence[Meant]) -> list[str]:
+    """A line for each value: its column, the value as a literal, and what of the question it stands for if that is
+    written otherwise. No line can be left, nor a comment."""
+    lines = []
+    for keyword, match in found:
+        instead = "" if keyword == match.value else f" (for {literal(keyword)})"
+        lines.append(remark(f"{match.table}.{match.column} has {literal(match.value)}{instead}", _LINE_CHARS))
+    return lines
