@@ -35,7 +35,7 @@ def test_a_line_names_the_column_the_value_and_what_it_stands_for(index: ValueIn
 
 def test_a_part_of_what_was_found_whole_is_not_looked_at(index: ValueIndex) -> None:
     assert [one.match.value for one in meant(index, ("York", "New York"), 6)] == ["New York"]
-    assert [one.match.value for one in meant(index, ("York",), 6)][0] == "York"
+    assert next(one.match.value for one in meant(index, ("York",), 6)) == "York"
 
 
 def test_nothing_is_told_of_words_that_mean_no_value(index: ValueIndex) -> None:
