@@ -53,10 +53,11 @@ def meant(index: ValueIndex, keywords: Sequence[str], most: int) -> list[Meant]:
 
 
 def hints(found: Sequence[Meant]) -> list[str]:
-    """A line for each value: its column, the value as a literal, and what of the question it stands for if that is
-    written otherwise. No line can be left, nor a comment."""
-    lines = []
-    for keyword, match in found:
-        instead = "" if keyword == match.value else f" (for {literal(keyword)})"
-        lines.append(remark(f"{match.table}.{match.column} has {literal(match.value)}{instead}", _LINE_CHARS))
-    return lines
+    """A line for each value: its column, and the value as a literal; unable to leave its line or a comment.
+
+    The question's own spelling is not told again: small models then copy it.
+    """
+    return [
+        remark(f"{match.table}.{match.column} has {literal(match.value)}", _LINE_CHARS)
+        for match in (one.match for one in found)
+    ]
