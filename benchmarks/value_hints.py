@@ -4,7 +4,7 @@
 
 Questions of Spider's train split whose gold query compares with a text; greedy, names bound, no repairs by the model.
 With --typos two neighbouring letters of each such text are swapped in the question, which must quote it.
-A line a question as it goes: right without, right with, the values told.
+A line a question as it goes: right without values, told beside the question, put into the finished query, both.
 """
 
 from __future__ import annotations
@@ -41,18 +41,23 @@ def main() -> None:
     fast = recipes.load("fast")
     fast = replace(fast, fix=replace(fast.fix, attempts=0))
     told = replace(fast, schema=replace(fast.schema, values=options.values))
+    bound = replace(fast, fix=replace(fast.fix, values=True))
+    both = replace(told, fix=bound.fix)
     model = open_model(None)
-    right = [0, 0]
+    right = [0] * 4
     for number, one in enumerate(chosen, 1):
         with connect(options.data / "database" / one["db_id"] / f"{one['db_id']}.sqlite") as db:
             gold = run_gold(db, one["query"])
             verdicts = [
                 judge(gold, db.execute(asked(Pipeline(recipe, model), one, db)), EX.ordered(one["query"])).correct
-                for recipe in (fast, told)
+                for recipe in (fast, told, bound, both)
             ]
         right = [count + verdict for count, verdict in zip(right, verdicts, strict=True)]
         print(number, one["db_id"], *map(int, verdicts), one["question"], flush=True)
-    print(f"{options.limit} questions; right without values {right[0]}, with {right[1]}")
+    print(
+        f"{options.limit} questions; right without values {right[0]}, told beside the question {right[1]}, "
+        f"put into finished queries {right[2]}, both {right[3]}"
+    )
 
 
 def misspelt(one: dict[str, str]) -> str:

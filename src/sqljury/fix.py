@@ -14,14 +14,17 @@ from sqljury import prompts
 from sqljury.db.base import error_kind
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import STOP, extract_sql
+from sqljury.schema.bind_values import bind_values
+from sqljury.schema.names import quote_name, quote_table
 from sqljury.schema.rebind import rebind
 from sqljury.schema.translate import translations
-from sqljury.types import Candidate, Cost, Fix, Result, Task
+from sqljury.types import Candidate, Cost, Fix, Limits, Result, Table, Task
 from sqljury.work import Work
 
 REASON_CHARACTERS = 300
+SEEK_SECONDS = 2.0
 
-By = Literal["schema", "dialect", "model"]
+By = Literal["schema", "dialect", "values", "model"]
 
 
 def needs_fixing(candidate: Candidate) -> bool:
@@ -33,7 +36,34 @@ def repair(candidate: Candidate, task: Task, work: Work, *, names: bool, dialect
     """What can be repaired of a failed query without the model: its names, and the words of another dialect."""
     if names:
         candidate = bind_names(candidate, task, work)
-    return translate(candidate, task, work, names=names) if dialect else candidate
+    if dialect:
+        candidate = translate(candidate, task, work, names=names)
+    return put_values(candidate, task, work)
+
+
+def put_values(candidate: Candidate, task: Task, work: Work) -> Candidate:
+    """A query that runs, with stored values for texts that their columns do not have, if it runs so too.
+
+    Whether a column has a text is asked of the database itself, for at most ``SEEK_SECONDS``.
+    """
+    if work.values is None or not candidate.sql or not candidate.result.ok:
+        return candidate
+
+    def has(table: Table, column: str, text: str) -> bool:
+        name = quote_name(column, task.schema.dialect)
+        source = quote_table(table.name, table.schema, task.schema.dialect)
+        value = exp.Literal.string(text).sql(dialect=task.schema.dialect)
+        sql = f"SELECT 1 FROM {source} WHERE {name} = {value} LIMIT 1"  # noqa: S608 - quoted
+        result = work.db.execute(sql, Limits(SEEK_SECONDS, rows=1), work.cancel)
+        return not result.ok or bool(result.rows)
+
+    from sqlglot import exp
+
+    sql = bind_values(candidate.sql, task.schema, has, work.values)
+    if sql is None:
+        return candidate
+    fixed = _fixed(candidate, sql, work.db.execute(sql, work.limits, work.cancel), "values")
+    return fixed if fixed.result.ok else candidate
 
 
 def translate(candidate: Candidate, task: Task, work: Work, *, names: bool) -> Candidate:
@@ -109,6 +139,6 @@ def _complaint(result: Result) -> str:
 
 
 def _fixed(candidate: Candidate, sql: str, result: Result, by: By) -> Candidate:
-    reason = candidate.result.error or "no rows"
+    reason = candidate.result.error or ("no rows" if not candidate.result.rows else "a text that its column lacks")
     fix = Fix(before=candidate.sql, reason=reason, by=by)
     return replace(candidate, sql=sql, result=result, fixes=(*candidate.fixes, fix))

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import NamedTuple
 
 from sqljury import fix, recipes
@@ -105,6 +106,8 @@ class Pipeline:
         prepared = Preparation(self.recipe.schema, self.indexes)
         task = prepared.task(question, db, notes, keywords, lambda *done: progress(Progress(*done)), cancel)
         work = Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
+        if self.recipe.fix.values:
+            work = replace(work, values=cache(lambda: prepared.index(db, introspect(db), cancel=cancel)))
         candidates, cost = self._generate(task, work, progress)
         cost += asking
         progress(Progress("running the queries", 0, len(candidates)))

@@ -19,7 +19,7 @@ from sqljury.schema.relevant import relevant
 from sqljury.schema.render import Style, render
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
-from sqljury.schema.values import open_or_build
+from sqljury.schema.values import ValueIndex, open_or_build
 from sqljury.schema.values.hints import Meant, hints, meant
 from sqljury.types import Question, Schema, Task
 
@@ -69,14 +69,19 @@ class Preparation:
         beside = (*_relevant(question, notes), *hints(values))
         return Task(question, schema, _schema_text(db, schema, self.part), beside)
 
+    def index(
+        self, db: Database, schema: Schema, told: Told | None = None, cancel: threading.Event | None = None
+    ) -> ValueIndex:
+        """The value index of the database, built or refreshed if need be; masked columns stay out of it."""
+        return open_or_build(db, schema, told, cancel, skip(db))
+
     def _values(
         self, keywords: Sequence[str], db: Database, schema: Schema, told: Told | None, cancel: threading.Event | None
     ) -> list[Meant]:
         """Values of the database that the keywords seem to mean, as many as the recipe wants."""
         if not self.part.values or not keywords:
             return []
-        index = open_or_build(db, schema, told, cancel, skip(db))
-        return meant(index, keywords, self.part.values)
+        return meant(self.index(db, schema, told, cancel), keywords, self.part.values)
 
 
 def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:

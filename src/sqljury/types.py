@@ -133,12 +133,13 @@ class Result:
 class Fix:
     """One repair of a candidate: the query before, why it needed one, and who repaired it.
 
-    ``schema`` bound its names, ``dialect`` rewrote what another engine would take, ``model`` was asked again.
+    ``schema`` bound its names, ``dialect`` rewrote what another engine would take, ``values`` put stored values for
+    texts that a column does not have, ``model`` was asked again.
     """
 
     before: str
     reason: str
-    by: Literal["schema", "dialect", "model"]
+    by: Literal["schema", "dialect", "values", "model"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,7 @@ def _tournament(choice: Choice, *, stderr: bool) -> None:
 _REPAIRS = {
     "schema": "names bound to the schema",
     "dialect": "written in the database's dialect",
+    "values": "values as the database has them",
     "model": "rewritten by the model",
 }
 

@@ -39,10 +39,11 @@ class GeneratePart:
 
 @dataclass(frozen=True, slots=True)
 class FixPart:
-    """Repairs: ``names`` and ``dialect`` need no model, see ``fix.repair``; ``attempts`` is the model's, per query."""
+    """Repairs: ``names``, ``dialect`` and ``values`` need no model, see ``fix.repair``; ``attempts`` is the model's."""
 
     names: bool = True
     dialect: bool = True
+    values: bool = False
     attempts: int = 3
 
 
