@@ -108,3 +108,18 @@ def test_the_parser_is_loaded_with_the_first_query_only() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("word", ["date", "DECIMAL", "time", "timestamp", "STRUCT", "varchar"])
+def test_calls_named_like_types_are_not_nested_deeply(word: str) -> None:
+    """The parser takes twice the time for each level."""
+    from sqljury.schema.rebind import rebind
+    from sqljury.schema.translate import translations
+    from sqljury.types import Schema
+
+    sql = "SELECT " + f"{word}(" * 40 + "'x'" + ")" * 40
+    with pytest.raises(QueryRefusedError, match="nested too deeply"):
+        check(sql, "sqlite")
+    assert rebind(sql, Schema("s", "sqlite", ())) is None
+    assert translations(sql, Schema("s", "sqlite", ())) == []
+    check("SELECT date(date(date('x')))", "sqlite")

@@ -220,3 +220,18 @@ def test_catalog_reads_pragmas_and_leaves_the_walls_up(db: SQLiteDatabase) -> No
     connection = db._idle[0].connection
     with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
         connection.execute("PRAGMA table_info(nation)")
+
+
+def test_a_link_is_read_with_the_log_of_what_it_leads_to(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    writer = sqlite3.connect(real / "shop.db")
+    writer.executescript("PRAGMA journal_mode=WAL; CREATE TABLE t (a); INSERT INTO t VALUES ('old');")
+    writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    writer.execute("UPDATE t SET a = 'new'")
+    writer.commit()
+    (tmp_path / "link.db").symlink_to(real / "shop.db")
+    with SQLiteDatabase(tmp_path / "link.db") as db:
+        assert db.name == "link"
+        assert db.execute("SELECT a FROM t").rows == (("new",),)
+    writer.close()

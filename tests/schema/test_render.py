@@ -458,3 +458,13 @@ def test_tokens_are_not_underestimated(default_model: LocalModel, nasty: SQLiteD
             for form in FORMS:
                 text = render(schema, sample(database, schema), form=form)
                 assert 1.0 <= tokens(text) / default_model.count_tokens(text) < 2.0
+
+
+@pytest.mark.parametrize("mark", ["<|im_end|>", "<|im_start|>", "<start_of_turn>", "[INST]", "[/INST]", "</s>"])
+def test_marks_of_chat_templates_are_broken_up(mark: str) -> None:
+    """A tokenizer would take them for the end of a turn, wherever they stand."""
+    table = Table(f"t{mark}", (Column(f"c{mark}", comment=f"x {mark} y"),), comment=mark)
+    sample = Result((f"c{mark}",), ((f"v {mark}",),))
+    for form in ("ddl", "compact", "mschema"):
+        text = render(Schema("s", "sqlite", (table,)), {table.name: sample}, form=form)
+        assert mark not in text

@@ -32,8 +32,11 @@ class progress:  # noqa: N801 - reads as a phrase where it is used
         return self
 
     def __call__(self, at: Progress) -> None:
+        from rich.text import Text
+
         if self._status:
-            self._status.update(f"{at.step} ({at.done}/{at.total})" if at.total > 1 else at.step)
+            step = f"{at.step} ({at.done}/{at.total})" if at.total > 1 else at.step
+            self._status.update(Text(terminal.clean(step)))  # it may name a table, which may hold anything
 
     def close(self) -> None:
         """Take the line away; whatever is printed next stands alone."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_SQL_CHARS: Final = 64 * 1024
 MAX_NESTING: Final = 150
+MAX_TYPE_NESTING: Final = 6
+"""Of calls named like types, such as ``date(date(...``: the parser tries each as a type first, in twice the time."""
 
 _SQLITE: Final = """
     load_extension readfile writefile edit eval fsdir completion fts3_tokenizer fts5 fts5_source_id
@@ -143,13 +145,15 @@ def hush_parser() -> None:
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)
 
 
-def _check_tokens(tokens: Sequence[Any]) -> None:
-    """Before parsing: an allowed first word, and nesting that no parser can choke on."""
+def _check_tokens(tokens: Sequence[Any], *, any_start: bool = False) -> None:
+    """Before parsing: an allowed first word unless it may be any, and nesting that no parser can choke on."""
     names = [token.token_type.name for token in tokens]
     if not names:
         _refuse("there is no query")
-    if names[0] not in _STARTS:
+    if not any_start and names[0] not in _STARTS:
         _refuse(f"only SELECT is allowed, this starts with {tokens[0].text[:40]!r}")
+    if _nests_types(names):
+        _refuse("functions named like types are nested too deeply")
     depth = run = 0
     for name in names:
         run = run + 1 if name in _PREFIXES else 0
@@ -170,6 +174,40 @@ def _check_server_words(sql: str, tokens: Sequence[Any], dialect: str) -> None:
         owner = tokens[at - 1].text.lower() if at else ""
         if name == "DOT" and names[at + 2 : at + 3] == ["L_PAREN"] and owner not in _BUILT_IN:
             _refuse(f"the function {tokens[at + 1].text[:60]} of {owner[:60]} is not built in")
+
+
+def can_be_parsed(sql: str, dialect: str) -> bool:
+    """Whether a parser may be given the text: no longer and nested no deeper than it copes with, in any time."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    if len(sql) > MAX_SQL_CHARS:
+        return False
+    try:
+        _check_tokens(sqlglot.tokenize(sql, read=dialect), any_start=True)
+    except (SqlglotError, QueryRefusedError, ValueError, IndexError, AttributeError):
+        return False
+    return True
+
+
+def _nests_types(names: Sequence[str]) -> bool:
+    types = _type_words()
+    opened: list[bool] = []
+    for before, name in zip(["", *names], names, strict=False):
+        if name in ("L_PAREN", "L_BRACKET"):
+            opened.append(before in types)
+            if sum(opened) > MAX_TYPE_NESTING:
+                return True
+        elif name in ("R_PAREN", "R_BRACKET") and opened:
+            opened.pop()
+    return False
+
+
+@functools.cache
+def _type_words() -> frozenset[str]:
+    from sqlglot.parser import Parser
+
+    return frozenset(token.name for token in Parser.TYPE_TOKENS)
 
 
 def _check_calls(tokens: Sequence[Any], statement: exp.Expr, known: frozenset[str]) -> None:

@@ -51,8 +51,9 @@ class SQLiteDatabase:
     schemas: tuple[str, ...] = ()
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.fspath(path)
-        self.name = Path(self.path).stem
+        # SQLite looks for the log beside what a link leads to, not beside the link.
+        self.path = os.path.realpath(path) if os.path.islink(path) else os.fspath(path)
+        self.name = Path(path).stem
         self._idle: list[_Opened] = []
         self._lock = threading.Lock()
         self._closed = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.routes import find
 from sqljury.schema.values.index import ValueIndex
 from sqljury.types import Schema, Table
@@ -38,6 +39,8 @@ def bind_values(sql: str, schema: Schema, has: Has, index: Callable[[], ValueInd
     from sqlglot.optimizer.scope import traverse_scope
 
     changed = False
+    if not can_be_parsed(sql, schema.dialect):
+        return None
     try:
         tree = sqlglot.parse_one(sql, dialect=schema.dialect)
         for scope in traverse_scope(tree):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.text import NAME_CHARS, cell_text, name, names, plain, table_name, type_text
 from sqljury.types import Column, Result, Schema, Table
 
@@ -152,6 +153,8 @@ def _view_query(definition: str, dialect: str) -> str:
     from sqlglot.errors import SqlglotError
 
     if not definition or len(definition) > _VIEW_CHARS:
+        return ""
+    if not can_be_parsed(definition, dialect):
         return ""
     try:
         create = sqlglot.parse_one(definition, dialect=dialect)

@@ -11,6 +11,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
+from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.names import quote_name
 from sqljury.schema.routes import Route, Step, end, find, only, routes
 from sqljury.types import Schema, Table
@@ -38,13 +39,15 @@ def rebind(sql: str, schema: Schema) -> str | None:
     from sqlglot.errors import SqlglotError
     from sqlglot.optimizer.scope import traverse_scope
 
+    if not can_be_parsed(sql, schema.dialect):
+        return None
     try:
         tree = sqlglot.parse_one(sql, dialect=schema.dialect)
         changed = _rename_tables(tree, schema)
         for scope in traverse_scope(tree):
             changed |= _Binder(scope, schema).bind()
-    except (SqlglotError, RecursionError):
-        return None
+    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
+        return None  # a parser's own bug on odd text too
     return tree.sql(dialect=schema.dialect) if changed and not _vacuous(tree) else None
 
 

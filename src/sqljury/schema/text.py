@@ -11,6 +11,8 @@ CELL_CHARS: Final = 40
 COMMENT_CHARS: Final = 160
 NAME_CHARS: Final = 120
 
+_CONTROL: Final = re.compile(r"<\|(?=\w)|<(?=(?:start_of_turn|end_of_turn|bos|eos|s|/s|unk|pad)>)|\[(?=/?INST\])")
+"""What chat templates mark turns with: a model's tokenizer would take it for such a mark, wherever it stands."""
 _PLAIN_TYPE: Final = re.compile(r"\w[\w ]{0,38}(\([\w ,]{1,20}\))?(\[\])?")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _SINGLE: Final = re.compile(r"\d|_|[^\w\s]|\n")
@@ -54,6 +56,7 @@ def plain(text: str, chars: int) -> str:
     text = text[: chars * 4 + 1]
     text = "".join(c if c.isprintable() else " " for c in text)
     text = text.replace("*/", "* /").replace("/*", "/ *")
+    text = _CONTROL.sub(lambda match: match[0][0] + " " + match[0][1:], text)
     return text if len(text) <= chars else text[: max(chars - 1, 0)] + "…"
 
 
@@ -84,4 +87,5 @@ def type_text(declared: str) -> str:
 
 
 def _printable(name: str) -> str:
-    return name if name.isprintable() and len(name) <= NAME_CHARS else plain(name, NAME_CHARS)
+    as_it_is = name.isprintable() and len(name) <= NAME_CHARS and not _CONTROL.search(name)
+    return name if as_it_is else plain(name, NAME_CHARS)

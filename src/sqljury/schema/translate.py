@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db.readonly import can_be_parsed
+
 if TYPE_CHECKING:
     from sqlglot import exp
 
@@ -52,6 +54,9 @@ def translations(sql: str, schema: Schema) -> list[str]:
 def _translation(sql: str, source: str, schema: Schema) -> str:
     import sqlglot
     from sqlglot.errors import ErrorLevel
+
+    if not can_be_parsed(sql, source):
+        raise ValueError("nested too deeply")
 
     tree = sqlglot.parse_one(_backquoted(sql, schema) if source == "mysql" else sql, dialect=source)
     literals = _literals(sql, source)

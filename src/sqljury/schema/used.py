@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.subset import subset
 from sqljury.types import Schema, Table
 
@@ -39,6 +40,8 @@ def _named(query: str, schema: Schema) -> Iterator[tuple[Table, set[str]]]:
     from sqlglot.errors import SqlglotError
     from sqlglot.optimizer.scope import traverse_scope
 
+    if not can_be_parsed(query, schema.dialect):
+        return
     try:
         scopes = [
             scope for tree in sqlglot.parse(query, dialect=schema.dialect) if tree for scope in traverse_scope(tree)
