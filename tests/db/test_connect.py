@@ -144,3 +144,19 @@ def test_without_permission(shop: Path) -> None:
     shop.chmod(0)
     with pytest.raises(DatabaseError, match="permissions"):
         connect(shop)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "u:sECret@h/x",
+        "postgresql:/u:sECret@h/x",
+        "host=h password=sECret",
+        "sqlite://u:sECret@h/x",
+        "duckdb://u:sECret@h/x",
+    ],
+)
+def test_what_may_hold_a_password_is_not_shown(target: str) -> None:
+    with pytest.raises(DatabaseError) as caught:
+        connect(target)
+    assert "sECret" not in str(caught.value)

@@ -150,3 +150,16 @@ def test_views_and_macros_of_a_hostile_database(tmp_path: Path) -> None:
         assert error_kind(db.execute("SELECT * FROM passwords")) == "refused"
         assert "root:" not in str(db.execute("SELECT sum(a) FROM t"))
     assert contents(tmp_path) == before
+
+
+def test_macros_named_like_functions_are_not_called(tmp_path: Path) -> None:
+    file = tmp_path / "macros.duckdb"
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("CREATE TABLE t (n TEXT, ssn TEXT); INSERT INTO t VALUES ('a', 'CANARY')")
+        connection.execute("CREATE MACRO lower(x) AS (SELECT ssn FROM t)")
+    with DuckDBDatabase(file) as db:
+        for sql in ("SELECT lower(n) FROM t", 'SELECT "lower" (n) FROM t', "SELECT LOWER/* x */(n) FROM t"):
+            result = db.execute(sql)
+            assert (result.error or "").startswith("refused: lower is a macro of the database"), result
+        assert db.execute("SELECT upper(n) FROM t").rows == (("A",),)

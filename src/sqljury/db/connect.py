@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import unquote
 
 from sqljury.db.base import Database
 from sqljury.errors import DatabaseError, DatabaseNotFoundError
+
+_SECRET: Final = re.compile(r":[^/@\s]+@|passw", re.IGNORECASE)
+"""What looks like a password within a text that is no URL."""
 
 
 def connect(target: str | os.PathLike[str], schemas: Sequence[str] = ()) -> Database:
@@ -20,6 +24,11 @@ def connect(target: str | os.PathLike[str], schemas: Sequence[str] = ()) -> Data
     first checked when its schema is read.
     """
     text = os.fspath(target)
+    if "://" not in text and _SECRET.search(text) and not os.path.exists(text):
+        # A URL or a connection string without its slashes may hold a password, so it is not shown.
+        raise DatabaseNotFoundError(
+            "no such file; a URL begins with its engine and ://, as in postgresql://USER@HOST/DATABASE"
+        )
     scheme, separator, _ = text.partition("://")
     if not separator:
         return _file(text, tuple(schemas))
@@ -33,17 +42,21 @@ def connect(target: str | os.PathLike[str], schemas: Sequence[str] = ()) -> Data
     return engine(text, tuple(schemas))
 
 
+def _shown(rest: str) -> str:
+    return "..." if "@" in rest else rest
+
+
 def _sqlite_url(url: str, schemas: tuple[str, ...]) -> Database:
     _, _, rest = url.partition("://")
     if not rest.startswith("/"):
-        raise DatabaseNotFoundError(f"sqlite://{rest}: an SQLite URL has three slashes, sqlite:///PATH")
+        raise DatabaseNotFoundError(f"sqlite://{_shown(rest)}: an SQLite URL has three slashes, sqlite:///PATH")
     return _sqlite_file(unquote(rest[1:]), schemas)
 
 
 def _duckdb_url(url: str, schemas: tuple[str, ...]) -> Database:
     _, _, rest = url.partition("://")
     if not rest.startswith("/"):
-        raise DatabaseNotFoundError(f"duckdb://{rest}: a DuckDB URL has three slashes, duckdb:///PATH")
+        raise DatabaseNotFoundError(f"duckdb://{_shown(rest)}: a DuckDB URL has three slashes, duckdb:///PATH")
     return _duckdb_file(unquote(rest[1:]), schemas)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -33,6 +34,8 @@ MAX_WORKERS: Final = 4
 _OPEN_LIMITS: Final = Limits(seconds=30.0)
 _CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=1_000_000, bytes=256 * 1024 * 1024)
 _TURN_SECONDS: Final = 0.05
+_MACROS: Final = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal"
+_CALL: Final = re.compile(r"(\w+)\"?\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*\(", re.DOTALL)
 _KINDS: Final[dict[str, ErrorKind]] = {"refused": "refused", "limit": "limit", "sql": "sql", "locked": "locked"}
 
 
@@ -59,6 +62,7 @@ class DuckDBDatabase:
         self._lock = threading.Lock()
         self._turns = threading.Semaphore(MAX_WORKERS)
         self._closed = False
+        self._macros: frozenset[str] | None = None  # read before the first query
         duckdb_file.inspect(self.path)  # before a process is started for it
         self._folder = tempfile.TemporaryDirectory(prefix="sqljury-")
         try:
@@ -86,6 +90,7 @@ class DuckDBDatabase:
         watch = Watch(limits, cancel)
         try:
             readonly.check(sql, self.dialect)
+            self._check_macros(sql)
             return self._run(sql, (), limits, cancel, trusted=False)
         except QueryRefusedError as error:
             return Result(error=error_text("refused", str(error)), seconds=watch.seconds)
@@ -93,6 +98,17 @@ class DuckDBDatabase:
             return Result(error=error_text("locked", str(error)), seconds=watch.seconds)
         except DatabaseError as error:
             return Result(error=error_text("database", str(error)), seconds=watch.seconds)
+
+    def _check_macros(self, sql: str) -> None:
+        """Refuse a call of what the database itself defines, also under the name of a built-in function."""
+        if self._macros is None:
+            result = self._run(_MACROS, (), _CATALOG_LIMITS, None, trusted=True)
+            if result.error is not None:
+                raise DatabaseError(f"{self.path}: its functions cannot be read ({result.error})")
+            self._macros = frozenset(str(name).lower() for (name,) in result.rows)
+        called = {match[1].lower() for match in _CALL.finditer(sql)} if self._macros else set()
+        if own := sorted(called & self._macros):
+            raise QueryRefusedError(f"{own[0]} is a macro of the database, and only built-in functions may be called")
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
         """Rows of a query of the project's own on the catalogue; never for others' SQL.

@@ -116,11 +116,12 @@ def compiled(schema: Schema, access: Access, default: str = "") -> Compiled:
         named = {table.name for table in schema.tables if _is_named(table, access, default)}
         _hide_views(schema, kept, named, default)
     rules = Rules(schema, kept, default)
-    shown = _clean(schema, subset(schema, kept), rules)
+    masked = _masked(schema, access, default)
+    shown = _without_values(_clean(schema, subset(schema, kept), rules), masked)
     if not shown.tables:
         raise InputError("the access rules leave no table to ask about; allow some, or deny fewer")
     trusted = frozenset(table.name.lower() for table in schema.tables if table.kind == "view" and table.name in named)
-    return Compiled(schema, shown, rules, _masked(schema, access, default), _hidden(schema, kept), trusted)
+    return Compiled(schema, shown, rules, masked, _hidden(schema, kept), trusted)
 
 
 def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tuple[str, str]]:
@@ -157,7 +158,11 @@ def _shown_columns(table: Table, access: Access, default: str) -> list[str]:
         readings = [reading for reading in readings if _allows(reading, table, default)]
         narrow = [reading for reading in readings if reading.column is not None]
         names = [name for name in names if any(r.has(table, name, default) for r in narrow or readings)]
-    return [name for name in names if not _matches(table, name, access.deny, default)]
+    names = [name for name in names if not _matches(table, name, access.deny, default)]
+    computed = {column.name for column in table.columns if column.generated}
+    hidden = {column.name for column in table.columns} - computed - set(names)
+    # What a generated column is computed from is not known here: beside a hidden column none is shown.
+    return [name for name in names if not hidden or name not in computed]
 
 
 def _allows(reading: patterns.Reading, table: Table, default: str) -> bool:
@@ -198,6 +203,8 @@ def _masked(schema: Schema, access: Access, default: str) -> frozenset[tuple[str
         for column in table.columns
         if _matches(table, column.name, access.mask, default)
     }
+    tables = {name for name, _ in masked}
+    masked |= {(t.name, c.name) for t in schema.tables if t.name in tables for c in t.columns if c.generated}
     views = [table for table in schema.tables if table.kind == "view"]
     while masked:
         open_columns: dict[str, list[str]] = {}
@@ -209,6 +216,16 @@ def _masked(schema: Schema, access: Access, default: str) -> frozenset[tuple[str
             break
         masked |= more
     return frozenset(masked)
+
+
+def _without_values(shown: Schema, masked: Collection[tuple[str, str]]) -> Schema:
+    """The same, but not what the types of masked columns allow."""
+
+    def told(table: Table) -> tuple[Column, ...]:
+        hidden = {column for name, column in masked if name == table.name}
+        return tuple(replace(column, values=()) if column.name in hidden else column for column in table.columns)
+
+    return replace(shown, tables=tuple(replace(table, columns=told(table)) for table in shown.tables))
 
 
 def _clean(full: Schema, shown: Schema, rules: Rules) -> Schema:
