@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from sqljury import fix, recipes
 from sqljury.batch import map_threads
+from sqljury.budget import UNLIMITED, Budget, Clock
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
 from sqljury.db.connect import connect
 from sqljury.errors import (
@@ -25,20 +26,24 @@ from sqljury.errors import (
     SqljuryError,
 )
 from sqljury.generate import GENERATORS
+from sqljury.generate.base import Given
+from sqljury.generate.direct import messages
+from sqljury.generate.grammar import grammar
+from sqljury.generate.pool import Pool
 from sqljury.keywords import by_model
-from sqljury.llm.base import Completion, LanguageModel, Sampling, derive_seed
+from sqljury.llm.base import LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import open_model
 from sqljury.prepare import Preparation
 from sqljury.questions import check_question
 from sqljury.recipes import GeneratePart, Recipe
-from sqljury.replies import STOP, extract_sql, is_write
+from sqljury.replies import is_write
 from sqljury.schema.access import Access
 from sqljury.schema.describe import NO_NOTES, Notes, load
 from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
 from sqljury.select import SELECTORS
-from sqljury.select.consistency import decided, group
+from sqljury.select.consistency import agreed, decided, group
 from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Task
 from sqljury.work import Work
 
@@ -63,12 +68,16 @@ def _nothing() -> None:
 class Pipeline:
     """A recipe on a model; answers any number of questions on any number of databases.
 
-    ``limits`` hold for each query it runs. Equal questions, databases, seeds and models give equal answers.
+    ``limits`` hold for each query it runs, ``budget`` for a whole question; ``pool`` holds examples for generators
+    that show some, instead of those that come with the package. Equal questions, databases, seeds and models give
+    equal answers.
     """
 
     recipe: Recipe
     model: LanguageModel
     limits: Limits = DEFAULT_LIMITS
+    budget: Budget = UNLIMITED
+    pool: Pool | None = None
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -108,20 +117,20 @@ class Pipeline:
         work = Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
         if self.recipe.fix.values:
             work = replace(work, values=cache(lambda: prepared.index(db, introspect(db), cancel=cancel)))
-        candidates, cost = self._generate(task, work, progress)
-        cost += asking
-        progress(Progress("running the queries", 0, len(candidates)))
-        candidates = map_threads(lambda candidate: self._execute(candidate, task, work), candidates, cancel)
+        clock = Clock(self.budget, started)
+        clock.spend("keywords", asking)
+        candidates = self._generate(
+            task, work, clock, lambda part: prepared.reshown(task, db, part.form, part.order), progress
+        )
         _check_execution(question, candidates)
-        candidates, fixing = self._fix(candidates, task, work, progress)
+        candidates = self._fix(candidates, task, work, clock, progress)
         grouped = group(candidates)
         progress(Progress("choosing", 0, 1))
-        select = SELECTORS[self.recipe.select.selector](self.recipe.select.groups)
-        choice = select(grouped, task, work)
-        cost = replace(cost + fixing + choice.cost, seconds=time.perf_counter() - started)
+        choice = self._select(grouped, task, work, clock)
+        cost = clock.total()
         if choice.index is None:
             raise NoAnswerError(_why_none(grouped), grouped, cost)
-        return self._answered(question, grouped, choice, cost)
+        return self._answered(question, grouped, choice, cost, tuple(clock.steps))
 
     def _keywords(
         self, question: Question, seed: int, cancel: threading.Event | None
@@ -132,23 +141,48 @@ class Pipeline:
             return None, Cost()
         return by_model(question, self.model, derive_seed(seed, question.id or question.text, "keywords"), cancel)
 
-    def _generate(self, task: Task, work: Work, progress: Callable[[Progress], None]) -> tuple[list[Candidate], Cost]:
+    def _generate(
+        self,
+        task: Task,
+        work: Work,
+        clock: Clock,
+        shown: Callable[[GeneratePart], Task],
+        progress: Callable[[Progress], None],
+    ) -> list[Candidate]:
+        """Candidates, run and repaired without the model, part by part until they agree or the budget is spent."""
         total = sum(part.samples for part in self.recipe.generate)
+        stop = self.recipe.stop
         candidates: list[Candidate] = []
-        cost = Cost()
         for number, part in enumerate(self.recipe.generate):
+            if candidates and (clock.over() or agreed(candidates, stop.share, stop.least)):
+                break
             progress(Progress("writing queries", len(candidates), total))
-            sampling = Sampling(
-                temperature=part.temperature,
-                top_p=part.top_p,
-                max_tokens=part.max_tokens,
-                seed=derive_seed(work.seed, "generate", number),
-                stop=STOP,
-            )
-            reply = self.model.complete(GENERATORS[part.generator](task), sampling, part.samples, cancel=work.cancel)
-            candidates += [_candidate(completion, part) for completion in reply.completions]
-            cost += reply.cost
-        return candidates, cost
+            written = self._write(number, shown(part), work, candidates, clock)
+            progress(Progress("running the queries", len(candidates), total))
+            candidates += map_threads(lambda one: self._execute(one, task, work), written, work.cancel)
+        return candidates
+
+    def _write(self, number: int, task: Task, work: Work, before: Sequence[Candidate], clock: Clock) -> list[Candidate]:
+        """What one part of the recipe writes, not yet run."""
+        part = self.recipe.generate[number]
+        seed = derive_seed(work.seed, "generate", number)
+        ranked = sorted((one for one in before if one.sql), key=lambda one: not one.result.ok)
+        given = Given(tuple(one.sql for one in ranked), part.examples, self.pool, seed)
+        request = GENERATORS[part.generator](task, work, given)
+        sampling = Sampling(
+            temperature=part.temperature,
+            top_p=part.top_p,
+            max_tokens=part.max_tokens,
+            seed=seed,
+            stop=request.stop,
+            grammar=grammar(task.schema, reasons=request.reasons) if part.constrain else None,
+        )
+        reply = self.model.complete(request.messages, sampling, part.samples, cancel=work.cancel)
+        clock.spend(f"{number + 1} {part.generator}", request.cost + reply.cost)
+        return [
+            Candidate(request.read(completion.text), part.generator, completion.logprob, part=number)
+            for completion in reply.completions
+        ]
 
     def _execute(self, candidate: Candidate, task: Task, work: Work) -> Candidate:
         if not candidate.sql:
@@ -158,8 +192,8 @@ class Pipeline:
         return fix.repair(ran, task, work, names=part.names, dialect=part.dialect)
 
     def _fix(
-        self, candidates: list[Candidate], task: Task, work: Work, progress: Callable[[Progress], None]
-    ) -> tuple[list[Candidate], Cost]:
+        self, candidates: list[Candidate], task: Task, work: Work, clock: Clock, progress: Callable[[Progress], None]
+    ) -> list[Candidate]:
         """Repair what failed, likeliest first, for as long as a repaired vote could still change the outcome.
 
         Equal queries are repaired once, and what the model could not repair once (this error, or a result without
@@ -170,43 +204,47 @@ class Pipeline:
         known: dict[str, tuple[Candidate, tuple[Fix, ...]]] = {}
         tried = {candidates[index].sql for index in broken}
         hopeless: set[str | None] = set()
-        cost = Cost()
         for done, index in enumerate(broken):
-            if not self.recipe.fix.attempts or decided(group(candidates), broken[done:]):
+            if not self.recipe.fix.attempts or clock.over() or decided(group(candidates), broken[done:]):
                 break
             progress(Progress("repairing queries", done, len(broken)))
             candidate = candidates[index]
             if candidate.sql not in known:
                 if candidate.result.error in hopeless:
                     continue
-                repaired, spent = self._ask_again(candidate, self._part(index), task, work, tried)
+                repaired, spent = self._ask_again(candidate, task, work, tried)
                 known[candidate.sql] = repaired, repaired.fixes[len(candidate.fixes) :]
-                cost += spent
+                clock.spend("fix", spent)
                 if repaired.sql == candidate.sql:
                     hopeless.add(candidate.result.error)
             repaired, fixes = known[candidate.sql]
             candidates[index] = replace(
                 candidate, sql=repaired.sql, result=repaired.result, fixes=(*candidate.fixes, *fixes)
             )
-        return candidates, cost
+        return candidates
 
-    def _ask_again(
-        self, candidate: Candidate, part: GeneratePart, task: Task, work: Work, tried: set[str]
-    ) -> tuple[Candidate, Cost]:
+    def _ask_again(self, candidate: Candidate, task: Task, work: Work, tried: set[str]) -> tuple[Candidate, Cost]:
         attempts = self.recipe.fix.attempts
         if error_kind(candidate.result) == "limit":
             attempts = 1  # each try may take as long again
-        conversation = GENERATORS[part.generator](task)
-        return fix.ask_again(
-            candidate, conversation, task, work, attempts=attempts, max_tokens=part.max_tokens, tried=tried
-        )
+        most = max(part.max_tokens for part in self.recipe.generate)
+        return fix.ask_again(candidate, messages(task), task, work, attempts=attempts, max_tokens=most, tried=tried)
 
-    def _part(self, index: int) -> GeneratePart:
-        """The part of the recipe that made the candidate at ``index``."""
-        parts = [part for part in self.recipe.generate for _ in range(part.samples)]
-        return parts[index]
+    def _select(self, grouped: tuple[Candidate, ...], task: Task, work: Work, clock: Clock) -> Choice:
+        """By votes alone once the budget is spent."""
+        name = "consistency" if clock.over() else self.recipe.select.selector
+        choice = SELECTORS[name](self.recipe.select.groups)(grouped, task, work)
+        clock.spend("select", choice.cost)
+        return choice
 
-    def _answered(self, question: Question, candidates: tuple[Candidate, ...], choice: Choice, cost: Cost) -> Answer:
+    def _answered(
+        self,
+        question: Question,
+        candidates: tuple[Candidate, ...],
+        choice: Choice,
+        cost: Cost,
+        steps: tuple[tuple[str, Cost], ...],
+    ) -> Answer:
         assert choice.index is not None
         best = candidates[choice.index]
         votes = sum(candidate.group == best.group for candidate in candidates)
@@ -222,6 +260,7 @@ class Pipeline:
             model=self.model.name,
             recipe=self.recipe.name,
             choice=choice,
+            steps=steps,
         )
 
 
@@ -245,10 +284,6 @@ _UNUSABLE: dict[str, type[SqljuryError]] = {
     "locked": DatabaseLockedError,
     "database": DatabaseError,
 }
-
-
-def _candidate(completion: Completion, part: GeneratePart) -> Candidate:
-    return Candidate(extract_sql(completion.text), part.generator, completion.logprob)
 
 
 def _why_none(candidates: tuple[Candidate, ...]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
 
 from sqljury.db.base import Database
 from sqljury.schema.describe import NO_NOTES, Notes, bind, merge
@@ -14,7 +14,7 @@ from sqljury.schema.guard import skip
 from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
 from sqljury.schema.keywords import by_rules
-from sqljury.schema.part import SchemaPart
+from sqljury.schema.part import Form, SchemaPart
 from sqljury.schema.relevant import relevant
 from sqljury.schema.render import Style, render
 from sqljury.schema.retrieve import Indexes, fit
@@ -69,6 +69,13 @@ class Preparation:
         beside = (*_relevant(question, notes), *hints(values))
         return Task(question, schema, _schema_text(db, schema, self.part), beside)
 
+    def reshown(self, task: Task, db: Database, form: str = "", order: int = 0) -> Task:
+        """The task with its schema in another form, or with tables and columns in another order; 0 is their own."""
+        if form in ("", self.part.form) and not order:
+            return task
+        part = replace(self.part, form=cast(Form, form)) if form else self.part
+        return replace(task, schema_text=_schema_text(db, task.schema, part, order or None))
+
     def index(
         self, db: Database, schema: Schema, told: Told | None = None, cancel: threading.Event | None = None
     ) -> ValueIndex:
@@ -105,10 +112,10 @@ def _warn(unmatched: Sequence[str]) -> None:
         warnings.warn(f"notes: {more} more lines match nothing in the database", RuntimeWarning, stacklevel=5)
 
 
-def _schema_text(db: Database, schema: Schema, part: SchemaPart) -> str:
-    """The schema as the recipe wants it seen."""
+def _schema_text(db: Database, schema: Schema, part: SchemaPart, order: int | None = None) -> str:
+    """The schema as the recipe wants it seen; ``order`` is the seed of an order of tables and columns."""
     in_lines = part.form == "mschema"
     rows = max(part.sample_rows, SEEN_ROWS) if part.types or (in_lines and part.sample_rows) else part.sample_rows
     samples = sample(db, schema, rows) if rows else None
-    style = Style(rows=part.sample_rows, examples=part.sample_rows if in_lines else 0, types=part.types)
+    style = Style(rows=part.sample_rows, examples=part.sample_rows if in_lines else 0, types=part.types, shuffle=order)
     return render(schema, samples, form=part.form, style=style, max_chars=SCHEMA_CHARS)

@@ -148,7 +148,8 @@ class Candidate:
 
     ``sql`` is empty when no query could be read out of the reply. ``logprob`` is the sum of the natural-log
     probabilities of the generated tokens, None where the backend gives none. ``group`` numbers the set of
-    candidates with the same result (0 is the largest), None when the query failed.
+    candidates with the same result (0 is the largest), None when the query failed. ``part`` is the place of the part
+    of the recipe that made it, from 0.
     """
 
     sql: str
@@ -157,6 +158,7 @@ class Candidate:
     result: Result = field(default_factory=Result)
     group: int | None = None
     fixes: tuple[Fix, ...] = ()
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,8 @@ class Answer:
     """The chosen query, its rows, and the evidence for it.
 
     ``confidence`` is the share of all candidates whose result agrees with the chosen one, in (0, 1].
-    ``truncated`` says that the row limit cut ``rows``.
+    ``truncated`` says that the row limit cut ``rows``. ``steps`` are the steps that asked the model, in order, with
+    what each of them took.
     """
 
     question: Question
@@ -217,6 +220,7 @@ class Answer:
     model: str = ""
     recipe: str = ""
     choice: Choice | None = None
+    steps: tuple[tuple[str, Cost], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON; the keys are part of the public interface."""

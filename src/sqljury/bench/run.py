@@ -23,7 +23,7 @@ from sqljury.errors import (
     QuestionError,
 )
 from sqljury.pipeline import Pipeline
-from sqljury.types import Candidate, Cost
+from sqljury.types import Candidate, Choice, Cost
 
 UNANSWERED = (NoAnswerError, QuestionError, ContextLengthError, DatabaseError, QueryError)
 """What one question can run into without the next running into it too; anything else ends the run."""
@@ -91,6 +91,8 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
         cost = error.cost if isinstance(error, NoAnswerError) else None
         return {**record, "sql": "", "error": str(error), **_evidence(tried, cost or Cost())}
     evidence = _evidence(found.candidates, found.cost)
+    evidence["steps"] = {step: asdict(cost) for step, cost in found.steps}
+    evidence["choice"] = _choice(found.choice)
     return {**record, "sql": found.sql, "error": None, "confidence": found.confidence, **evidence}
 
 
@@ -98,11 +100,16 @@ def _evidence(candidates: tuple[Candidate, ...], cost: Cost) -> Record:
     return {"candidates": [_candidate(candidate) for candidate in candidates], "cost": asdict(cost)}
 
 
+def _choice(choice: Choice | None) -> Record | None:
+    return None if choice is None else asdict(choice)
+
+
 def _candidate(candidate: Candidate) -> Record:
     return {
         "sql": candidate.sql,
         "generator": candidate.generator,
         "logprob": candidate.logprob,
+        "part": candidate.part,
         "group": candidate.group,
         "rows": len(candidate.result.rows),
         "error": candidate.result.error,

@@ -1,7 +1,8 @@
-"""Generators, by name: each turns a task into the conversation that asks for a query."""
+"""Generators, by name: each turns a task into what the model is asked."""
 
-from sqljury.generate import direct
+from sqljury.generate.base import Generator
+from sqljury.generate.direct import direct
 
-GENERATORS = {"direct": direct.messages}
+GENERATORS: dict[str, Generator] = {"direct": direct}
 
 __all__ = ["GENERATORS"]

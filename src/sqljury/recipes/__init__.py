@@ -20,6 +20,10 @@ RANGES: dict[str, tuple[float, float]] = {
     "generate.temperature": (0, 5),
     "generate.top_p": (0, 1),
     "generate.max_tokens": (1, 32_768),
+    "generate.order": (0, 1000),
+    "generate.examples": (0, 100),
+    "stop.share": (0, 1),
+    "stop.least": (1, 256),
     "fix.attempts": (0, 20),
     "select.groups": (0, 256),
 }
@@ -28,13 +32,23 @@ RANGES: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class GeneratePart:
-    """``samples`` queries of one generator; ``temperature`` 0 is greedy. ``max_tokens`` is for one query."""
+    """``samples`` queries of one generator; ``temperature`` 0 is greedy. ``max_tokens`` is for one query.
+
+    ``form`` is this part's own form of the schema, the recipe's where it is empty; ``order`` above 0 shuffles tables
+    and columns, the same way for every question on a database, so that its state is kept. ``examples`` is how many
+    worked examples a generator shows that shows any. ``constrain`` lets the model write only SQL that names what is
+    there, see ``generate.grammar``.
+    """
 
     generator: str = "direct"
     samples: int = 1
     temperature: float = 0.0
     top_p: float = 1.0
     max_tokens: int = 300
+    form: str = ""
+    order: int = 0
+    examples: int = 5
+    constrain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,14 @@ class FixPart:
     dialect: bool = True
     values: bool = False
     attempts: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class StopPart:
+    """When later parts are not asked: a ``share`` of at least ``least`` candidates agrees; a share of 0 means never."""
+
+    share: float = 0.0
+    least: int = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +88,7 @@ class Recipe:
     summary: str = ""
     schema: SchemaPart = DEFAULT_SCHEMA
     generate: tuple[GeneratePart, ...] = (GeneratePart(),)
+    stop: StopPart = StopPart()
     fix: FixPart = FixPart()
     select: SelectPart = SelectPart()
 
@@ -110,17 +133,20 @@ def parse(name: str, text: str) -> Recipe:
         summary=str(data.get("summary", "")),
         schema=_part(name, "schema", data.get("schema", {}), SchemaPart),
         generate=tuple(_part(name, "generate", part, GeneratePart) for part in generate),
+        stop=_part(name, "stop", data.get("stop", {}), StopPart),
         fix=_part(name, "fix", data.get("fix", {}), FixPart),
         select=_part(name, "select", data.get("select", {}), SelectPart),
     )
     if recipe.schema.form not in get_args(Form):
         raise RecipeError(f"recipe {name}: schema.form must be one of {', '.join(get_args(Form))}")
+    if any(part.form not in ("", *get_args(Form)) for part in recipe.generate):
+        raise RecipeError(f"recipe {name}: generate.form must be one of {', '.join(get_args(Form))}")
     if recipe.schema.keywords not in get_args(Keywords):
         raise RecipeError(f"recipe {name}: schema.keywords must be one of {', '.join(get_args(Keywords))}")
     return recipe
 
 
-P = TypeVar("P", SchemaPart, GeneratePart, FixPart, SelectPart)
+P = TypeVar("P", SchemaPart, GeneratePart, StopPart, FixPart, SelectPart)
 
 
 def _part(recipe: str, section: str, data: Any, kind: type[P]) -> P:

@@ -81,6 +81,17 @@ def decided(candidates: Sequence[Candidate], still_open: Collection[int]) -> boo
     return first > second + len(still_open)
 
 
+def agreed(candidates: Sequence[Candidate], share: float, least: int) -> bool:
+    """Whether enough candidates have one result: ``share`` of all, of which there are at least ``least``.
+
+    Never for a share of 0. A result without rows is no agreement: most mistakes in a query make it find nothing.
+    """
+    if not share or len(candidates) < least:
+        return False
+    leading = [one for one in group(candidates) if one.group == 0]
+    return bool(leading) and bool(leading[0].result.rows) and len(leading) >= share * len(candidates)
+
+
 def agree(one: Result, other: Result) -> bool:
     """Whether two results say the same: the same rows, whatever the order of rows and of columns.
 
