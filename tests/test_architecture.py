@@ -12,7 +12,7 @@ import sqljury
 SOURCE = Path(sqljury.__file__).parent
 LAYERS = {
     0: ("errors", "types", "prompts"),
-    1: ("llm", "db", "batch", "processes", "questions", "replies", "budget"),
+    1: ("llm", "db", "batch", "processes", "questions", "replies", "clock"),
     2: ("schema", "metrics", "datasets", "work"),
     3: ("generate", "fix", "select", "recipes", "keywords", "prepare"),
     4: ("pipeline",),

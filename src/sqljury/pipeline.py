@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from sqljury import fix, recipes
 from sqljury.batch import map_threads
-from sqljury.budget import UNLIMITED, Budget, Clock
+from sqljury.clock import UNLIMITED, Allowance, Clock
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
 from sqljury.db.connect import connect
 from sqljury.errors import (
@@ -68,7 +68,7 @@ def _nothing() -> None:
 class Pipeline:
     """A recipe on a model; answers any number of questions on any number of databases.
 
-    ``limits`` hold for each query it runs, ``budget`` for a whole question; ``pool`` holds examples for generators
+    ``limits`` hold for each query it runs, ``allowance`` for a whole question; ``pool`` holds examples for generators
     that show some, instead of those that come with the package. Equal questions, databases, seeds and models give
     equal answers.
     """
@@ -76,7 +76,7 @@ class Pipeline:
     recipe: Recipe
     model: LanguageModel
     limits: Limits = DEFAULT_LIMITS
-    budget: Budget = UNLIMITED
+    allowance: Allowance = UNLIMITED
     pool: Pool | None = None
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
 
@@ -117,7 +117,7 @@ class Pipeline:
         work = Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
         if self.recipe.fix.values:
             work = replace(work, values=cache(lambda: prepared.index(db, introspect(db), cancel=cancel)))
-        clock = Clock(self.budget, started)
+        clock = Clock(self.allowance, started)
         clock.spend("keywords", asking)
         candidates = self._generate(
             task, work, clock, lambda part: prepared.reshown(task, db, part.form, part.order), progress
@@ -149,7 +149,7 @@ class Pipeline:
         shown: Callable[[GeneratePart], Task],
         progress: Callable[[Progress], None],
     ) -> list[Candidate]:
-        """Candidates, run and repaired without the model, part by part until they agree or the budget is spent."""
+        """Candidates, run and repaired without the model, part by part until they agree or the allowance is spent."""
         total = sum(part.samples for part in self.recipe.generate)
         stop = self.recipe.stop
         candidates: list[Candidate] = []
@@ -231,7 +231,7 @@ class Pipeline:
         return fix.ask_again(candidate, messages(task), task, work, attempts=attempts, max_tokens=most, tried=tried)
 
     def _select(self, grouped: tuple[Candidate, ...], task: Task, work: Work, clock: Clock) -> Choice:
-        """By votes alone once the budget is spent."""
+        """By votes alone once the allowance is spent."""
         name = "consistency" if clock.over() else self.recipe.select.selector
         choice = SELECTORS[name](self.recipe.select.groups)(grouped, task, work)
         clock.spend("select", choice.cost)
@@ -304,6 +304,7 @@ def ask(
     model: LanguageModel | str | None = None,
     seed: int = 0,
     limits: Limits = DEFAULT_LIMITS,
+    allowance: Allowance = UNLIMITED,
     notes: Notes | str | os.PathLike[str] = NO_NOTES,
     access: Access | None = None,
 ) -> Answer:
@@ -314,6 +315,7 @@ def ask(
 
     ``model`` is a model or the name of one, by default the embedded one, which is loaded for this call and freed
     after it: for many questions, open the model once with ``open_model`` and pass it.
+    ``allowance`` is what the question may take; the best of what there is then is the answer.
     ``access`` says which tables and columns may be seen. Raises what ``Pipeline.answer``, ``connect``, ``guard`` and
     ``open_model`` raise.
     """
@@ -327,4 +329,5 @@ def ask(
         if model is None or isinstance(model, str):
             model = open_model(model)
             stack.callback(getattr(model, "close", _nothing))
-        return Pipeline.from_recipe(recipe, model, limits).answer(asked, database, seed=seed, notes=known)
+        pipeline = replace(Pipeline.from_recipe(recipe, model, limits), allowance=allowance)
+        return pipeline.answer(asked, database, seed=seed, notes=known)

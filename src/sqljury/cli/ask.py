@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -12,9 +13,12 @@ from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
     AccessOption,
     AllowOption,
+    BudgetSeconds,
+    BudgetTokens,
     CacheOption,
     DbOption,
     DenyOption,
+    ExamplesOption,
     MaskOption,
     MaxCalls,
     MaxTokens,
@@ -25,7 +29,9 @@ from sqljury.cli.options import (
     SchemaOption,
     SeedOption,
     access_of,
+    allowance,
     budget,
+    pool_of,
     price_of,
 )
 
@@ -56,6 +62,9 @@ def ask(
     seed: SeedOption = 0,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 30.0,
     cache: CacheOption = True,
+    examples: ExamplesOption = None,
+    budget_seconds: BudgetSeconds = None,
+    budget_tokens: BudgetTokens = None,
     max_calls: MaxCalls = None,
     max_tokens: MaxTokens = None,
     max_usd: MaxUsd = None,
@@ -79,13 +88,18 @@ def ask(
     asked = Question(question, evidence)
     check_question(asked)
     known = load(*(notes or ()))
+    pool = pool_of(examples)
     rules = access_of(access, allow, deny, mask)
     with connect(db, schema or ()) as database, show.progress() as report, interruptible() as cancel:
         source = guard(database, introspect(database), rules) if rules else database
         language_model = open_model(
             model, cache=cache, budget=budget(max_calls, max_tokens, max_usd), price=price_of(price)
         )
-        pipeline = Pipeline.from_recipe(recipe, language_model, Limits(seconds=timeout))
+        pipeline = replace(
+            Pipeline.from_recipe(recipe, language_model, Limits(seconds=timeout)),
+            allowance=allowance(budget_seconds, budget_tokens),
+            pool=pool,
+        )
         try:
             answer = pipeline.answer(asked, source, seed=seed, progress=report, cancel=cancel, notes=known)
         except NoAnswerError as error:

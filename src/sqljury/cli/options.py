@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from sqljury.clock import Allowance
+    from sqljury.generate.pool import Pool
     from sqljury.llm.ledger import Budget, Price
     from sqljury.schema.access import Access
 
@@ -16,7 +19,9 @@ DbOption = Annotated[
 SchemaOption = Annotated[
     list[str] | None, typer.Option("--schema", help="A schema to ask about; the first one given needs no prefix.")
 ]
-RecipeOption = Annotated[str, typer.Option(help="How to work: default, fast, or the path of a .toml file.")]
+RecipeOption = Annotated[
+    str, typer.Option(help="How to work: default, fast, chase, chase-small, or the path of a .toml file.")
+]
 ModelOption = Annotated[
     str | None,
     typer.Option(help="A local model, a .gguf file, or a service such as openai:NAME; SQLJURY_MODEL sets the default."),
@@ -28,6 +33,18 @@ MaxTokens = Annotated[int | None, typer.Option(min=1, help="Stop before the mode
 MaxUsd = Annotated[float | None, typer.Option(min=0, help="Stop before spending more than this; needs --price.")]
 PriceOption = Annotated[
     str | None, typer.Option(metavar="IN/OUT", help="US dollars for a million tokens read and written, such as 0.25/1.")
+]
+BudgetSeconds = Annotated[
+    float | None, typer.Option(min=0, help="Begin no further call to the model after that many seconds; then choose.")
+]
+BudgetTokens = Annotated[
+    int | None, typer.Option(min=0, help="The same after that many tokens read and written, known ones not counted.")
+]
+ExamplesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--examples", metavar="FILE", help="Your own questions with their queries, for recipes that show some."
+    ),
 ]
 AccessOption = Annotated[
     str | None, typer.Option("--access", metavar="FILE", help="A TOML file of what may be seen: docs/access.md.")
@@ -58,6 +75,22 @@ def budget(calls: int | None, tokens: int | None, usd: float | None) -> Budget |
     from sqljury.llm.ledger import Budget
 
     return None if calls is tokens is usd is None else Budget(calls, tokens, usd)
+
+
+def allowance(seconds: float | None, tokens: int | None) -> Allowance:
+    """What one question may take; what was not given is not limited."""
+    from sqljury.clock import Allowance
+
+    return Allowance(inf if seconds is None else seconds, inf if tokens is None else tokens)
+
+
+def pool_of(path: str | None) -> Pool | None:
+    """The user's own examples, None where there are none; raises ``InputError``."""
+    if path is None:
+        return None
+    from sqljury.generate.pool import load
+
+    return load(path)
 
 
 def price_of(text: str | None) -> Price | None:

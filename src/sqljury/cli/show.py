@@ -60,7 +60,7 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool) -> None
     else:
         _table(found, limit or TABLE_ROWS)
     if explain:
-        evidence(found.candidates, found.cost, stderr=output != "table", choice=found.choice)
+        evidence(found.candidates, found.cost, stderr=output != "table", choice=found.choice, steps=found.steps)
 
 
 def _csv(found: Answer) -> None:
@@ -76,7 +76,12 @@ def _csv(found: Answer) -> None:
 
 
 def evidence(
-    candidates: Sequence[Candidate], cost: Cost | None, *, stderr: bool = False, choice: Choice | None = None
+    candidates: Sequence[Candidate],
+    cost: Cost | None,
+    *,
+    stderr: bool = False,
+    choice: Choice | None = None,
+    steps: Sequence[tuple[str, Cost]] = (),
 ) -> None:
     """Print every candidate with its group, what was repaired, how it was chosen, and what it all cost."""
     from rich.table import Table
@@ -85,18 +90,24 @@ def evidence(
     table = Table(title="Candidates", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("#", "group", "logprob", "rows"):
         table.add_column(title, justify="right")
+    table.add_column("by")
     table.add_column("query", overflow="fold")
     for number, candidate in enumerate(candidates, 1):
         table.add_row(
-            str(number),
+            f"{number}{'*' if choice is not None and choice.index == number - 1 else ''}",
             "-" if candidate.group is None else str(candidate.group + 1),
             "-" if candidate.logprob is None else f"{candidate.logprob:.1f}",
             str(len(candidate.result.rows)) if candidate.result.ok else "error",
+            candidate.generator,
             Text("\n".join(map(terminal.clean, _story(candidate)))),
         )
     terminal.show("", table, stderr=stderr)
+    if choice is not None and choice.index is not None:
+        terminal.show(f"* chosen by {choice.selector}", stderr=stderr)
     if choice is not None and choice.comparisons:
         _tournament(choice, stderr=stderr)
+    if len(steps) > 1:
+        _steps(steps, stderr=stderr)
     if cost is not None:
         terminal.show("", _bill(cost), stderr=stderr)
 
@@ -115,6 +126,21 @@ def _tournament(choice: Choice, *, stderr: bool) -> None:
         against = (sure.get((number, other)) for other in numbers)
         cells = ("" if pair is None else f"{pair[0]:.0%}, {pair[1]:.0%}" for pair in against)
         table.add_row(str(number + 1), f"{score:.1f}", *cells)
+    terminal.show("", table, stderr=stderr)
+
+
+def _steps(steps: Sequence[tuple[str, Cost]], *, stderr: bool) -> None:
+    """A row for each step that asked the model."""
+    from rich.table import Table
+
+    table = Table(title="Steps", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("step")
+    for title in ("seconds", "calls", "read", "cached", "written"):
+        table.add_column(title, justify="right")
+    for step, cost in steps:
+        read = cost.prompt_tokens - cost.cached_tokens
+        counts = (cost.calls, read, cost.cached_tokens, cost.completion_tokens)
+        table.add_row(step, f"{cost.seconds:.1f}", *(f"{count:,}" for count in counts))
     terminal.show("", table, stderr=stderr)
 
 
@@ -163,7 +189,7 @@ def _table(found: Answer, limit: int) -> None:
     terminal.show(Syntax(sql, "sql", theme="ansi_dark", background_color="default", word_wrap=True), table)
     total = f"{len(found.rows):,}{'+' if found.truncated else ''} row{'' if len(found.rows) == 1 else 's'}"
     cut = f", the first {len(shown)} shown" if len(shown) < len(found.rows) else ""
-    votes = sum(candidate.group == 0 for candidate in found.candidates)
+    votes = round(found.confidence * len(found.candidates))
     terminal.show(
         f"{total}{cut}. Confidence {found.confidence:.0%}: {votes} of {len(found.candidates)} "
         f"candidate{'' if len(found.candidates) == 1 else 's'} agree{'s' if votes == 1 else ''}."

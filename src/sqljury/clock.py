@@ -10,7 +10,7 @@ from sqljury.types import Cost
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class Allowance:
     """What one question may take: wall seconds, and tokens read (those found in a cache aside) and written.
 
     It is looked at between two calls of the model, so the call that passes it is still finished. At least one part of
@@ -21,14 +21,14 @@ class Budget:
     tokens: float = inf
 
 
-UNLIMITED = Budget()
+UNLIMITED = Allowance()
 
 
 @dataclass(slots=True)
 class Clock:
     """What a question has taken so far; ``started`` is of ``time.perf_counter``."""
 
-    budget: Budget
+    allowance: Allowance
     started: float
     steps: list[tuple[str, Cost]] = field(default_factory=list)
 
@@ -45,7 +45,7 @@ class Clock:
         return replace(spent, seconds=time.perf_counter() - self.started)
 
     def over(self) -> bool:
-        """Whether the budget is spent."""
+        """Whether the allowance is spent."""
         spent = self.total()
         tokens = spent.prompt_tokens - spent.cached_tokens + spent.completion_tokens
-        return spent.seconds >= self.budget.seconds or tokens >= self.budget.tokens
+        return spent.seconds >= self.allowance.seconds or tokens >= self.allowance.tokens
