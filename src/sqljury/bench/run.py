@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from importlib.metadata import version
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ def settings(pipeline: Pipeline, dataset: Mapping[str, Any], seed: int) -> Recor
         "model": pipeline.model.name,
         "recipe": asdict(pipeline.recipe),
         "limits": asdict(pipeline.limits),
+        "allowance": {key: None if value == inf else value for key, value in asdict(pipeline.allowance).items()},
+        "examples": None if pipeline.pool is None else pipeline.pool.fingerprint,
         "seed": seed,
         "sqljury": version("sqljury"),
         "python": platform.python_version(),

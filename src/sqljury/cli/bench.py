@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,16 @@ import typer
 
 from sqljury.cli import terminal
 from sqljury.cli.interrupt import interruptible
-from sqljury.cli.options import CacheOption, ModelOption, RecipeOption
+from sqljury.cli.options import (
+    BudgetSeconds,
+    BudgetTokens,
+    CacheOption,
+    ExamplesOption,
+    ModelOption,
+    RecipeOption,
+    allowance,
+    pool_of,
+)
 
 app = typer.Typer(help="Run recipes over benchmarks.", no_args_is_help=True)
 
@@ -30,6 +40,9 @@ def spider(
     model: ModelOption = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 30.0,
     cache: CacheOption = False,
+    shots: ExamplesOption = None,
+    budget_seconds: BudgetSeconds = None,
+    budget_tokens: BudgetTokens = None,
 ) -> None:
     """Answer Spider's questions and keep every candidate; then run `sqljury eval` on the folder."""
     from sqljury.bench import run
@@ -42,7 +55,11 @@ def spider(
     examples = dataset.load(data, split)
     if limit is not None:
         examples = dataset.sample(examples, limit, seed)
-    pipeline = Pipeline.from_recipe(recipe, open_model(model, cache=cache), Limits(seconds=timeout))
+    pipeline = replace(
+        Pipeline.from_recipe(recipe, open_model(model, cache=cache), Limits(seconds=timeout)),
+        allowance=allowance(budget_seconds, budget_tokens),
+        pool=pool_of(shots),
+    )
     name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit}
 
     def say(done: int, record: Record | None) -> None:

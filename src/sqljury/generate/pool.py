@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 
@@ -19,3 +20,8 @@ class Pool:
     """Examples to choose from."""
 
     shots: tuple[Shot, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells this pool from others, for the settings of a run."""
+        return hashlib.sha256(repr(self.shots).encode()).hexdigest()[:16]
