@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,36 @@ def test_they_are_tables_to_the_model(tmp_path: Path) -> None:
 def test_names_that_mean_something_elsewhere(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("a\n1\n")
     assert rows(tmp_path / name) == (("a",), ((1,),))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "xlsx"])
+def test_a_name_like_a_pattern_is_not_taken_for_one(tmp_path: Path, ending: str) -> None:
+    folder = tmp_path / "year=2024" / "x[0-9]*"
+    folder.mkdir(parents=True)
+    for name, value in (("[p]?", 1), ("p1", 2), ("[p]a", 3)):
+        path = folder / f"{name}.{ending}"
+        if ending == "xlsx":
+            workbook(path, {"s": [["a"], [value]]})
+        elif ending == "csv":
+            path.write_text(f"a\n{value}\n")
+        else:
+            target = str(path).replace("'", "''")
+            duckdb.sql(f"COPY (SELECT {value} AS a) TO '{target}' (FORMAT {ending})")
+    # Neither may DuckDB read the neighbours, nor make a column of the folder's name.
+    assert rows(folder / f"[p]?.{ending}") == (("a",), ((1,),))
+    with connect(folder) as db:
+        names = [entry.name for entry in introspect(db).tables]
+        found = {row for name in names for row in db.execute(f"SELECT * FROM {name}").rows}
+        assert found == {(1,), (2,), (3,)}
+
+
+def test_temporary_folders_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "old.csv").write_bytes("a\nü\n".encode("cp1252"))
+    workbook(tmp_path / "book.xlsx", {"s": [["a"], [1]]})
+    (tmp_path / "tmp[p]*").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp[p]*"))
+    assert rows(tmp_path / "old.csv") == (("a",), (("ü",),))
+    assert rows(tmp_path / "book.xlsx") == (("a",), ((1,),))
 
 
 def test_a_title_is_no_sql(tmp_path: Path) -> None:

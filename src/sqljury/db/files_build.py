@@ -10,7 +10,7 @@ import os
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.db.duckdb_worker import Reply, explain, literal, restrict
-from sqljury.db.files_names import FileError, Names
+from sqljury.db.files_names import FileError, Names, as_pattern
 
 if TYPE_CHECKING:
     import duckdb
@@ -46,7 +46,8 @@ def build(order: Reply) -> Reply:
     copies = [os.path.join(order["folder"], f"copy_{number}") for number in range(len(order["sources"]))]
     with duckdb.connect(order["build"], config=order["config"]) as connection:
         own = [order["build"], f"{order['build']}.wal", *copies]
-        restrict(connection, [*(source["path"] for source in order["sources"]), *own])
+        readers = [as_pattern(path) for path in [*(source["path"] for source in order["sources"]), *copies]]
+        restrict(connection, [*(source["path"] for source in order["sources"]), *own, *readers])
         for source, copy in zip(order["sources"], copies, strict=True):
             try:
                 readable += _add(connection, source, names, copy)
@@ -76,13 +77,18 @@ def _add(connection: duckdb.DuckDBPyConnection, source: Reply, names: Names, cop
         path = as_utf8(path, copy)
         query = csv_query(connection, path)
     elif kind == "json":
-        query = f"FROM read_json({literal(path)}, sample_size={_samples(path)})"
+        query = f"FROM read_json({_source(path)}, sample_size={_samples(path)}, hive_partitioning=false)"
     else:
-        query = f"FROM read_parquet({literal(path)})"
+        query = f"FROM read_parquet({_source(path)}, hive_partitioning=false)"
     name = f'"{names.table(source["stem"])}"'
     connection.execute(f"CREATE VIEW {name} AS {query}")
     connection.execute(f"FROM {name} LIMIT 1").fetchall()
-    return [path]
+    return [path, as_pattern(path)]
+
+
+def _source(path: str) -> str:
+    """The file in a call of a reader. Folders in its path called ``year=2024`` are no columns."""
+    return literal(as_pattern(path))
 
 
 def _samples(path: str) -> int:
@@ -120,7 +126,7 @@ def csv_query(connection: duckdb.DuckDBPyConnection, path: str) -> str:
 
 
 def _sniff(connection: duckdb.DuckDBPyConnection, path: str, known: list[str], options: tuple[str, ...]) -> _Sniffed:
-    cursor = connection.execute(f"FROM sniff_csv({literal(path)}, {', '.join([*known, *options])})")
+    cursor = connection.execute(f"FROM sniff_csv({_source(path)}, {', '.join([*known, *options])})")
     names = [column[0] for column in cursor.description or ()]
     row: Any = cursor.fetchone()
     return _Sniffed(dict(zip(names, row, strict=True)), options)
@@ -144,7 +150,8 @@ def _spelled(path: str, sniffed: _Sniffed) -> str:
     for option, key in _DIALECT.items():
         if found[key] is not None:
             options.append(f"{option}={literal('' if found[key] == _NOTHING else str(found[key]))}")
-    return f"FROM read_csv({literal(path)}, auto_detect=false, {', '.join([*options, *sniffed.options])})"
+    fixed = "auto_detect=false, hive_partitioning=false"
+    return f"FROM read_csv({_source(path)}, {fixed}, {', '.join([*options, *sniffed.options])})"
 
 
 def as_utf8(path: str, copy: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.db.duckdb_worker import literal
-from sqljury.db.files_names import FileError, Names
+from sqljury.db.files_names import FileError, Names, as_pattern
 
 if TYPE_CHECKING:
     import duckdb
@@ -130,9 +130,9 @@ def _create(connection: duckdb.DuckDBPyConnection, name: str, columns: list[tupl
         guard.column(title)
     first = guard.column("row")
     struct = ", ".join(f"{literal(title)}: '{kind}'" for title, kind in [(first, "INTEGER"), *columns])
-    options = "auto_detect=false, header=false, delim=',', quote='\"', escape='\"', nullstr='', parallel=false"
+    options = "auto_detect=false, header=false, delim=',', quote='\"', escape='\"', nullstr='', parallel=false, hive_partitioning=false"
     loose = "allow_quoted_nulls=false, null_padding=true, max_line_size=16777216"
-    source = f"read_csv({literal(copy)}, {options}, {loose}, columns={{{struct}}})"
+    source = f"read_csv({literal(as_pattern(copy))}, {options}, {loose}, columns={{{struct}}})"
     columns_only = f"SELECT * EXCLUDE ({quoted(first)})"
     connection.execute(f"CREATE TABLE {quoted(name)} AS {columns_only} FROM {source}")
 
