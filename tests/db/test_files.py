@@ -208,6 +208,28 @@ def test_temporary_folders_may_have_any_name(tmp_path: Path, monkeypatch: pytest
     assert rows(tmp_path / "book.xlsx") == (("a",), ((1,),))
 
 
+def test_links_out_of_the_folder_are_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "s.csv").write_text("secret\n1\n")
+    data = tmp_path / "data"
+    (data / "inside").mkdir(parents=True)
+    (data / "inside" / "s.csv").write_text("a\n1\n")
+    (data / "in.csv").symlink_to("inside/s.csv")
+    assert rows(data) == (("a",), ((1,),))
+    assert rows(data / "*.csv") == (("a",), ((1,),))
+    (data / "out.csv").symlink_to(tmp_path / "private" / "s.csv")
+    (data / "folder").symlink_to(tmp_path / "private")
+    for target in (data, data / "*.csv", data / "fo*" / "*.csv", data / "**" / "s.csv"):
+        with pytest.raises(DatabaseError, match="is a link to a file outside"):
+            connect(target)
+    monkeypatch.chdir(data)
+    with pytest.raises(DatabaseError, match=r"^out.csv: is a link to a file outside \.;"):
+        connect("o*.csv")
+    # What is named itself is meant, and so is a folder that is a link.
+    assert rows(data / "out.csv") == (("secret",), ((1,),))
+    assert rows(data / "folder") == (("secret",), ((1,),))
+
+
 def test_a_title_is_no_sql(tmp_path: Path) -> None:
     (tmp_path / "victim.csv").write_text("a\n1\n")
     title = f"x': 'INT'}}); COPY (SELECT 2 AS a) TO '{tmp_path / 'victim.csv'}'; --"
