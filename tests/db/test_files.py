@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import os
+import random
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -316,6 +317,22 @@ def test_closing_deletes_what_was_built(tmp_path: Path) -> None:
     db.close()
     assert not folder.exists()
     assert os.listdir(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "xlsx"])
+def test_copies_have_one_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    monkeypatch.setattr("sqljury.db.files.TEMP_BYTES", 3 * 1024**2)
+    for number in range(4):
+        path = tmp_path / f"x{number}.{ending}"
+        if ending == "xlsx":  # what does not repeat itself, as DuckDB would store little of it
+            lines = [[random.Random(f"{number} {n}").randbytes(15_000).hex()] for n in range(50)]
+            workbook(path, {"s": [["a"], *lines]})
+        else:
+            text = "a\nü\n".encode("cp1252") + b"0123456789" * 6 * 25_000
+            path.write_bytes(gzip.compress(text) if ending == "csv.gz" else text)
+    connect(tmp_path / f"x0.{ending}").close()
+    with pytest.raises(NotADatabaseError, match=rf"x[12]\.{ending}: .* more than 3 MiB in all; give fewer files"):
+        connect(tmp_path)
 
 
 def test_what_is_data(tmp_path: Path) -> None:

@@ -141,7 +141,9 @@ def _refuse_leaving(paths: Iterable[str], folder: str) -> None:
     root = os.path.join(os.path.realpath(folder), "")
     for path in paths:
         if not os.path.realpath(path).startswith(root):
-            raise DatabaseError(f"{path}: is a link to a file outside {folder}; give that file itself, or copy it there")
+            raise DatabaseError(
+                f"{path}: is a link to a file outside {folder}; give that file itself, or copy it there"
+            )
 
 
 def _data_in(paths: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.db.duckdb_worker import Reply, explain, literal, restrict
 from sqljury.db.files_names import FileError, Names, as_pattern
+from sqljury.db.files_room import Copy, Room
 
 if TYPE_CHECKING:
     import duckdb
@@ -43,6 +44,7 @@ def build(order: Reply) -> Reply:
 
     readable: list[str] = []
     names = Names()
+    room = Room(order["folder"], order["file_bytes"])
     copies = [os.path.join(order["folder"], f"copy_{number}") for number in range(len(order["sources"]))]
     with duckdb.connect(order["build"], config=order["config"]) as connection:
         own = [order["build"], f"{order['build']}.wal", *copies]
@@ -50,7 +52,7 @@ def build(order: Reply) -> Reply:
         restrict(connection, [*(source["path"] for source in order["sources"]), *own, *readers])
         for source, copy in zip(order["sources"], copies, strict=True):
             try:
-                readable += _add(connection, source, names, copy)
+                readable += _add(connection, source, names, copy, room)
             except FileError as error:
                 return {"kind": "file", "message": str(error), "shown": source["shown"]}
             except Exception as error:
@@ -65,16 +67,16 @@ def _refusal(error: Exception, kind: str) -> Reply:
     return {"kind": "file", "message": f"cannot be read as {kind} ({found['message']})"}
 
 
-def _add(connection: duckdb.DuckDBPyConnection, source: Reply, names: Names, copy: str) -> list[str]:
+def _add(connection: duckdb.DuckDBPyConnection, source: Reply, names: Names, copy: str, room: Room) -> list[str]:
     """Add the tables of one file; the paths that reading them needs."""
     path, kind = str(source["path"]), source["kind"]
     if kind == "xlsx":
         from sqljury.db.files_xlsx import add_workbook
 
-        add_workbook(connection, path, source["stem"], names, copy)
+        add_workbook(connection, path, source["stem"], names, copy, room)
         return []
     if kind == "csv":
-        path = as_utf8(path, copy)
+        path = as_utf8(path, copy, room)
         query = csv_query(connection, path)
     elif kind == "json":
         query = f"FROM read_json({_source(path)}, sample_size={_samples(path)}, hive_partitioning=false)"
@@ -154,7 +156,7 @@ def _spelled(path: str, sniffed: _Sniffed) -> str:
     return f"FROM read_csv({_source(path)}, {fixed}, {', '.join([*options, *sniffed.options])})"
 
 
-def as_utf8(path: str, copy: str) -> str:
+def as_utf8(path: str, copy: str, room: Room) -> str:
     """The path of the file in UTF-8: its own, or ``copy``, made where it is in UTF-16 or an older encoding."""
     with _open(path) as file:
         start = file.read(4)
@@ -166,7 +168,7 @@ def as_utf8(path: str, copy: str) -> str:
             encoding = "cp1252"
         file.seek(0)
         reader = io.TextIOWrapper(file, encoding=encoding, errors="replace", newline="")
-        with open(copy, "w", encoding="utf-8", newline="") as target:
+        with Copy(copy, room) as target:
             while piece := reader.read(_PIECE):
                 target.write(piece)
     return copy
