@@ -52,7 +52,7 @@ def _refuse_secret(path: str) -> None:
 
 
 def _refuse_unclear(url: str) -> None:
-    """Refuse a server's URL in which an ``@`` or ``/`` may belong to the password, which would then be shown in part."""
+    """Refuse a server's URL in which an ``@`` or ``/`` may belong to the password: a part of it would be shown."""
     scheme, _, rest = url.partition("://")
     authority = re.split("[/?]", rest, maxsplit=1)[0]
     after = rest[len(authority) :]

@@ -137,8 +137,8 @@ def _create(connection: duckdb.DuckDBPyConnection, name: str, columns: list[tupl
         guard.column(title)
     first = guard.column("row")
     struct = ", ".join(f"{literal(title)}: '{kind}'" for title, kind in [(first, "INTEGER"), *columns])
-    options = "auto_detect=false, header=false, delim=',', quote='\"', escape='\"', nullstr='', parallel=false, hive_partitioning=false"
-    loose = "allow_quoted_nulls=false, null_padding=true, max_line_size=16777216"
+    options = "auto_detect=false, header=false, delim=',', quote='\"', escape='\"', nullstr='', parallel=false"
+    loose = "hive_partitioning=false, allow_quoted_nulls=false, null_padding=true, max_line_size=16777216"
     source = f"read_csv({literal(as_pattern(copy))}, {options}, {loose}, columns={{{struct}}})"
     columns_only = f"SELECT * EXCLUDE ({quoted(first)})"
     connection.execute(f"CREATE TABLE {quoted(name)} AS {columns_only} FROM {source}")
