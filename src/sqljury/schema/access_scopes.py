@@ -59,7 +59,8 @@ class Source:
 class Scope:
     """The sources of one SELECT, the names it gives its columns (keys of ``broad``), and its joins.
 
-    Each join comes with the number of sources up to it. Where ``shields`` is False, a name found here may still mean something outside.
+    Each join comes with the number of sources up to it. Where ``shields`` is False, a name found here may still mean
+    something outside.
     """
 
     sources: list[Source] = field(default_factory=list)
