@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.db import readonly
+from sqljury.db.quiet import quiet
 from sqljury.errors import QueryRefusedError
 from sqljury.schema.access_names import broad, exact
 from sqljury.schema.access_resolve import Resolver, refuse
@@ -59,6 +60,7 @@ class Checker:
         query = query_of(view.definition, self._rules.dialect)
         return bool(query) and self._objection(query)[1] is None
 
+    @quiet()
     def _objection(self, sql: str) -> tuple[str, str | None]:
         try:
             tokens, statement = readonly.parse(sql, self._rules.dialect)

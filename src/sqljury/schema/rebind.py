@@ -12,6 +12,7 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
+from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.names import quote_name
 from sqljury.schema.routes import Route, Step, end, find, only, routes
@@ -33,6 +34,7 @@ MAX_UNKNOWN = 32
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 
 
+@quiet()
 def rebind(sql: str, schema: Schema) -> str | None:
     """The query with its unknown names bound to the schema, or None when nothing could be bound.
 
@@ -57,9 +59,9 @@ def rebind(sql: str, schema: Schema) -> str | None:
         changed = _rename_tables(tree, schema, searches)
         for scope in traverse_scope(tree):
             changed |= _Binder(scope, schema, searches).bind()
+        return tree.sql(dialect=schema.dialect) if changed and not _vacuous(tree) else None
     except (_TooManyError, SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
         return None  # a parser's own bug on odd text too
-    return tree.sql(dialect=schema.dialect) if changed and not _vacuous(tree) else None
 
 
 class _TooManyError(Exception):
