@@ -3,6 +3,8 @@ from __future__ import annotations
 import datetime
 import gzip
 import os
+import random
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +179,58 @@ def test_names_that_mean_something_elsewhere(tmp_path: Path, name: str) -> None:
     assert rows(tmp_path / name) == (("a",), ((1,),))
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "xlsx"])
+def test_a_name_like_a_pattern_is_not_taken_for_one(tmp_path: Path, ending: str) -> None:
+    folder = tmp_path / "year=2024" / "x[0-9]*"
+    folder.mkdir(parents=True)
+    for name, value in (("[p]?", 1), ("p1", 2), ("[p]a", 3)):
+        path = folder / f"{name}.{ending}"
+        if ending == "xlsx":
+            workbook(path, {"s": [["a"], [value]]})
+        elif ending == "csv":
+            path.write_text(f"a\n{value}\n")
+        else:
+            target = str(path).replace("'", "''")
+            duckdb.sql(f"COPY (SELECT {value} AS a) TO '{target}' (FORMAT {ending})")
+    # Neither may DuckDB read the neighbours, nor make a column of the folder's name.
+    assert rows(folder / f"[p]?.{ending}") == (("a",), ((1,),))
+    with connect(folder) as db:
+        names = [entry.name for entry in introspect(db).tables]
+        found = {row for name in names for row in db.execute(f"SELECT * FROM {name}").rows}
+        assert found == {(1,), (2,), (3,)}
+
+
+def test_temporary_folders_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "old.csv").write_bytes("a\nü\n".encode("cp1252"))
+    workbook(tmp_path / "book.xlsx", {"s": [["a"], [1]]})
+    (tmp_path / "tmp[p]*").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp[p]*"))
+    assert rows(tmp_path / "old.csv") == (("a",), (("ü",),))
+    assert rows(tmp_path / "book.xlsx") == (("a",), ((1,),))
+
+
+def test_links_out_of_the_folder_are_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "s.csv").write_text("secret\n1\n")
+    data = tmp_path / "data"
+    (data / "inside").mkdir(parents=True)
+    (data / "inside" / "s.csv").write_text("a\n1\n")
+    (data / "in.csv").symlink_to("inside/s.csv")
+    assert rows(data) == (("a",), ((1,),))
+    assert rows(data / "*.csv") == (("a",), ((1,),))
+    (data / "out.csv").symlink_to(tmp_path / "private" / "s.csv")
+    (data / "folder").symlink_to(tmp_path / "private")
+    for target in (data, data / "*.csv", data / "fo*" / "*.csv", data / "**" / "s.csv"):
+        with pytest.raises(DatabaseError, match="is a link to a file outside"):
+            connect(target)
+    monkeypatch.chdir(data)
+    with pytest.raises(DatabaseError, match=r"^out.csv: is a link to a file outside \.;"):
+        connect("o*.csv")
+    # What is named itself is meant, and so is a folder that is a link.
+    assert rows(data / "out.csv") == (("secret",), ((1,),))
+    assert rows(data / "folder") == (("secret",), ((1,),))
+
+
 def test_a_title_is_no_sql(tmp_path: Path) -> None:
     (tmp_path / "victim.csv").write_text("a\n1\n")
     title = f"x': 'INT'}}); COPY (SELECT 2 AS a) TO '{tmp_path / 'victim.csv'}'; --"
@@ -263,6 +317,22 @@ def test_closing_deletes_what_was_built(tmp_path: Path) -> None:
     db.close()
     assert not folder.exists()
     assert os.listdir(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "xlsx"])
+def test_copies_have_one_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    monkeypatch.setattr("sqljury.db.files.TEMP_BYTES", 3 * 1024**2)
+    for number in range(4):
+        path = tmp_path / f"x{number}.{ending}"
+        if ending == "xlsx":  # what does not repeat itself, as DuckDB would store little of it
+            lines = [[random.Random(f"{number} {n}").randbytes(15_000).hex()] for n in range(50)]
+            workbook(path, {"s": [["a"], *lines]})
+        else:
+            text = "a\nü\n".encode("cp1252") + b"0123456789" * 6 * 25_000
+            path.write_bytes(gzip.compress(text) if ending == "csv.gz" else text)
+    connect(tmp_path / f"x0.{ending}").close()
+    with pytest.raises(NotADatabaseError, match=rf"x[12]\.{ending}: .* more than 3 MiB in all; give fewer files"):
+        connect(tmp_path)
 
 
 def test_what_is_data(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import os
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.db.duckdb_worker import Reply, explain, literal, restrict
-from sqljury.db.files_names import FileError, Names
+from sqljury.db.files_names import FileError, Names, as_pattern
+from sqljury.db.files_room import Copy, Room
 
 if TYPE_CHECKING:
     import duckdb
@@ -43,13 +44,15 @@ def build(order: Reply) -> Reply:
 
     readable: list[str] = []
     names = Names()
+    room = Room(order["folder"], order["file_bytes"])
     copies = [os.path.join(order["folder"], f"copy_{number}") for number in range(len(order["sources"]))]
     with duckdb.connect(order["build"], config=order["config"]) as connection:
         own = [order["build"], f"{order['build']}.wal", *copies]
-        restrict(connection, [*(source["path"] for source in order["sources"]), *own])
+        readers = [as_pattern(path) for path in [*(source["path"] for source in order["sources"]), *copies]]
+        restrict(connection, [*(source["path"] for source in order["sources"]), *own, *readers])
         for source, copy in zip(order["sources"], copies, strict=True):
             try:
-                readable += _add(connection, source, names, copy)
+                readable += _add(connection, source, names, copy, room)
             except FileError as error:
                 return {"kind": "file", "message": str(error), "shown": source["shown"]}
             except Exception as error:
@@ -64,25 +67,30 @@ def _refusal(error: Exception, kind: str) -> Reply:
     return {"kind": "file", "message": f"cannot be read as {kind} ({found['message']})"}
 
 
-def _add(connection: duckdb.DuckDBPyConnection, source: Reply, names: Names, copy: str) -> list[str]:
+def _add(connection: duckdb.DuckDBPyConnection, source: Reply, names: Names, copy: str, room: Room) -> list[str]:
     """Add the tables of one file; the paths that reading them needs."""
     path, kind = str(source["path"]), source["kind"]
     if kind == "xlsx":
         from sqljury.db.files_xlsx import add_workbook
 
-        add_workbook(connection, path, source["stem"], names, copy)
+        add_workbook(connection, path, source["stem"], names, copy, room)
         return []
     if kind == "csv":
-        path = as_utf8(path, copy)
+        path = as_utf8(path, copy, room)
         query = csv_query(connection, path)
     elif kind == "json":
-        query = f"FROM read_json({literal(path)}, sample_size={_samples(path)})"
+        query = f"FROM read_json({_source(path)}, sample_size={_samples(path)}, hive_partitioning=false)"
     else:
-        query = f"FROM read_parquet({literal(path)})"
+        query = f"FROM read_parquet({_source(path)}, hive_partitioning=false)"
     name = f'"{names.table(source["stem"])}"'
     connection.execute(f"CREATE VIEW {name} AS {query}")
     connection.execute(f"FROM {name} LIMIT 1").fetchall()
-    return [path]
+    return [path, as_pattern(path)]
+
+
+def _source(path: str) -> str:
+    """The file in a call of a reader. Folders in its path called ``year=2024`` are no columns."""
+    return literal(as_pattern(path))
 
 
 def _samples(path: str) -> int:
@@ -120,7 +128,7 @@ def csv_query(connection: duckdb.DuckDBPyConnection, path: str) -> str:
 
 
 def _sniff(connection: duckdb.DuckDBPyConnection, path: str, known: list[str], options: tuple[str, ...]) -> _Sniffed:
-    cursor = connection.execute(f"FROM sniff_csv({literal(path)}, {', '.join([*known, *options])})")
+    cursor = connection.execute(f"FROM sniff_csv({_source(path)}, {', '.join([*known, *options])})")
     names = [column[0] for column in cursor.description or ()]
     row: Any = cursor.fetchone()
     return _Sniffed(dict(zip(names, row, strict=True)), options)
@@ -144,10 +152,11 @@ def _spelled(path: str, sniffed: _Sniffed) -> str:
     for option, key in _DIALECT.items():
         if found[key] is not None:
             options.append(f"{option}={literal('' if found[key] == _NOTHING else str(found[key]))}")
-    return f"FROM read_csv({literal(path)}, auto_detect=false, {', '.join([*options, *sniffed.options])})"
+    fixed = "auto_detect=false, hive_partitioning=false"
+    return f"FROM read_csv({_source(path)}, {fixed}, {', '.join([*options, *sniffed.options])})"
 
 
-def as_utf8(path: str, copy: str) -> str:
+def as_utf8(path: str, copy: str, room: Room) -> str:
     """The path of the file in UTF-8: its own, or ``copy``, made where it is in UTF-16 or an older encoding."""
     with _open(path) as file:
         start = file.read(4)
@@ -159,7 +168,7 @@ def as_utf8(path: str, copy: str) -> str:
             encoding = "cp1252"
         file.seek(0)
         reader = io.TextIOWrapper(file, encoding=encoding, errors="replace", newline="")
-        with open(copy, "w", encoding="utf-8", newline="") as target:
+        with Copy(copy, room) as target:
             while piece := reader.read(_PIECE):
                 target.write(piece)
     return copy

@@ -7,10 +7,16 @@ import unicodedata
 from typing import Final
 
 _NOT_WORD: Final = re.compile(r"\W+")
+_PATTERN: Final = re.compile(r"[*?\[]")
 
 
 class FileError(Exception):
     """What is wrong with a file, in words for its user."""
+
+
+def as_pattern(path: str) -> str:
+    """The path as DuckDB's readers take it, which read ``[p].csv`` as a pattern for ``p.csv``."""
+    return _PATTERN.sub(r"[\g<0>]", path)
 
 
 class Names:

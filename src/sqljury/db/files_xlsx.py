@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import os
 import zipfile
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.db.duckdb_worker import literal
-from sqljury.db.files_names import FileError, Names
+from sqljury.db.files_names import FileError, Names, as_pattern
+from sqljury.db.files_room import Copy, Room
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,7 +35,9 @@ _TYPES: Final = {
 """From the kinds of all values of a column to its type; any other mixture is text."""
 
 
-def add_workbook(connection: duckdb.DuckDBPyConnection, path: str, stem: str, names: Names, copy: str) -> None:
+def add_workbook(
+    connection: duckdb.DuckDBPyConnection, path: str, stem: str, names: Names, copy: str, room: Room
+) -> None:
     """A table for each sheet that has rows: named after the file, with the sheet's title where there are several."""
     import openpyxl
 
@@ -50,7 +54,7 @@ def add_workbook(connection: duckdb.DuckDBPyConnection, path: str, stem: str, na
             raise FileError("has no sheet with rows in it; there is nothing to ask about")
         for sheet in sheets:
             name = names.table(stem if len(sheets) == 1 else f"{stem}_{sheet.title}")
-            _load(connection, name, sheet.iter_rows(values_only=True), copy)
+            _load(connection, name, sheet.iter_rows(values_only=True), copy, room)
     finally:
         book.close()
 
@@ -64,11 +68,13 @@ def _value(cell: Any) -> Any:
     return None if cell in _ERRORS or (isinstance(cell, str) and not cell.strip()) else cell
 
 
-def _load(connection: duckdb.DuckDBPyConnection, name: str, rows: Iterable[Sequence[Any]], copy: str) -> None:
+def _load(
+    connection: duckdb.DuckDBPyConnection, name: str, rows: Iterable[Sequence[Any]], copy: str, room: Room
+) -> None:
     """Write the sheet to ``copy`` as text, which shows the type of every column, and load that."""
     header: list[str] | None = None
     kinds: list[set[str]] = []
-    with open(copy, "w", encoding="utf-8", newline="") as target:
+    with Copy(copy, room) as target:
         for row in rows:
             width = _filled(row)
             if not width:
@@ -91,6 +97,7 @@ def _load(connection: duckdb.DuckDBPyConnection, name: str, rows: Iterable[Seque
         for title in [*(header or []), *(f"column{n}" for n in range(len(header or []), len(types)))]
     ]
     _create(connection, name, list(zip(named, types, strict=True)), copy)
+    os.remove(copy)
 
 
 def _header(row: Sequence[Any], whole: Sequence[Any]) -> tuple[list[str], Sequence[Any]]:
@@ -131,8 +138,8 @@ def _create(connection: duckdb.DuckDBPyConnection, name: str, columns: list[tupl
     first = guard.column("row")
     struct = ", ".join(f"{literal(title)}: '{kind}'" for title, kind in [(first, "INTEGER"), *columns])
     options = "auto_detect=false, header=false, delim=',', quote='\"', escape='\"', nullstr='', parallel=false"
-    loose = "allow_quoted_nulls=false, null_padding=true, max_line_size=16777216"
-    source = f"read_csv({literal(copy)}, {options}, {loose}, columns={{{struct}}})"
+    loose = "hive_partitioning=false, allow_quoted_nulls=false, null_padding=true, max_line_size=16777216"
+    source = f"read_csv({literal(as_pattern(copy))}, {options}, {loose}, columns={{{struct}}})"
     columns_only = f"SELECT * EXCLUDE ({quoted(first)})"
     connection.execute(f"CREATE TABLE {quoted(name)} AS {columns_only} FROM {source}")
 
