@@ -103,6 +103,12 @@ def test_a_database_without_tables(server: Server) -> None:
         pytest.raises(EmptyDatabaseError, match="has no table"),
     ):
         introspect(db)
+    servers.in_postgres(server, "bare", "CREATE SCHEMA sales; CREATE TABLE sales.t (a INT)")
+    with (
+        connect(servers.postgres_url(server, "bare")) as db,
+        pytest.raises(EmptyDatabaseError, match=r"default schema; choose .* with --schema: sales$"),
+    ):
+        introspect(db)
 
 
 def test_every_keyword_works_as_a_name_once_written_by_quote_name(server: Server) -> None:
