@@ -64,6 +64,7 @@ def rows(path: Path, table: str = "") -> tuple[tuple[str, ...], tuple[Any, ...]]
         ("sep=;\na;b\n1;2\n", ("a", "b"), ((1, 2),)),
         ("\ufeffsep=\t\r\na\tb\r\n1\t2\r\n", ("a", "b"), ((1, 2),)),
         ('a,b\n1,"1,234.50"\n2,"12,000"\n3,5\n', ("a", "b"), ((1, 1234.5), (2, 12000.0), (3, 5.0))),
+        ('a,b\n1,"001,002"\n2,"103"\n', ("a", "b"), ((1, "001,002"), (2, "103"))),
         ("a;b\n1;1,234.50\n2;12,000.00\n", ("a", "b"), ((1, 1234.5), (2, 12000.0))),
         ('a,b\n1,"1,23"\n2,"1,234"\n', ("a", "b"), ((1, "1,23"), (2, "1,234"))),
         ("a;b\n10.0.0.1;1.234,5\n10.0.0.2;2,5\n", ("a", "b"), (("10.0.0.1", "1.234,5"), ("10.0.0.2", "2,5"))),
@@ -281,8 +282,13 @@ def test_nothing_to_read(tmp_path: Path) -> None:
 def test_one_bad_file_among_good_ones_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
     (tmp_path / "b.parquet").write_text("broken")
-    with pytest.raises(NotADatabaseError, match=r"b\.parquet: cannot be read as parquet"):
+    with pytest.raises(NotADatabaseError, match=r"b\.parquet: cannot be read as parquet .*; mend it, or give a"):
         connect(tmp_path)
+    (tmp_path / "b.parquet").write_text("")
+    with pytest.raises(NotADatabaseError, match=r"b\.parquet: is an empty file; .*; mend it, or give a pattern"):
+        connect(tmp_path)
+    with pytest.raises(NotADatabaseError, match=r"nothing to ask about$"):
+        connect(tmp_path / "b.parquet")
 
 
 def test_closing_deletes_what_was_built(tmp_path: Path) -> None:

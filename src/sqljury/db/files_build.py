@@ -189,7 +189,7 @@ class _Marks(NamedTuple):
     @property
     def pattern(self) -> str:
         """What every number so written fits: groups of three digits, or none."""
-        grouped = rf"|[0-9]{{1,3}}([{self.thousands}][0-9]{{3}})+" if self.thousands else ""
+        grouped = rf"|[1-9][0-9]{{0,2}}([{self.thousands}][0-9]{{3}})+" if self.thousands else ""
         return rf"\s*[-+]?([0-9]*{grouped})([{self.decimal}][0-9]*)?([eE][-+]?[0-9]+)?\s*"
 
 
