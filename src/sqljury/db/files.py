@@ -104,9 +104,15 @@ def open_files(target: str, schemas: Sequence[str] = ()) -> FilesDatabase:
         raise DatabaseError(
             f"{target}: these are {len(paths)} files, and {MAX_FILES} at most can be asked about at once"
         )
-    for path in paths:
-        _refuse_unreadable(path)
-    return FilesDatabase(target, paths)
+    try:
+        for path in paths:
+            _refuse_unreadable(path)
+        return FilesDatabase(target, paths)
+    except NotADatabaseError as error:
+        if len(paths) == 1:
+            raise
+        # Left out unasked, a table would be missing without anyone noticing.
+        raise NotADatabaseError(f"{error}; mend it, or give a pattern or folder without it") from None
 
 
 def find(target: str) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import os
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.db.duckdb_worker import literal
-from sqljury.db.files_names import FileError, Names, as_pattern
+from sqljury.db.files_names import FileError, Names, as_pattern, is_header, quoted
 from sqljury.db.files_room import Copy, Room
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ _OLE: Final = b"\xd0\xcf\x11\xe0"
 
 _ERRORS: Final = frozenset(["#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"])
 """What a failed formula shows; taken for no value."""
+
+_TITLE_ROWS: Final = 5
+"""More lines of one cell than this are no title."""
 
 _TYPES: Final = {
     frozenset({"bool"}): "BOOLEAN",
@@ -75,12 +79,10 @@ def _load(
     header: list[str] | None = None
     kinds: list[set[str]] = []
     with Copy(copy, room) as target:
-        for row in rows:
+        for row, below in _with_next(_without_title(rows)):
             width = _filled(row)
-            if not width:
-                continue
             if header is None:
-                header, row = _header(row[:width], row)
+                header, row = _header(row[:width], row, below)
             kinds += [set() for _ in range(width - len(kinds))]
             cells = [_value(cell) for cell in row[:width]]
             if not any(cell is not None for cell in cells):
@@ -100,9 +102,34 @@ def _load(
     os.remove(copy)
 
 
-def _header(row: Sequence[Any], whole: Sequence[Any]) -> tuple[list[str], Sequence[Any]]:
-    """The titles, and what of this row is data: a first row that has anything but text is no header."""
-    if all(cell is None or isinstance(cell, str) for cell in row):
+def _without_title(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+    """The rows that hold anything, without lines of one cell above a header: the title of a report."""
+    above: list[Sequence[Any]] = []
+    filled = (row for row in rows if _filled(row))
+    for row in filled:
+        wide = sum(_value(cell) is not None for cell in row) > 1
+        if wide or len(above) == _TITLE_ROWS:
+            after = next(filled, None)
+            table = after is None or sum(_value(cell) is not None for cell in after) > 1
+            if not (wide and table and is_header(row[: _filled(row)], after or ())):
+                yield from above
+            yield row
+            if after is not None:
+                yield after
+            yield from filled
+            return
+        above.append(row)
+    yield from above
+
+
+def _with_next(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+    """Each row with the one below it."""
+    return itertools.pairwise(itertools.chain(rows, [()]))
+
+
+def _header(row: Sequence[Any], whole: Sequence[Any], below: Sequence[Any]) -> tuple[list[str], Sequence[Any]]:
+    """The titles, and what of this row is data."""
+    if is_header(row, below):
         titles = [str(cell).strip() if cell else f"column{at}" for at, cell in enumerate(row)]
         return titles, [None] * len(whole)
     return [f"column{at}" for at in range(len(row))], whole
@@ -142,8 +169,3 @@ def _create(connection: duckdb.DuckDBPyConnection, name: str, columns: list[tupl
     source = f"read_csv({literal(as_pattern(copy))}, {options}, {loose}, columns={{{struct}}})"
     columns_only = f"SELECT * EXCLUDE ({quoted(first)})"
     connection.execute(f"CREATE TABLE {quoted(name)} AS {columns_only} FROM {source}")
-
-
-def quoted(name: str) -> str:
-    """The name as SQL has it, in quotes."""
-    return '"' + name.replace('"', '""') + '"'
