@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -29,7 +28,10 @@ _CANDIDATE: Final[dict[str, type | tuple[type, ...]]] = {
     "part": int,
     "group": (int, type(None)),
 }
-_COMPARISON: Final = {"first": int, "second": int, "first_shown_first": float, "first_shown_second": float}
+_COMPARISON: Final[dict[str, type | tuple[type, ...]]] = {
+    **dict.fromkeys(("first", "second"), int),
+    **dict.fromkeys(("first_shown_first", "first_shown_second"), (int, float)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def load(run: Path, data: Path, processes: int = 1) -> StoredRun:
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
     recipe = recipe_of(run, described)
     for record in records:
-        if fault := _fault(record, len(recipe.generate)):
+        if fault := _fault(record, recipe):
             raise DatasetError(
                 f"{run / folder.ANSWERS}: {record['id']!r}: {fault}; it cannot be analysed, run the benchmark again"
             )
@@ -150,14 +152,18 @@ def limits_of(run: Path, described: Mapping[str, Any]) -> Limits:
 def judged_comparisons(choice: Any) -> tuple[Comparison, ...]:
     """The comparisons of a stored choice; raises ``DatasetError`` that says what is wrong with them."""
     listed = choice.get("comparisons", []) if isinstance(choice, dict) else []
-    found = []
-    for one in listed if isinstance(listed, list) else [None]:
-        if misshapen(one, {**_COMPARISON, **dict.fromkeys(list(_COMPARISON)[2:], (int, float))}):
-            raise DatasetError("a comparison is of the wrong kind")
-        if not all(0 <= one[key] <= 1 for key in list(_COMPARISON)[2:]):
-            raise DatasetError("a comparison holds no probability")
-        found.append(Comparison(*(one[key] for key in _COMPARISON)))
-    return tuple(found)
+    if not isinstance(listed, list):
+        raise DatasetError("comparisons are no list")
+    return tuple(_comparison(one) for one in listed)
+
+
+def _comparison(value: Any) -> Comparison:
+    if fault := misshapen(value, _COMPARISON):
+        raise DatasetError(f"a comparison: {fault}")
+    found = Comparison(*(value[name] for name in _COMPARISON))
+    if not (0 <= found.first_shown_first <= 1 and 0 <= found.first_shown_second <= 1):
+        raise DatasetError("a comparison holds no probability")
+    return found
 
 
 def cost_of(value: Any) -> Cost:
@@ -168,13 +174,14 @@ def cost_of(value: Any) -> Cost:
     return Cost(**{name: value[name] for name in names})
 
 
-def _fault(record: Record, parts: int) -> str | None:
+def _fault(record: Record, recipe: Recipe) -> str | None:
     """Why a record cannot be analysed, None where it can."""
     for candidate in record["candidates"]:
         if fault := misshapen(candidate, _CANDIDATE):
             return f"a candidate: {fault}"
-        if not 0 <= candidate["part"] < parts:
-            return f"a candidate: the recipe has no part {candidate['part']}"
+        own = recipe.generate[candidate["part"] :][:1] if candidate["part"] >= 0 else ()
+        if [part.generator for part in own] != [candidate["generator"]]:
+            return f"a candidate: part {candidate['part']} of the recipe is not by {candidate['generator']!r}"
     try:
         _steps(record)
         cost_of(record["cost"])
@@ -208,11 +215,6 @@ def _question(record: Record, verdict: Verdicts) -> Asked:
         cost=cost_of(record["cost"]),
         verdicts=verdict,
     )
-
-
-def digest_source(record: Record) -> str:
-    """What a choice among a record's candidates rests on, as text."""
-    return json.dumps([record["question"], [(one["sql"], one["logprob"]) for one in record["candidates"]]])
 
 
 Keep = Callable[[Stored], bool]
