@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, ask, connect
+from sqljury.clock import Allowance
 from sqljury.db.base import Database
 from sqljury.errors import (
     BudgetExceededError,
@@ -27,7 +28,7 @@ from sqljury.errors import (
 from sqljury.llm.fake import Call
 from sqljury.llm.ledger import Budget, Ledger, Metered
 from sqljury.pipeline import Progress
-from sqljury.recipes import GeneratePart, Recipe, SchemaPart
+from sqljury.recipes import GeneratePart, Recipe, SchemaPart, StopPart
 from sqljury.types import Limits
 
 COUNT = "SELECT count(*) FROM person"
@@ -448,3 +449,55 @@ def test_the_model_may_pick_the_keywords(db: Database) -> None:
     assert len(model.calls) == 2
     assert "person.name has 'Cy'" in model.calls[1].messages[-1].content
     assert answer.cost.calls == 2
+
+
+def in_parts(*parts: GeneratePart, stop: StopPart = StopPart()) -> Recipe:  # noqa: B008 - frozen
+    return Recipe("test", generate=parts, stop=stop)
+
+
+def test_parts_show_the_schema_in_their_own_form_and_order(db: Database) -> None:
+    model = FakeModel(COUNT)
+    parts = (GeneratePart(), GeneratePart(form="compact"), GeneratePart(order=1), GeneratePart(order=3))
+    found = Pipeline(in_parts(*parts), model).answer(Question("How many?"), db)
+    shown = [call.messages[0].content for call in model.calls]
+    assert [("CREATE TABLE" in text, "person" in text) for text in shown] == [
+        (True, True),
+        (False, True),
+        (True, True),
+        (True, True),
+    ]
+    assert len(set(shown)) == 4
+    assert [one.part for one in found.candidates] == [0, 1, 2, 3]
+    Pipeline(in_parts(*parts), model).answer(Question("Who is tall?"), db, seed=5)
+    assert [call.messages[0].content for call in model.calls[4:]] == shown  # a state that was kept can be used
+
+
+def test_later_parts_are_not_asked_once_candidates_agree(db: Database) -> None:
+    parts = (GeneratePart(), GeneratePart(samples=2, temperature=1.0), GeneratePart(samples=5, temperature=1.0))
+    stop = StopPart(share=0.6, least=3)
+    model = FakeModel([COUNT, [COUNT, TALL], [TALL] * 5])
+    found = Pipeline(in_parts(*parts, stop=stop), model).answer(Question("How many?"), db)
+    assert (found.sql, len(found.candidates), found.confidence) == (COUNT, 3, 2 / 3)
+    model = FakeModel([COUNT, [BROKEN, TALL], [TALL] * 5, *[BROKEN] * 3])
+    found = Pipeline(in_parts(*parts, stop=stop), model).answer(Question("How many?"), db)
+    assert (found.sql, len(found.candidates)) == (TALL, 8)
+
+
+def test_a_spent_allowance_ends_the_asking_not_the_answer(db: Database) -> None:
+    parts = (GeneratePart(), GeneratePart(samples=2, temperature=1.0))
+    model = FakeModel([BROKEN])
+    pipeline = replace(Pipeline(in_parts(*parts), model), allowance=Allowance(tokens=1))
+    with pytest.raises(NoAnswerError):  # one call was made, and no repair was asked for
+        pipeline.answer(Question("How many?"), db)
+    pipeline = replace(pipeline, model=FakeModel([COUNT]))
+    found = pipeline.answer(Question("How many?"), db)
+    assert (found.sql, len(found.candidates)) == (COUNT, 1)
+    assert [step for step, _ in found.steps] == ["1 direct"]
+
+
+def test_steps_say_what_asked_the_model_for_how_much(db: Database) -> None:
+    parts = (GeneratePart(), GeneratePart(samples=2, temperature=1.0))
+    model = FakeModel([BROKEN, [BROKEN, BROKEN], COUNT])
+    found = Pipeline(in_parts(*parts), model).answer(Question("How many?"), db)
+    assert [step for step, _ in found.steps] == ["1 direct", "2 direct", "fix"]
+    assert sum(cost.calls for _, cost in found.steps) == found.cost.calls == 3

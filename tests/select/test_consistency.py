@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.select.consistency import agree, choose, decided, group
+from sqljury.select.consistency import agree, agreed, choose, decided, group
 from sqljury.types import Candidate, Result
 
 
@@ -89,3 +89,17 @@ def test_order_of_rows_and_columns_does_not_matter(
     mixed = [tuple(row[index] for index in order) for row in rows]
     random.shuffle(mixed)  # type: ignore[attr-defined]
     assert agree(Result((), tuple(rows)), Result((), tuple(mixed)))
+
+
+def test_candidates_agree_when_enough_of_enough_do() -> None:
+    three_of_four = [candidate((1,)), candidate((1,)), candidate((2,)), candidate((1,))]
+    assert agreed(three_of_four, 0.75, 4)
+    assert not agreed(three_of_four, 0.76, 4)
+    assert not agreed(three_of_four, 0.75, 5)
+    assert not agreed(three_of_four, 0.0, 1)
+
+
+def test_candidates_that_found_nothing_or_failed_have_not_agreed() -> None:
+    assert not agreed([candidate(), candidate(), candidate()], 0.5, 2)
+    assert not agreed([candidate(error="x"), candidate(error="x")], 0.5, 2)
+    assert not agreed([candidate((1,)), candidate(error="x"), candidate(error="x")], 0.5, 2)
