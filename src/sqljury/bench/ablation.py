@@ -21,7 +21,7 @@ from sqljury.types import Cost
 STOP_SHARES: Final = (0.5, 0.75, 1.0)
 """Shares of candidates with one result at which stopping early is tried."""
 
-Scores = list[float | None]
+Scores = Sequence[float | None]
 """By question: whether it is answered rightly, or the chance of it; None where nothing is known."""
 
 
@@ -56,7 +56,7 @@ def ablation(run: StoredRun, stop_shares: Sequence[float] = STOP_SHARES, seed: i
 
 
 def steps(run: StoredRun) -> dict[str, dict[str, float]]:
-    """What each step that asks the model takes a question, and ``all`` with what asks no model; means over questions."""
+    """Means a question of what each step takes that asks the model; ``all`` is the whole, with what asks no model."""
     count = len(run.questions)
     names = dict.fromkeys(step for one in run.questions for step in one.steps)
     found = {step: [one.steps[step] for one in run.questions if step in one.steps] for step in names}
@@ -73,7 +73,7 @@ def _selectors(
     questions = run.questions
     own = run.recipe.select.selector
     yield Method("selectors", f"the run's answer ({own})", [float(one.right(one.sql)) for one in questions], {})
-    yield Method("selectors", "consistency (votes)", list(votes), {})
+    yield Method("selectors", "consistency (votes)", votes, {})
     yield Method("selectors", "first that runs", [next(map(float, _running_right(one)), 0.0) for one in questions], {})
     yield Method("selectors", "random, expected", [_mean(_running_right(one)) for one in questions], {})
     for label, by_id in chosen.items():
@@ -103,7 +103,7 @@ def _stopped(run: StoredRun, shares: Sequence[float]) -> Iterable[Method]:
     The fixer and the selector count in full, though they would have had fewer candidates to work on.
     """
     for share in shares if len(run.recipe.generate) > 1 else ():
-        scores: Scores = []
+        scores: list[float] = []
         taken: list[Cost] = []
         written = 0
         for one in run.questions:

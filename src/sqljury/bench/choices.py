@@ -84,7 +84,8 @@ def select(
                 if cancel is not None and cancel.is_set():
                     raise CancelledError("stopped; the same command goes on with the choices")
                 of = _digest(_record(record), part, model)
-                line = {"id": record["id"], "of": of, "model": model.name, "most": part.groups, **line}
+                made_by = {"selector": part.selector, "most": part.groups, "model": model.name}
+                line = {"id": record["id"], "of": of, **line, **made_by}
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 stream.flush()
                 done += 1
@@ -155,7 +156,9 @@ def _chosen(line: Record, question: Asked, file: Path) -> Chosen:
     fault = ""
     if line["sql"] and line["sql"] not in queries:
         fault = "its query is none of the candidates"
-    if len(line["groups"]) != len(question.candidates) or any(type(one) not in (int, type(None)) for one in line["groups"]):
+    if len(line["groups"]) != len(question.candidates) or any(
+        type(one) not in (int, type(None)) for one in line["groups"]
+    ):
         fault = "its groups are not those of the candidates"
     try:
         if not fault:

@@ -145,7 +145,9 @@ def limits_of(run: Path, described: Mapping[str, Any]) -> Limits:
     kept = described.get("limits")
     names = [field.name for field in fields(Limits)]
     if not isinstance(kept, dict) or set(kept) != set(names) or not all(is_figure(kept[name]) for name in names):
-        raise DatasetError(f"{run / folder.SETTINGS}: limits are not those of a query; give a folder of `sqljury bench`")
+        raise DatasetError(
+            f"{run / folder.SETTINGS}: limits are not those of a query; give a folder of `sqljury bench`"
+        )
     return Limits(**kept)
 
 
@@ -200,8 +202,7 @@ def _steps(record: Record) -> dict[str, Cost]:
 
 def _question(record: Record, verdict: Verdicts) -> Asked:
     candidates = tuple(
-        Stored(stages(one), one["generator"], one["part"], one["logprob"], one["group"])
-        for one in record["candidates"]
+        Stored(stages(one), one["generator"], one["part"], one["logprob"], one["group"]) for one in record["candidates"]
     )
     return Asked(
         id=record["id"],

@@ -251,9 +251,7 @@ def _read(file: Path) -> dict[tuple[str, str], Verdicts]:
             loaded = json.loads(line)
             if not misshapen(loaded, _LINE) and not any(misshapen(one, _QUERY) for one in loaded["queries"].values()):
                 queries = {sql: Tried(**{key: one[key] for key in _QUERY}) for sql, one in loaded["queries"].items()}
-                found[loaded["id"], loaded["of"]] = Verdicts(
-                    loaded["id"], loaded["hardness"], loaded["fault"], queries
-                )
+                found[loaded["id"], loaded["of"]] = Verdicts(loaded["id"], loaded["hardness"], loaded["fault"], queries)
     return found
 
 
@@ -269,4 +267,6 @@ def _write(file: Path, lines: Iterable[tuple[str, Verdicts]]) -> None:
         new.replace(file)
     except OSError as error:
         new.unlink(missing_ok=True)
-        warnings.warn(f"{file}: cannot be kept ({error.strerror}); the next analysis runs all queries again", stacklevel=2)
+        warnings.warn(
+            f"{file}: cannot be kept ({error.strerror}); the next analysis runs all queries again", stacklevel=2
+        )
