@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import ablation, bounds, choices, folder, judges, overlap, run, stored, verdicts
+from sqljury.bench import ablation, bounds, choices, folder, judges, overlap, report, run, stored, verdicts
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, InputError
 from sqljury.generate import GENERATORS
@@ -159,6 +159,21 @@ def test_who_solves_what(asked: stored.StoredRun) -> None:
         {"first": "direct", "second": "other", "both": 2, "first_only": 1, "second_only": 1, "neither": 0}
     ]
     assert found["databases"] == {"more": {"direct": 1, "other": 1}, "pets": {"direct": 2, "other": 2}}
+
+
+def test_eval_says_the_same(asked: stored.StoredRun, out: Path, data: Path) -> None:
+    """The other program over runs, which executes everything itself."""
+    for one, verdict in zip(asked.questions, report.judge_run(folder.records(out), data), strict=True):
+        assert verdict.steps == {
+            "greedy": one.right(one.candidates[0].queries[stored.WRITTEN]),
+            "greedy, names bound": one.right(one.candidates[0].queries[stored.REPAIRED]),
+            "votes": one.right(one.voted(one.candidates, stored.WRITTEN)),
+            "votes, names bound": one.right(one.voted(one.candidates, stored.REPAIRED)),
+            "answer": one.right(one.sql),
+            "one of the candidates": any(one.right(candidate.queries[stored.FIXED]) for candidate in one.candidates),
+        }
+        assert verdict.hardness == one.hardness
+        assert verdict.runs == sum(one.runs(candidate.queries[stored.WRITTEN]) for candidate in one.candidates)
 
 
 def methods(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
