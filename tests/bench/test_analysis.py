@@ -262,6 +262,15 @@ def test_other_selectors_on_the_stored_candidates(out: Path, data: Path) -> None
     assert found["choosing"]["tournament-groups2-judge_1"]["calls"] == 1.0
 
 
+def test_votes_choose_again_as_the_run_did(out: Path, data: Path) -> None:
+    file = choices.select(out, data, FakeModel([]), SelectPart("consistency"))
+    chosen = [json.loads(line) for line in file.read_text().splitlines()]
+    answers = folder.records(out)
+    assert [one["sql"] for one in chosen] == [one["sql"] for one in answers]
+    groups = [[candidate["group"] for candidate in one["candidates"]] for one in answers]
+    assert [one["groups"] for one in chosen] == groups
+
+
 def test_choices_go_on_where_they_stopped(out: Path, data: Path) -> None:
     file = choices.select(out, data, FakeModel("A"), SelectPart("tournament"))
     lines = file.read_text().splitlines(keepends=True)
@@ -329,9 +338,12 @@ def test_queries_are_judged_once(out: Path, data: Path, monkeypatch: pytest.Monk
     os.utime(database, (1, 1))
     stored.load(out, data)
     assert judged == ["dev-0002", "dev-0003"]
-    (out / verdicts.VERDICTS).write_text('{"id": 3}\nnonsense\n')
-    assert stored.load(out, data) == changed
-    assert len(judged) == 6
+    kept = (out / verdicts.VERDICTS).read_text()
+    for text in ('{"id": 3}\nnonsense\n', kept.replace('"form": 0', '"form": 1000000000000')):
+        judged.clear()
+        (out / verdicts.VERDICTS).write_text(text)
+        assert stored.load(out, data) == changed
+        assert len(judged) == 4
 
 
 def test_a_query_that_ends_its_process_is_wrong_and_the_rest_is_judged(
@@ -401,6 +413,15 @@ def test_records_that_cannot_be_analysed(out: Path, data: Path, edit: Any, what:
     with pytest.raises(DatasetError, match=what) as error:
         stored.load(out, data)
     assert "'dev-0000'" in str(error.value)
+
+
+@pytest.mark.parametrize("limits", [None, {}, {"seconds": 1.0, "rows": 2.5, "bytes": 9}, {"rows": 1}])
+def test_settings_that_cannot_be_used(out: Path, data: Path, limits: Any) -> None:
+    settings = json.loads((out / folder.SETTINGS).read_text())
+    for wrong in ({"limits": limits}, {"recipe": {"name": "x", "generate": []}}, {"recipe": {"name": "x", "y": 1}}):
+        (out / folder.SETTINGS).write_text(json.dumps({**settings, **wrong}))
+        with pytest.raises(DatasetError, match=r"run\.json: "):
+            stored.load(out, data)
 
 
 def test_a_database_that_has_gone(out: Path, data: Path) -> None:

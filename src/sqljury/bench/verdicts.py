@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Final
 
@@ -249,10 +250,15 @@ def _read(file: Path) -> dict[tuple[str, str], Verdicts]:
     for line in lines:
         with suppress(ValueError, RecursionError):
             loaded = json.loads(line)
-            if not misshapen(loaded, _LINE) and not any(misshapen(one, _QUERY) for one in loaded["queries"].values()):
+            if not misshapen(loaded, _LINE) and all(map(_is_tried, loaded["queries"].values(), repeat(loaded))):
                 queries = {sql: Tried(**{key: one[key] for key in _QUERY}) for sql, one in loaded["queries"].items()}
                 found[loaded["id"], loaded["of"]] = Verdicts(loaded["id"], loaded["hardness"], loaded["fault"], queries)
     return found
+
+
+def _is_tried(value: Any, line: Record) -> bool:
+    """Numbers beyond the count of queries would make stand-ins that fill the memory."""
+    return not misshapen(value, _QUERY) and all(0 <= value[key] < len(line["queries"]) for key in ("answer", "form"))
 
 
 def _write(file: Path, lines: Iterable[tuple[str, Verdicts]]) -> None:
