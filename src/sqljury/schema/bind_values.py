@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.routes import find
 from sqljury.schema.values.index import ValueIndex
@@ -27,6 +28,7 @@ Has = Callable[[Table, str, str], bool]
 """Whether a column of a table has a text; true where that is not known."""
 
 
+@quiet()
 def bind_values(sql: str, schema: Schema, has: Has, index: Callable[[], ValueIndex]) -> str | None:
     """The query with texts replaced by the values they must mean, or None when there is none to replace.
 
@@ -52,9 +54,9 @@ def bind_values(sql: str, schema: Schema, has: Has, index: Callable[[], ValueInd
                 if (value := _meant(index(), table, name, literal.name)) is not None:
                     literal.replace(exp.Literal.string(value))
                     changed = True
-    except (SqlglotError, RecursionError):
-        return None
-    return tree.sql(dialect=schema.dialect) if changed else None
+        return tree.sql(dialect=schema.dialect) if changed else None
+    except (SqlglotError, RecursionError, ValueError):
+        return None  # ValueError: the parser takes what its generator cannot write
 
 
 def _compared(scope: Scope) -> Iterator[tuple[exp.Column, exp.Literal]]:
