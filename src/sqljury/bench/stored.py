@@ -144,8 +144,11 @@ def limits_of(run: Path, described: Mapping[str, Any]) -> Limits:
     """The limits of one query in the run; raises ``DatasetError`` where there are none."""
     kept = described.get("limits")
     kinds = {field.name: type(getattr(Limits(), field.name)) for field in fields(Limits)}
-    sound = isinstance(kept, dict) and set(kept) == set(kinds)
-    if not sound or not all(is_figure(kept[name]) and kind in (float, type(kept[name])) for name, kind in kinds.items()):
+    if (
+        not isinstance(kept, dict)
+        or set(kept) != set(kinds)
+        or not all(is_figure(kept[name]) and kind in (float, type(kept[name])) for name, kind in kinds.items())
+    ):
         raise DatasetError(f"{run / folder.SETTINGS}: limits are none of a query; give a folder of `sqljury bench`")
     return Limits(**kept)
 

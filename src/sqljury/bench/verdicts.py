@@ -23,7 +23,7 @@ from sqljury.bench.folder import Record, misshapen
 from sqljury.bench.report import stages
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.db.readonly import hush_parser
+from sqljury.db.quiet import hush_parser
 from sqljury.errors import DatasetError
 from sqljury.metrics.execution import EX, LIMITS, judge, run_gold
 from sqljury.metrics.hardness import hardness
