@@ -114,7 +114,7 @@ class Pipeline:
         keywords, asking = self._keywords(question, seed, cancel)
         prepared = Preparation(self.recipe.schema, self.indexes)
         task = prepared.task(question, db, notes, keywords, lambda *done: progress(Progress(*done)), cancel)
-        work = Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
+        work = self._work(question, db, seed, cancel)
         if self.recipe.fix.values:
             work = replace(work, values=cache(lambda: prepared.index(db, introspect(db), cancel=cancel)))
         clock = Clock(self.allowance, started)
@@ -131,6 +131,34 @@ class Pipeline:
         if choice.index is None:
             raise NoAnswerError(_why_none(grouped), grouped, cost)
         return self._answered(question, grouped, choice, cost, tuple(clock.steps))
+
+    def choose(
+        self,
+        question: Question,
+        candidates: Sequence[Candidate],
+        db: Database,
+        *,
+        seed: int = 0,
+        cancel: threading.Event | None = None,
+        notes: Notes = NO_NOTES,
+    ) -> tuple[tuple[Candidate, ...], Choice]:
+        """The recipe's choice among queries that were written before, and these, run again and grouped.
+
+        Nothing is written nor repaired: it is the last step of ``answer`` alone. Raises what ``answer`` raises, but no
+        ``NoAnswerError``.
+        """
+        keywords, _ = self._keywords(question, seed, cancel)
+        task = Preparation(self.recipe.schema, self.indexes).task(question, db, notes, keywords, cancel=cancel)
+        ran = map_threads(lambda one: replace(one, result=self._run(one.sql, db, cancel)), candidates, cancel)
+        grouped = group(ran)
+        clock = Clock(self.allowance, time.perf_counter())
+        return grouped, self._select(grouped, task, self._work(question, db, seed, cancel), clock)
+
+    def _work(self, question: Question, db: Database, seed: int, cancel: threading.Event | None) -> Work:
+        return Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
+
+    def _run(self, sql: str, db: Database, cancel: threading.Event | None) -> Result:
+        return db.execute(sql, self.limits, cancel) if sql else Result(error="the model wrote no query")
 
     def _keywords(
         self, question: Question, seed: int, cancel: threading.Event | None
@@ -185,9 +213,7 @@ class Pipeline:
         ]
 
     def _execute(self, candidate: Candidate, task: Task, work: Work) -> Candidate:
-        if not candidate.sql:
-            return replace(candidate, result=Result(error="the model wrote no query"))
-        ran = replace(candidate, result=work.db.execute(candidate.sql, self.limits, work.cancel))
+        ran = replace(candidate, result=self._run(candidate.sql, work.db, work.cancel))
         part = self.recipe.fix
         return fix.repair(ran, task, work, names=part.names, dialect=part.dialect)
 
