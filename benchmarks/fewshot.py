@@ -20,7 +20,7 @@ from pathlib import Path
 from sqljury import Pipeline, Question, connect, recipes
 from sqljury.db.base import Database
 from sqljury.errors import NoAnswerError
-from sqljury.generate.pool import Pool, default, load
+from sqljury.generate.pool import Pool, load
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX, judge, run_gold
@@ -64,7 +64,7 @@ def pipeline(arm: str, examples: int, train: Path, database: str, model: Languag
     shown = GeneratePart("fewshot", examples=examples)
     parts = (GeneratePart(),) if arm == "direct" else (GeneratePart(), shown) if "+" in arm else (shown,)
     recipe: Recipe = replace(fast, generate=parts, fix=replace(fast.fix, attempts=0))
-    return Pipeline(recipe, model, pool=others(train, database) if arm.startswith("others") else default())
+    return Pipeline(recipe, model, pool=others(train, database) if arm.startswith("others") else None)
 
 
 @cache
