@@ -49,7 +49,7 @@ INSERT INTO course VALUES
     ('B220', 'Genetics', 8, 'BIO', 3), ('H105', 'Medieval Towns', 4, 'HIS', 4), ('M310', 'Topology', 10, 'MAT', 1);
 INSERT INTO student VALUES
     (1, 'Gina', 'Pohl', 'Lund', 2020, 'MAT'), (2, 'Hugo', 'Silva', 'Faro', 2021, 'BIO'), (3, 'Iris', 'Kane', 'Cork', 2021, 'MAT'),
-    (4, 'Jo', 'Bell', 'Lund', 2022, 'HIS'), (5, 'Kurt', 'Ade', 'Ulm', 2022, 'BIO'), (6, 'Lena', 'Ost', 'Ulm', 2023, NULL);
+    (4, 'Jo', 'Bell', 'Graz', 2022, 'HIS'), (5, 'Kurt', 'Ade', 'Ulm', 2022, 'BIO'), (6, 'Lena', 'Ost', 'Ulm', 2023, NULL);
 INSERT INTO enrolment VALUES
     (1, 'M101', '2020-A', 88), (1, 'M201', '2021-A', 75), (1, 'B110', '2021-B', 64), (2, 'B110', '2021-A', 91),
     (2, 'B220', '2022-A', NULL), (3, 'M101', '2021-A', 45), (3, 'M201', '2022-A', 58), (4, 'H105', '2022-A', 79),
