@@ -6,6 +6,8 @@ from sqljury.generate import GENERATORS
 from sqljury.generate.base import Given, Request
 from sqljury.generate.direct import messages
 from sqljury.generate.pool import Pool, Shot
+from sqljury.llm.base import Sampling
+from sqljury.llm.fake import FakeModel
 from sqljury.types import Column, Question, Schema, Table, Task
 
 SHIPS = Schema("ships", "sqlite", (Table("ship", (Column("name"), Column("tons"))),))
@@ -37,6 +39,13 @@ def test_examples_stand_before_the_question_the_most_similar_last() -> None:
     assert len(request.messages) == 2
 
 
+def test_a_reply_that_goes_on_with_examples_is_cut() -> None:
+    request = ask(Given(examples=1, pool=Pool((NEAR,))))
+    model = FakeModel("SELECT count(*) FROM ship\n\nQuestion: And boats?\nQuery: SELECT count(*) FROM boat")
+    reply = model.complete(request.messages, Sampling(stop=request.stop))
+    assert request.read(reply.completions[0].text) == "SELECT count(*) FROM ship"
+
+
 def test_no_examples_is_as_direct() -> None:
     for given in (Given(examples=0, pool=Pool((NEAR,))), Given(examples=5, pool=Pool(()))):
         assert list(ask(given).messages) == messages(TASK)
@@ -50,7 +59,11 @@ def test_an_example_keeps_to_its_line() -> None:
     text = ask(Given(examples=5, pool=Pool((hostile,)))).messages[1].content
     assert "<|im" not in text
     starts = [line.split(":")[0] for line in text.splitlines() if line.startswith(("Question", "Query"))]
-    assert sorted(starts) == ["Query", "Question", "Questions on other databases and the queries that answer them"]
+    assert sorted(starts) == [
+        "Query",
+        "Question",
+        "Questions asked before, each with the query that answers it on its own database",
+    ]
     assert "{{ question }}" in text
 
 

@@ -11,6 +11,7 @@ from sqljury.generate.direct import messages, system
 from sqljury.generate.direct import question as asked_with
 from sqljury.generate.pool import Shot, default
 from sqljury.llm.base import Message
+from sqljury.replies import STOP
 from sqljury.schema.text import remark
 from sqljury.types import Task
 from sqljury.work import Work
@@ -19,6 +20,9 @@ QUESTION_CHARS: Final = 500
 QUERY_CHARS: Final = 1_500
 """What is longer is no example: it would take the room of several."""
 ALL_CHARS: Final = 12_000
+
+NEXT: Final = "\nQuestion:"
+"""Where a reply ends that goes on with a further example, as small models do."""
 
 
 def fewshot(task: Task, _work: Work, given: Given) -> Request:
@@ -33,7 +37,7 @@ def fewshot(task: Task, _work: Work, given: Given) -> Request:
     if not shown:
         return Request(tuple(messages(task)))
     asked = prompts.render("fewshot/question", examples="\n\n".join(shown), question=asked_with(task))
-    return Request((system(task), Message("user", asked)))
+    return Request((system(task), Message("user", asked)), stop=(*STOP, NEXT))
 
 
 def _shown(shots: list[Shot]) -> list[str]:
