@@ -2,7 +2,8 @@
 
 from sqljury.generate.base import Generator
 from sqljury.generate.direct import direct
+from sqljury.generate.fewshot import fewshot
 
-GENERATORS: dict[str, Generator] = {"direct": direct}
+GENERATORS: dict[str, Generator] = {"direct": direct, "fewshot": fewshot}
 
 __all__ = ["GENERATORS"]
