@@ -1,0 +1,442 @@
+"""What a query does, in numbered sentences: find, match, keep, count, sort, deliver (CHASE-SQL, section 3.3).
+
+The sentences come from the parsed query, the order of its tables and the ways to them from the engine's own plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from sqljury.db import readonly
+from sqljury.generate.engine_steps import Access, Block, blocks
+from sqljury.generate.phrases import Words, conjuncts, phrase
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One step of a query; ``how`` is the engine's way to do it, empty where its plan says nothing of it."""
+
+    text: str
+    how: str = ""
+
+
+def explain(sql: str, dialect: str = "sqlite", rows: Iterable[Sequence[Any]] = ()) -> tuple[Sentence, ...]:
+    """What the query does, step by step; the last sentence delivers its columns.
+
+    ``rows`` are those of SQLite's EXPLAIN QUERY PLAN as ``engine_steps.ask`` gives them; without them tables are in
+    the order the query has. Sentences refer to one another by number, from 1. Raises ``QueryRefusedError`` for what
+    is no plain read.
+    """
+    readonly.check(sql, dialect)
+    _, statement = readonly.parse(sql, dialect)
+    narrator = _Narrator(dialect, list(blocks(rows)))
+    narrator.query(statement, "Deliver {}.", {})
+    return tuple(narrator.sentences)
+
+
+def numbered(sentences: Sequence[Sentence], *, ways: bool = False) -> str:
+    """One sentence a line with its number, and with ``ways`` the engine's way in brackets."""
+    told = (f"{one.text[:-1]} ({one.how})." if ways and one.how else one.text for one in sentences)
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(told, 1))
+
+
+@dataclass(slots=True)
+class _Source:
+    """A table of one SELECT: what the query calls it, what to show, the join that brings it in, the engine's way."""
+
+    name: str
+    shown: str
+    join: exp.Expr | None = None
+    how: str = ""
+
+    @property
+    def outer(self) -> str:
+        """LEFT, RIGHT, FULL, or empty."""
+        return str(self._part("side") or "").upper()
+
+    @property
+    def on(self) -> list[exp.Expr]:
+        """The conditions of the join, all of which must hold."""
+        return conjuncts(self._part("on"))
+
+    @property
+    def using(self) -> list[str]:
+        """The columns that the join matches by their name."""
+        return [name.name for name in self._part("using") or ()]
+
+    @property
+    def natural(self) -> bool:
+        """The join matches all columns of the same name."""
+        return self._part("method") == "NATURAL"
+
+    def _part(self, name: str) -> Any:
+        return None if self.join is None else self.join.args.get(name)
+
+
+_SETS: Final = {
+    "Union": "Put the results of steps {} and {} together",
+    "Intersect": "Keep what is in the results of both step {} and step {}",
+    "Except": "Keep what is in the result of step {} and not in that of step {}",
+}
+
+
+@dataclass(slots=True)
+class _Narrator:
+    """Goes through the tree and says what each part does; ``plan`` is what is left of the engine's."""
+
+    dialect: str
+    plan: list[Block]
+    sentences: list[Sentence] = field(default_factory=list)
+    opening: str = ""
+
+    def say(self, text: str, how: str = "") -> int:
+        """Add a sentence, on one line and as one that a reader can tell from the others; its number."""
+        if self.opening:
+            text, self.opening = f"{self.opening}{text[0].lower()}{text[1:]}", ""
+        line = " ".join(text.split())
+        self.sentences.append(Sentence(line, how))
+        return len(self.sentences)
+
+    def query(self, node: exp.Expr, closing: str, outer: dict[str, str]) -> int:
+        """Tell a query and what it is built from; the number of the sentence that holds its result.
+
+        ``closing`` is that sentence, with a place for the columns; ``outer`` are the tables of the queries around it.
+        """
+        from sqlglot import exp
+
+        for cte in node.ctes if isinstance(node, exp.Query) else ():
+            self.query(cte.this, f"Call the result {cte.alias}: {{}}.", {})
+        if isinstance(node, exp.Subquery):
+            inner = node.unnest()
+            if any(node.args.get(part) for part in ("order", "limit", "offset")):
+                number = self.query(inner, "Keep {}.", outer)
+                return self._end(node, f"the result of step {number}", closing, Words(self.dialect))
+            return self.query(inner, closing, outer)
+        if isinstance(node, exp.SetOperation):
+            return self._set(node, closing, outer)
+        if isinstance(node, exp.Select):
+            return _Select(self, node, outer).tell(closing)
+        return self.say(closing.format("the values written in the query"))
+
+    def _set(self, node: exp.SetOperation, closing: str, outer: dict[str, str]) -> int:
+        left = self.query(node.this, "Keep {}.", outer)
+        right = self.query(node.expression, "Keep {}.", outer)
+        text = _SETS[type(node).__name__].format(left, right)
+        repeats = ", with repeats" if node.args.get("distinct") is False else ", without repeats"
+        self.say(f"{text}{repeats}.")
+        return self._end(node, "these rows", closing, Words(self.dialect))
+
+    def _end(self, node: exp.Expr, columns: str, closing: str, words: Words, how: str = "") -> int:
+        """Sort, cut and deliver."""
+        if told := _order(node, words):
+            self.say(told, how)
+        return self.say(closing.format(columns))
+
+
+class _Select:
+    """One SELECT: its tables in the order of the engine, each with the conditions that can be checked by then."""
+
+    def __init__(self, narrator: _Narrator, node: exp.Select, outer: dict[str, str]) -> None:
+        self.narrator, self.node, self.outer = narrator, node, outer
+        self.sources = _sources(node, narrator.dialect)
+        shown = {one.name.lower(): one.shown for one in self.sources}
+        qualify = len(self.sources) > 1 or bool(_refers(node, set(outer)))
+        self.words = Words(narrator.dialect, {**outer, **shown}, qualify)
+
+    def tell(self, closing: str) -> int:
+        """The sentences of this SELECT and of the queries inside it; the number of the last one."""
+        block = self._block()
+        self._derived()
+        self._subqueries()
+        where = self.node.args.get("where")
+        waiting = conjuncts(where.this if where else None)
+        self._tables(waiting)
+        if waiting:
+            self.narrator.say(f"Keep the rows where {self._all(waiting)}.")
+        self._groups("in a temporary sorted list" if "group by" in block.sorts else "")
+        columns = ", ".join(_delivered(one, self.words) for one in self.node.expressions)
+        if self.node.args.get("distinct"):
+            self.narrator.say(f"Take each different {columns} once.")
+        how = "in a temporary sorted list" if any("order by" in one for one in block.sorts) else ""
+        return self.narrator._end(self.node, columns, closing, self.words, how)
+
+    def _block(self) -> Block:
+        """The engine's steps for this SELECT, taken out of the plan; its tables put in the engine's order."""
+        own = {one.name.lower() for one in self.sources}
+        plan = self.narrator.plan
+        best = max(plan, key=lambda block: (len(own & block.names), -len(block.names - own)), default=Block())
+        if not own & best.names:
+            return Block()
+        plan.remove(best)
+        places = {access.name.lower(): place for place, access in reversed(list(enumerate(best.tables)))}
+        ways: dict[str, Access] = {access.name.lower(): access for access in best.tables}
+        for source in self.sources:
+            source.how = ways[source.name.lower()].how if source.name.lower() in ways else ""
+        # What an outer join means, and one that names its columns or none, depends on the order it is written in.
+        if not any(one.outer or one.using or one.natural for one in self.sources):
+            self.sources.sort(key=lambda one: places.get(one.name.lower(), len(places)))
+        return best
+
+    def _derived(self) -> None:
+        """Queries in the place of tables come first, under the name that this SELECT gives them."""
+        from sqlglot import exp
+
+        for source in _tables(self.node):
+            if isinstance(source, exp.Subquery) and isinstance(source.unnest(), exp.Query):
+                name = source.alias
+                closing = f"Call the result {name}: {{}}." if name else "Keep {}."
+                number = self.narrator.query(source.unnest(), closing, self.outer)
+                for one in self.sources:
+                    if one.name == name and not name:
+                        one.shown = f"the result of step {number}"
+
+    def _subqueries(self) -> None:
+        """Queries inside conditions and columns come next; what they found is spoken of by number."""
+        from sqlglot import exp
+
+        results: dict[int, int] = {}
+        for inner in _inner_queries(self.node):
+            correlated = _refers(inner, set(self.words.tables))
+            if correlated:
+                shown = ", ".join(sorted({self.words.tables[name] for name in correlated}))
+                self.narrator.opening = f"For each row of {shown} below: "
+            closing = "See whether there is such a row." if isinstance(inner.parent, exp.Exists) else "Keep {}."
+            results[id(inner)] = self.narrator.query(inner, closing, dict(self.words.tables))
+        self.words = replace(self.words, results=results)
+
+    def _tables(self, waiting: list[exp.Expr]) -> None:
+        """Each table with the conditions of ``waiting`` and of joins that can be checked once it is there.
+
+        After an outer join conditions of WHERE stay where they are, as they see the rows that found no match.
+        """
+        late = any(one.outer in ("RIGHT", "FULL") for one in self.sources)
+        pool = [part for one in self.sources if not one.outer for part in one.on]
+        known: set[str] = set()
+        for place, source in enumerate(self.sources):
+            known.add(source.name.lower())
+            late = late or bool(source.outer)
+            if late:
+                ready = list(source.on) if source.outer else self._take(pool, known)
+            else:
+                ready = self._take(pool, known) + self._take(waiting, known)
+            self._table(source, ready, first=place == 0)
+        waiting[:0] = pool
+
+    def _take(self, pool: list[exp.Expr], known: set[str]) -> list[exp.Expr]:
+        """What can be checked now; a column without its table's name may be any table's, so it waits for the last."""
+        ready = [one for one in pool if len(known) == len(self.sources) or _ready(one, known | set(self.outer))]
+        pool[:] = [one for one in pool if one not in ready]
+        return ready
+
+    def _table(self, source: _Source, ready: list[exp.Expr], *, first: bool) -> None:
+        matching = [] if first else [one for one in ready if _matches(one)]
+        where = self._all([one for one in ready if one not in matching])
+        told = [*(phrase(one, self.words) for one in matching), *(f"equal {name}" for name in source.using)]
+        if first:
+            text = f"Find the rows of {source.shown}"
+        elif told or source.outer:
+            text = f"Match each with {source.shown}" + (f" on {' and '.join(told)}" if told else "")
+        elif source.natural:
+            text = f"Match each with {source.shown} on all columns of the same name"
+        else:
+            text = f"Combine each with every row of {source.shown}"
+        comma = "" if first else ","
+        text += f"{comma} where {where}" if where else ""
+        self.narrator.say(f"{text}{_UNMATCHED.get(source.outer, '')}.", source.how)
+
+    def _groups(self, how: str) -> None:
+        """Put rows together, compute what is computed of each group, and keep the groups that HAVING wants."""
+        group, having = self.node.args.get("group"), self.node.args.get("having")
+        computed = ", ".join(_aggregates(self.node, self.words))
+        keys = ", ".join(phrase(_named(one, self.node), self.words) for one in group.expressions) if group else ""
+        if keys:
+            each = f"; for each group take {computed}" if computed else ""
+            self.narrator.say(f"Group the rows by {keys}{each}.", how)
+        elif computed and having:
+            self.narrator.say(f"Over all these rows take {computed}.")
+        if having:
+            kept = "groups" if keys else "result"
+            words = replace(self.words, aliases=_aliases(self.node))
+            told = " and ".join(_bracketed(one, words) for one in conjuncts(having.this))
+            self.narrator.say(f"Keep the {kept} where {told}.")
+
+    def _all(self, conditions: list[exp.Expr]) -> str:
+        return " and ".join(_bracketed(one, self.words) for one in conditions)
+
+
+_UNMATCHED: Final = {
+    "LEFT": "; keep those that have none too",
+    "RIGHT": "; keep its rows that match none too",
+    "FULL": "; keep what has no match on either side too",
+}
+
+
+def _tables(node: exp.Select) -> list[exp.Expr]:
+    """What stands in FROM and JOIN, brackets around joins opened."""
+    return [source for source, _ in _joined(node)]
+
+
+def _joined(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr | None]]:
+    """Each table with the join that brings it in."""
+    from sqlglot import exp
+
+    found: list[tuple[exp.Expr, exp.Expr | None]] = []
+    start = node.args.get("from_")
+    for source, join in [
+        (start.this if start else None, None),
+        *((one.this, one) for one in node.args.get("joins") or ()),
+    ]:
+        if source is None:
+            continue
+        inner = source.this if isinstance(source, exp.Subquery) else None
+        if isinstance(inner, exp.Table):
+            found += [(inner, join), *((one.this, one) for one in inner.args.get("joins") or ())]
+        else:
+            found.append((source, join))
+            found += [(one.this, one) for one in source.args.get("joins") or ()]
+    return found
+
+
+def _sources(node: exp.Select, dialect: str) -> list[_Source]:
+    """The tables of a SELECT as its text has them; a table that comes twice is shown with its aliases."""
+    from sqlglot import exp
+
+    found = _joined(node)
+    names = [source.name.lower() for source, _ in found if isinstance(source, exp.Table)]
+    made = []
+    for number, (source, join) in enumerate(found, 1):
+        name = source.alias_or_name
+        shown = name or f"unnamed table {number}"
+        if isinstance(source, exp.Table):
+            shown = source.this.sql(dialect=dialect)
+            if names.count(source.name.lower()) > 1 and source.alias:
+                shown = source.alias
+        made.append(_Source(name or shown, shown, join))
+    return made
+
+
+def _inner_queries(node: exp.Select) -> list[exp.Expr]:
+    """The queries inside conditions and columns, outermost only, in the order of the text."""
+    from sqlglot import exp
+
+    skipped = {id(source) for source in _tables(node)} | {id(cte) for cte in node.ctes}
+    found: list[exp.Expr] = []
+    stack = list(reversed(list(node.iter_expressions())))
+    while stack:
+        one = stack.pop()
+        if id(one) in skipped or isinstance(one, exp.With):
+            continue
+        if isinstance(one, exp.Query) and isinstance(one.unnest(), exp.Select | exp.SetOperation):
+            found.append(one.unnest())
+            continue
+        stack += reversed(list(one.iter_expressions()))
+    return found
+
+
+def _refers(inner: exp.Expr, around: set[str]) -> set[str]:
+    """The tables of the queries around it that an inner query speaks of."""
+    from sqlglot import exp
+
+    own = {source.alias_or_name.lower() for source in inner.find_all(exp.Table, exp.Subquery)}
+    return {column.table.lower() for column in inner.find_all(exp.Column)} & around - own
+
+
+def _ready(condition: exp.Expr, known: set[str]) -> bool:
+    """Whether every column of the condition is of a known table."""
+    from sqlglot import exp
+
+    return all(column.table and column.table.lower() in known for column in condition.find_all(exp.Column))
+
+
+def _matches(condition: exp.Expr) -> bool:
+    """Whether the condition compares columns of two tables."""
+    from sqlglot import exp
+
+    sides = (condition.this, condition.expression) if isinstance(condition, exp.Predicate | exp.Binary) else ()
+    if len(sides) < 2 or not all(isinstance(side, exp.Expr) for side in sides):
+        return False
+    left, right = ({column.table.lower() for column in side.find_all(exp.Column)} for side in sides)
+    return bool(left and right and (left != right or "" in left))
+
+
+def _aggregates(node: exp.Select, words: Words) -> list[str]:
+    """What is computed of each group, once each, sub-queries and windows aside."""
+    from sqlglot import exp
+
+    told: dict[str, None] = {}
+    parts = [*node.expressions, node.args.get("having"), node.args.get("order")]
+    stack = [part for part in reversed(parts) if part is not None]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, exp.Window | exp.Query):
+            continue
+        if isinstance(one, exp.AggFunc):
+            told[phrase(one, words)] = None
+            continue
+        stack += reversed(list(one.iter_expressions()))
+    return list(told)
+
+
+def _named(one: exp.Expr, node: exp.Expr) -> exp.Expr:
+    """What a number or an alias in GROUP BY or ORDER BY stands for."""
+    from sqlglot import exp
+
+    if isinstance(one, exp.Literal) and not one.is_string and one.name.isdigit():
+        chosen = node.expressions if isinstance(node, exp.Select) else []
+        place = int(one.name) - 1
+        return chosen[place].unalias() if 0 <= place < len(chosen) else one
+    if isinstance(one, exp.Column) and not one.table:
+        return _aliases(node).get(one.name.lower(), one)
+    return one
+
+
+def _aliases(node: exp.Expr) -> dict[str, exp.Expr]:
+    """What a SELECT gives a name, by that name in lower case."""
+    from sqlglot import exp
+
+    chosen = node.expressions if isinstance(node, exp.Select) else []
+    return {one.alias.lower(): one.this for one in chosen if isinstance(one, exp.Alias)}
+
+
+def _delivered(one: exp.Expr, words: Words) -> str:
+    """A column of the result; its own name where the query gives one."""
+    from sqlglot import exp
+
+    if isinstance(one, exp.Star):
+        return "all columns"
+    if isinstance(one, exp.Column) and isinstance(one.this, exp.Star):
+        return f"all columns of {words.tables.get(one.table.lower(), one.table)}"
+    told = phrase(one.unalias(), words)
+    return f"{told} as {one.args['alias'].sql(dialect=words.dialect)}" if isinstance(one, exp.Alias) else told
+
+
+def _order(node: exp.Expr, words: Words) -> str:
+    """The sentence for ORDER BY, LIMIT and OFFSET, empty where there is none of them."""
+    order, limit, offset = (node.args.get(part) for part in ("order", "limit", "offset"))
+    parts = []
+    if order:
+        keys = []
+        for key in order.expressions:
+            told = phrase(_named(key.this, node), words)
+            keys.append(f"column {told}" if told.isdigit() else told)
+            keys[-1] += ", largest first" if key.args.get("desc") else ", smallest first"
+        parts.append(f"sort by {', then by '.join(keys)}")
+    if offset:
+        parts.append(f"skip the first {phrase(offset.expression, words)}")
+    if limit:
+        parts.append(f"keep the first {phrase(limit.expression, words)}")
+    told = "; ".join(parts)
+    return f"{told[0].upper()}{told[1:]}." if told else ""
+
+
+def _bracketed(condition: exp.Expr, words: Words) -> str:
+    """A condition that can stand beside others."""
+    from sqlglot import exp
+
+    told = phrase(condition, words)
+    return f"({told})" if isinstance(condition, exp.Or) else told
