@@ -2,7 +2,15 @@
 
 from sqljury.generate.base import Generator
 from sqljury.generate.direct import direct
+from sqljury.generate.divide import divide, divide_short
+from sqljury.generate.plan import plan, plan_short
 
-GENERATORS: dict[str, Generator] = {"direct": direct}
+GENERATORS: dict[str, Generator] = {
+    "direct": direct,
+    "divide": divide,
+    "divide-short": divide_short,
+    "plan": plan,
+    "plan-short": plan_short,
+}
 
 __all__ = ["GENERATORS"]

@@ -35,7 +35,7 @@ def explain(sql: str, dialect: str = "sqlite", rows: Iterable[Sequence[Any]] = (
     readonly.check(sql, dialect)
     _, statement = readonly.parse(sql, dialect)
     narrator = _Narrator(dialect, list(blocks(rows)))
-    narrator.query(statement, "Deliver {}.", {})
+    narrator.query(statement, "Deliver ", {})
     return tuple(narrator.sentences)
 
 
@@ -72,7 +72,7 @@ class _Source:
     @property
     def natural(self) -> bool:
         """The join matches all columns of the same name."""
-        return self._part("method") == "NATURAL"
+        return bool(self._part("method") == "NATURAL")
 
     def _part(self, name: str) -> Any:
         return None if self.join is None else self.join.args.get(name)
@@ -105,27 +105,27 @@ class _Narrator:
     def query(self, node: exp.Expr, closing: str, outer: dict[str, str]) -> int:
         """Tell a query and what it is built from; the number of the sentence that holds its result.
 
-        ``closing`` is that sentence, with a place for the columns; ``outer`` are the tables of the queries around it.
+        ``closing`` begins that sentence, to be followed by the columns unless it ends with a full stop; ``outer`` are the tables of the queries around it.
         """
         from sqlglot import exp
 
         for cte in node.ctes if isinstance(node, exp.Query) else ():
-            self.query(cte.this, f"Call the result {cte.alias}: {{}}.", {})
+            self.query(cte.this, f"Call the result {cte.alias}: ", {})
         if isinstance(node, exp.Subquery):
             inner = node.unnest()
             if any(node.args.get(part) for part in ("order", "limit", "offset")):
-                number = self.query(inner, "Keep {}.", outer)
+                number = self.query(inner, "Keep ", outer)
                 return self._end(node, f"the result of step {number}", closing, Words(self.dialect))
             return self.query(inner, closing, outer)
         if isinstance(node, exp.SetOperation):
             return self._set(node, closing, outer)
         if isinstance(node, exp.Select):
             return _Select(self, node, outer).tell(closing)
-        return self.say(closing.format("the values written in the query"))
+        return self.say(_closed(closing, "the values written in the query"))
 
     def _set(self, node: exp.SetOperation, closing: str, outer: dict[str, str]) -> int:
-        left = self.query(node.this, "Keep {}.", outer)
-        right = self.query(node.expression, "Keep {}.", outer)
+        left = self.query(node.this, "Keep ", outer)
+        right = self.query(node.expression, "Keep ", outer)
         text = _SETS[type(node).__name__].format(left, right)
         repeats = ", with repeats" if node.args.get("distinct") is False else ", without repeats"
         self.say(f"{text}{repeats}.")
@@ -135,7 +135,11 @@ class _Narrator:
         """Sort, cut and deliver."""
         if told := _order(node, words):
             self.say(told, how)
-        return self.say(closing.format(columns))
+        return self.say(_closed(closing, columns))
+
+
+def _closed(closing: str, columns: str) -> str:
+    return closing if closing.endswith(".") else f"{closing}{columns}."
 
 
 class _Select:
@@ -189,7 +193,7 @@ class _Select:
         for source in _tables(self.node):
             if isinstance(source, exp.Subquery) and isinstance(source.unnest(), exp.Query):
                 name = source.alias
-                closing = f"Call the result {name}: {{}}." if name else "Keep {}."
+                closing = f"Call the result {name}: " if name else "Keep "
                 number = self.narrator.query(source.unnest(), closing, self.outer)
                 for one in self.sources:
                     if one.name == name and not name:
@@ -205,7 +209,7 @@ class _Select:
             if correlated:
                 shown = ", ".join(sorted({self.words.tables[name] for name in correlated}))
                 self.narrator.opening = f"For each row of {shown} below: "
-            closing = "See whether there is such a row." if isinstance(inner.parent, exp.Exists) else "Keep {}."
+            closing = "See whether there is such a row." if isinstance(inner.parent, exp.Exists) else "Keep "
             results[id(inner)] = self.narrator.query(inner, closing, dict(self.words.tables))
         self.words = replace(self.words, results=results)
 

@@ -57,7 +57,7 @@ def _own_words(node: exp.Expr, words: Words) -> str | None:
 
 def column(node: exp.Column, words: Words) -> str:
     """The column's name, with its table's where the SELECT has several."""
-    name = node.this.sql(dialect=words.dialect)
+    name = str(node.this.sql(dialect=words.dialect))
     if not node.table:
         meant = words.aliases.get(node.name.lower())
         return name if meant is None else phrase(meant, replace(words, aliases={}))
@@ -98,7 +98,7 @@ def _aggregate(node: exp.AggFunc, words: Words) -> str | None:
             return f"the number of different {_listed(node.this.expressions, words)}"
         plain = isinstance(node.this, exp.Star | exp.Literal)
         return "the number of rows" if plain else f"the number of {phrase(node.this, words)}"
-    if told is None or len(node.args) > 1 and any(node.args.get(name) for name in node.args if name != "this"):
+    if told is None or (len(node.args) > 1 and any(node.args.get(name) for name in node.args if name != "this")):
         return None
     if isinstance(node.this, exp.Distinct):
         return f"{told} different {_listed(node.this.expressions, words)}"

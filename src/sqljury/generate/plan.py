@@ -1,0 +1,37 @@
+"""Generation along a plan: the steps a database engine would take, then the query (CHASE-SQL, section 3.3)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqljury import prompts
+from sqljury.generate import worked
+from sqljury.generate.base import Given, Request
+from sqljury.generate.concluding import concluding_sql
+from sqljury.generate.direct import question, system
+from sqljury.llm.base import Message
+from sqljury.types import Task
+from sqljury.work import Work
+
+SHOWN: Final = (worked.MOST, worked.NONE)
+STOP: Final = (";\n```",)
+"""The end of the query and of its block; what a small model adds to that repeats the query."""
+
+
+def plan(task: Task, _work: Work, given: Given) -> Request:
+    """The generator for strong models: how the tables are found, what is done with them, what is delivered."""
+    return _request("plan/full", task, given, ())
+
+
+def plan_short(task: Task, _work: Work, given: Given) -> Request:
+    """The generator for small models: a few short steps, then the query."""
+    return _request("plan/short", task, given, STOP)
+
+
+def _request(prompt: str, task: Task, given: Given, stop: tuple[str, ...]) -> Request:
+    examples = "\n\n".join(
+        prompts.render("plan/example", question=shot.question, plan=worked.plan(shot), sql=shot.sql)
+        for shot in SHOWN[: max(given.examples, 1)]
+    )
+    turn = prompts.render(prompt, tables=worked.TABLES, examples=examples, question=question(task))
+    return Request((system(task), Message("user", turn)), stop, concluding_sql, reasons=True)
