@@ -36,7 +36,9 @@ def concluding_sql(reply: str) -> str:
         return announced[-1].sql
     flat = [" ".join(one.sql.split()).lower() for one in found]
     whole = [
-        one.sql for one, text in zip(found, flat, strict=True) if not any(text != other and text in other for other in flat)
+        one.sql
+        for one, text in zip(found, flat, strict=True)
+        if not any(text != other and text in other for other in flat)
     ]
     return whole[-1]
 

@@ -47,10 +47,11 @@ def numbered(sentences: Sequence[Sentence], *, ways: bool = False) -> str:
 
 @dataclass(slots=True)
 class _Source:
-    """A table of one SELECT: what the query calls it, what to show, the join that brings it in, the engine's way."""
+    """A table of one SELECT: the query's name for it, the shown one, what it is called when it comes in, its join."""
 
     name: str
     shown: str
+    called: str
     join: exp.Expr | None = None
     how: str = ""
 
@@ -105,7 +106,8 @@ class _Narrator:
     def query(self, node: exp.Expr, closing: str, outer: dict[str, str]) -> int:
         """Tell a query and what it is built from; the number of the sentence that holds its result.
 
-        ``closing`` begins that sentence, to be followed by the columns unless it ends with a full stop; ``outer`` are the tables of the queries around it.
+        ``closing`` begins that sentence and the columns end it, unless it ends with a full stop; ``outer`` are the
+        tables of the queries around it.
         """
         from sqlglot import exp
 
@@ -197,7 +199,7 @@ class _Select:
                 number = self.narrator.query(source.unnest(), closing, self.outer)
                 for one in self.sources:
                     if one.name == name and not name:
-                        one.shown = f"the result of step {number}"
+                        one.called = f"the result of step {number}"
 
     def _subqueries(self) -> None:
         """Queries inside conditions and columns come next; what they found is spoken of by number."""
@@ -242,13 +244,13 @@ class _Select:
         where = self._all([one for one in ready if one not in matching])
         told = [*(phrase(one, self.words) for one in matching), *(f"equal {name}" for name in source.using)]
         if first:
-            text = f"Find the rows of {source.shown}"
+            text = f"Find the rows of {source.called}"
         elif told or source.outer:
-            text = f"Match each with {source.shown}" + (f" on {' and '.join(told)}" if told else "")
+            text = f"Match each with {source.called}" + (f" on {' and '.join(told)}" if told else "")
         elif source.natural:
-            text = f"Match each with {source.shown} on all columns of the same name"
+            text = f"Match each with {source.called} on all columns of the same name"
         else:
-            text = f"Combine each with every row of {source.shown}"
+            text = f"Combine each with every row of {source.called}"
         comma = "" if first else ","
         text += f"{comma} where {where}" if where else ""
         self.narrator.say(f"{text}{_UNMATCHED.get(source.outer, '')}.", source.how)
@@ -315,12 +317,12 @@ def _sources(node: exp.Select, dialect: str) -> list[_Source]:
     made = []
     for number, (source, join) in enumerate(found, 1):
         name = source.alias_or_name
-        shown = name or f"unnamed table {number}"
+        shown = called = name or f"unnamed table {number}"
         if isinstance(source, exp.Table):
-            shown = source.this.sql(dialect=dialect)
+            shown = called = source.this.sql(dialect=dialect)
             if names.count(source.name.lower()) > 1 and source.alias:
-                shown = source.alias
-        made.append(_Source(name or shown, shown, join))
+                shown, called = source.alias, f"{called} as {source.alias}"
+        made.append(_Source(name or shown, shown, called, join))
     return made
 
 

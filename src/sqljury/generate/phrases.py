@@ -79,13 +79,11 @@ def _predicate(node: exp.Expr, words: Words, *, negated: bool) -> str | None:
         return f"{phrase(node.this, words)} is{no} in {phrase(node.args['query'], words)}"
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
         return f"{phrase(node.this, words)} is{no} missing"
-    if not negated:
-        return None
-    if isinstance(node, exp.In):
-        listed = ", ".join(phrase(one, words) for one in node.expressions)
-        return f"{phrase(node.this, words)} is not among {listed}" if listed else None
     if isinstance(node, exp.Like):
-        return f"{phrase(node.this, words)} is not like {phrase(node.expression, words)}"
+        no = " not" if negated != bool(node.args.get("negate")) else ""
+        return f"{phrase(node.this, words)} is{no} like {phrase(node.expression, words)}"
+    if isinstance(node, exp.In) and negated and node.expressions:
+        return f"{phrase(node.this, words)} is not among {_listed(node.expressions, words)}"
     return None
 
 

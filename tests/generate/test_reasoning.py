@@ -1,0 +1,87 @@
+"""`plan` and `divide`: what they ask, what they show, how their replies are read."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sqljury import Pipeline, Question, connect
+from sqljury.generate import GENERATORS, worked
+from sqljury.generate.base import Given, Request
+from sqljury.generate.direct import question, system
+from sqljury.llm.fake import FakeModel
+from sqljury.recipes import FixPart, GeneratePart, Recipe
+from sqljury.types import Limits, Schema, Task
+from sqljury.work import Work
+
+NAMES = ("divide", "divide-short", "plan", "plan-short")
+TASK = Task(
+    Question("How many {{ plan }} are there?", evidence="plans are rows"),
+    Schema("x", "sqlite", ()),
+    "CREATE TABLE plan (a);",
+    ("plan.a holds 'b'",),
+)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Work:
+    path = tmp_path / "t.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE plan (a TEXT)")
+    return Work(connect(path), FakeModel(""), Limits(), 0)
+
+
+def asked(name: str, work: Work, examples: int = 5) -> Request:
+    return GENERATORS[name](TASK, work, Given(examples=examples))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_opening_is_shared_and_the_question_stands_last(name: str, work: Work) -> None:
+    request = asked(name, work)
+    opening, turn = request.messages
+    assert opening == system(TASK)
+    assert turn.role == "user"
+    assert question(TASK) in turn.content[-200:]
+    assert request.reasons
+
+
+@pytest.mark.parametrize("name", ["plan", "plan-short"])
+def test_the_recipe_says_how_many_plans_are_shown(name: str, work: Work) -> None:
+    shown = [asked(name, work, number).messages[1].content.count("Deliver ") for number in (0, 1, 2, 5)]
+    assert shown == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prompts_with_their_examples_are_what_they_were(name: str, work: Work, snapshot: object) -> None:
+    assert asked(name, work).messages[1].content == snapshot
+
+
+@pytest.mark.parametrize("shot", [worked.MOST, worked.NONE], ids=["most", "none"])
+def test_plans_come_from_the_engine(shot: worked.Shot) -> None:
+    """The engine starts where a condition narrows down most, not where the query's text starts."""
+    lines = worked.plan(shot).splitlines()
+    assert (
+        lines[0]
+        == {
+            worked.MOST: "1. Find the rows of harvest where harvest.crop = 'beans'.",
+            worked.NONE: "1. Find the rows of plot.",
+        }[shot]
+    )
+    assert f"{len(lines)}. Deliver" in lines[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_pipeline_answers_with_the_query_that_the_reasoning_ends_in(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER)")
+        connection.executemany("INSERT INTO t VALUES (?)", [(1,), (2,), (6,)])
+    reply = "1. the average: SELECT avg(a) FROM t\n2. above it: SELECT a FROM t WHERE a > (1)\n"
+    model = FakeModel(f"{reply}```sql\nSELECT a FROM t WHERE a > (SELECT avg(a) FROM t);\n```\nDone.")
+    recipe = Recipe("one", generate=(GeneratePart(name),), fix=FixPart(attempts=0))
+    with connect(path) as db:
+        answer = Pipeline(recipe, model).answer(Question("Which a are above the average?"), db)
+    assert answer.rows == ((6,),)
+    assert answer.candidates[0].generator == name
