@@ -119,6 +119,14 @@ CASES = {
         1. Find the rows of harvest.
         2. Group the rows by crop.
         3. Deliver crop, RANK() OVER (PARTITION BY crop ORDER BY the sum of kilos).""",
+    'SELECT p.size FROM plot p JOIN gardener g ON p.gardener_id = g.id WHERE g.name = "Ann"': """
+        1. Find the rows of plot.
+        2. Match each with gardener on plot.gardener_id = gardener.id, where gardener.name = "Ann".
+        3. Deliver plot.size.""",
+    "SELECT p.size FROM plot p JOIN gardener g WHERE p.gardener_id = g.id": """
+        1. Find the rows of plot.
+        2. Match each with gardener on plot.gardener_id = gardener.id.
+        3. Deliver plot.size.""",
     "SELECT 1 + 1": "1. Deliver 1 + 1.",
     "VALUES (1, 2)": "1. Deliver the values written in the query.",
 }
@@ -154,6 +162,17 @@ def test_the_engines_ways(garden: sqlite3.Connection) -> None:
     ]
     text = numbered(explain("SELECT name FROM gardener", "sqlite", [(2, 0, "SCAN gardener")]), ways=True)
     assert text == "1. Find the rows of gardener (every row is read).\n2. Deliver name."
+
+
+def test_a_join_that_follows_from_two_others_does_not_tear_them_apart() -> None:
+    sql = "SELECT a.x FROM a JOIN b ON a.id = b.id JOIN c ON a.id = c.id WHERE c.y > 1"
+    rows = [(1, 0, "SCAN c"), (2, 0, "SEARCH b USING INDEX sqlite_autoindex_b_1 (id=?)"), (3, 0, "SCAN a")]
+    assert numbered(explain(sql, "sqlite", rows), ways=True).splitlines() == [
+        "1. Find the rows of c where c.y > 1 (every row is read).",
+        "2. Match each with a on a.id = c.id (every row is read).",
+        "3. Match each with b on a.id = b.id (looked up by id in the index of a unique key).",
+        "4. Deliver a.x.",
+    ]
 
 
 def test_an_index_for_each_side_of_an_or(garden: sqlite3.Connection) -> None:

@@ -93,4 +93,5 @@ def _how(detail: str, rest: str) -> str:
     if detail.startswith("SCAN"):
         whole = "every entry of the index is read" if "COVERING" in found["kind"] else "every row is read"
         return f"{whole}, in the order of {found['name']}"
-    return f"looked up by {columns} in the index {found['name']}"
+    named = "of a unique key" if found["name"].startswith("sqlite_autoindex_") else found["name"]
+    return f"looked up by {columns} in the index {named}"

@@ -186,7 +186,25 @@ class _Select:
         # What an outer join means, and one that names its columns or none, depends on the order it is written in.
         if not any(one.outer or one.using or one.natural for one in self.sources):
             self.sources.sort(key=lambda one: places.get(one.name.lower(), len(places)))
+            self._connect()
         return best
+
+    def _connect(self) -> None:
+        """Put off tables that no condition connects with those before: the engine may use one that follows from two."""
+        where = self.node.args.get("where")
+        links = [one for source in self.sources for one in source.on] + conjuncts(where.this if where else None)
+        links = [one for one in links if _matches(one)]
+        waiting, self.sources = self.sources, []
+        while waiting:
+            known = {one.name.lower() for one in self.sources}
+            connected = (
+                one
+                for one in waiting
+                if any({c.table.lower() for c in _columns(link)} - known == {one.name.lower()} for link in links)
+            )
+            chosen = next(connected, waiting[0]) if known else waiting[0]
+            waiting.remove(chosen)
+            self.sources.append(chosen)
 
     def _derived(self) -> None:
         """Queries in the place of tables come first, under the name that this SELECT gives them."""
@@ -352,11 +370,16 @@ def _refers(inner: exp.Expr, around: set[str]) -> set[str]:
     return {column.table.lower() for column in inner.find_all(exp.Column)} & around - own
 
 
-def _ready(condition: exp.Expr, known: set[str]) -> bool:
-    """Whether every column of the condition is of a known table."""
+def _columns(node: exp.Expr) -> list[exp.Column]:
+    """The columns in it; what stands in double quotes without a table's name is more often meant as a text."""
     from sqlglot import exp
 
-    return all(column.table and column.table.lower() in known for column in condition.find_all(exp.Column))
+    return [one for one in node.find_all(exp.Column) if one.table or not one.this.args.get("quoted")]
+
+
+def _ready(condition: exp.Expr, known: set[str]) -> bool:
+    """Whether every column of the condition is of a known table."""
+    return all(column.table and column.table.lower() in known for column in _columns(condition))
 
 
 def _matches(condition: exp.Expr) -> bool:
@@ -366,7 +389,7 @@ def _matches(condition: exp.Expr) -> bool:
     sides = (condition.this, condition.expression) if isinstance(condition, exp.Predicate | exp.Binary) else ()
     if len(sides) < 2 or not all(isinstance(side, exp.Expr) for side in sides):
         return False
-    left, right = ({column.table.lower() for column in side.find_all(exp.Column)} for side in sides)
+    left, right = ({column.table.lower() for column in _columns(side)} for side in sides)
     return bool(left and right and (left != right or "" in left))
 
 

@@ -127,10 +127,10 @@ def _sql(node: exp.Expr, words: Words) -> str:
 
 
 def conjuncts(node: exp.Expr | None) -> list[exp.Expr]:
-    """The conditions that must all hold."""
+    """The conditions that must all hold; one that always does, as parsers put for a join without one, is none."""
     from sqlglot import exp
 
-    if node is None:
+    if node is None or (isinstance(node, exp.Boolean) and node.this):
         return []
     node = node.unnest()
     return [part for one in node.flatten() for part in conjuncts(one)] if isinstance(node, exp.And) else [node]
