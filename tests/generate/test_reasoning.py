@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,18 @@ TASK = Task(
 )
 
 
+ROWS = (
+    worked.DDL
+    + """
+INSERT INTO gardener VALUES (1, 'Ann', 'Leeds'), (2, 'Bo', 'Leeds'), (3, 'Cy', 'York'), (4, 'Di', 'Leeds');
+INSERT INTO plot VALUES (1, 1, 10), (2, 1, 10), (3, 2, 40), (4, 3, 30);
+INSERT INTO harvest VALUES (1, 'beans', 3), (2, 'beans', 3), (3, 'beans', 5), (3, 'peas', 9), (4, 'beans', 7);
+"""
+)
+MOST, NONE, ABOVE, LEEDS = [("Ann",)], [(1,)], [("Bo",), ("Cy",)], [("Ann",), ("Bo",)]
+EXPECTED = {"divide": [LEEDS], "divide-short": [MOST, ABOVE], "plan": [MOST, NONE], "plan-short": [MOST, NONE]}
+
+
 @pytest.fixture
 def work(tmp_path: Path) -> Work:
     path = tmp_path / "t.sqlite"
@@ -40,22 +53,33 @@ def asked(name: str, work: Work, examples: int = 5) -> Request:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_opening_is_shared_and_the_question_stands_last(name: str, work: Work) -> None:
     request = asked(name, work)
-    opening, turn = request.messages
-    assert opening == system(TASK)
-    assert turn.role == "user"
-    assert question(TASK) in turn.content[-200:]
+    assert request.messages[0] == system(TASK)
+    assert request.messages[-1].role == "user"
+    assert request.messages[-1].content.endswith(question(TASK))
+    assert [turn.role for turn in request.messages[1:-1]] == ["user", "assistant"] * (len(request.messages) // 2 - 1)
     assert request.reasons
 
 
-@pytest.mark.parametrize("name", ["plan", "plan-short"])
-def test_the_recipe_says_how_many_plans_are_shown(name: str, work: Work) -> None:
-    shown = [asked(name, work, number).messages[1].content.count("Deliver ") for number in (0, 1, 2, 5)]
-    assert shown == [1, 1, 2, 2]
+@pytest.mark.parametrize("name", NAMES)
+def test_the_recipe_says_how_many_examples_are_shown(name: str, work: Work) -> None:
+    shown = [sum(turn.role == "assistant" for turn in asked(name, work, number).messages) for number in (0, 1, 2, 5)]
+    assert shown == ([1, 1, 1, 1] if name == "divide" else [1, 1, 2, 2])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_prompts_with_their_examples_are_what_they_were(name: str, work: Work, snapshot: object) -> None:
-    assert asked(name, work).messages[1].content == snapshot
+    assert "\n---\n".join(turn.content for turn in asked(name, work).messages[1:]) == snapshot
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_shown_are_read_as_their_queries_and_those_run(name: str, work: Work) -> None:
+    request = asked(name, work)
+    answers = [turn.content for turn in request.messages if turn.role == "assistant"]
+    with closing(sqlite3.connect(":memory:")) as garden:
+        garden.executescript(ROWS)
+        for answer in answers:
+            end = min((answer.find(stop) for stop in request.stop), default=len(answer))
+            assert garden.execute(request.read(answer[:end])).fetchall() in (EXPECTED[name])
 
 
 @pytest.mark.parametrize("shot", [worked.MOST, worked.NONE], ids=["most", "none"])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from sqljury import prompts
 from sqljury.generate import worked
 from sqljury.generate.base import Given, Request
 from sqljury.generate.concluding import concluding_sql
-from sqljury.generate.direct import question, system
-from sqljury.llm.base import Message
+from sqljury.generate.pool import Shot
 from sqljury.types import Task
 from sqljury.work import Work
 
@@ -17,16 +17,24 @@ STOP: Final = (";\n```",)
 """The end of the query and of its block; what a small model adds to that repeats the query."""
 
 
-def divide(task: Task, _work: Work, _given: Given) -> Request:
+FULL: Final = ((worked.LEEDS, "divide/full_leeds"),)
+SHORT: Final = ((worked.MOST, "divide/short_most"), (worked.ABOVE, "divide/short_above"))
+
+
+def divide(task: Task, _work: Work, given: Given) -> Request:
     """The generator for strong models: every sub-question, the query put together from them, and a simpler one."""
-    return _request("divide/full", task, ())
+    return _request("divide/full", FULL, task, given, ())
 
 
-def divide_short(task: Task, _work: Work, _given: Given) -> Request:
+def divide_short(task: Task, _work: Work, given: Given) -> Request:
     """The generator for small models: up to three parts in a line each, then the query they make."""
-    return _request("divide/short", task, STOP)
+    return _request("divide/short", SHORT, task, given, STOP)
 
 
-def _request(prompt: str, task: Task, stop: tuple[str, ...]) -> Request:
-    turn = prompts.render(prompt, tables=worked.TABLES, question=question(task))
-    return Request((system(task), Message("user", turn)), stop, concluding_sql, reasons=True)
+def _request(
+    prompt: str, shown: Sequence[tuple[Shot, str]], task: Task, given: Given, stop: tuple[str, ...]
+) -> Request:
+    examples = [
+        (shot.question, prompts.render(answer, sql=shot.sql)) for shot, answer in shown[: max(given.examples, 1)]
+    ]
+    return Request(worked.turns(task, prompt, examples), stop, concluding_sql, reasons=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.db import readonly
+from sqljury.generate import query_parts as parts
 from sqljury.generate.engine_steps import Access, Block, blocks
 from sqljury.generate.phrases import Words, conjuncts, phrase
 
@@ -43,40 +44,6 @@ def numbered(sentences: Sequence[Sentence], *, ways: bool = False) -> str:
     """One sentence a line with its number, and with ``ways`` the engine's way in brackets."""
     told = (f"{one.text[:-1]} ({one.how})." if ways and one.how else one.text for one in sentences)
     return "\n".join(f"{number}. {text}" for number, text in enumerate(told, 1))
-
-
-@dataclass(slots=True)
-class _Source:
-    """A table of one SELECT: the query's name for it, the shown one, what it is called when it comes in, its join."""
-
-    name: str
-    shown: str
-    called: str
-    join: exp.Expr | None = None
-    how: str = ""
-
-    @property
-    def outer(self) -> str:
-        """LEFT, RIGHT, FULL, or empty."""
-        return str(self._part("side") or "").upper()
-
-    @property
-    def on(self) -> list[exp.Expr]:
-        """The conditions of the join, all of which must hold."""
-        return conjuncts(self._part("on"))
-
-    @property
-    def using(self) -> list[str]:
-        """The columns that the join matches by their name."""
-        return [name.name for name in self._part("using") or ()]
-
-    @property
-    def natural(self) -> bool:
-        """The join matches all columns of the same name."""
-        return bool(self._part("method") == "NATURAL")
-
-    def _part(self, name: str) -> Any:
-        return None if self.join is None else self.join.args.get(name)
 
 
 _SETS: Final = {
@@ -149,9 +116,9 @@ class _Select:
 
     def __init__(self, narrator: _Narrator, node: exp.Select, outer: dict[str, str]) -> None:
         self.narrator, self.node, self.outer = narrator, node, outer
-        self.sources = _sources(node, narrator.dialect)
+        self.sources = parts.sources(node, narrator.dialect)
         shown = {one.name.lower(): one.shown for one in self.sources}
-        qualify = len(self.sources) > 1 or bool(_refers(node, set(outer)))
+        qualify = len(self.sources) > 1 or bool(parts.refers(node, set(outer)))
         self.words = Words(narrator.dialect, {**outer, **shown}, qualify)
 
     def tell(self, closing: str) -> int:
@@ -193,14 +160,14 @@ class _Select:
         """Put off tables that no condition connects with those before: the engine may use one that follows from two."""
         where = self.node.args.get("where")
         links = [one for source in self.sources for one in source.on] + conjuncts(where.this if where else None)
-        links = [one for one in links if _matches(one)]
+        links = [one for one in links if parts.matches(one)]
         waiting, self.sources = self.sources, []
         while waiting:
             known = {one.name.lower() for one in self.sources}
             connected = (
                 one
                 for one in waiting
-                if any({c.table.lower() for c in _columns(link)} - known == {one.name.lower()} for link in links)
+                if any({c.table.lower() for c in parts.columns(link)} - known == {one.name.lower()} for link in links)
             )
             chosen = next(connected, waiting[0]) if known else waiting[0]
             waiting.remove(chosen)
@@ -210,7 +177,7 @@ class _Select:
         """Queries in the place of tables come first, under the name that this SELECT gives them."""
         from sqlglot import exp
 
-        for source in _tables(self.node):
+        for source in parts.tables_of(self.node):
             if isinstance(source, exp.Subquery) and isinstance(source.unnest(), exp.Query):
                 name = source.alias
                 closing = f"Call the result {name}: " if name else "Keep "
@@ -224,8 +191,8 @@ class _Select:
         from sqlglot import exp
 
         results: dict[int, int] = {}
-        for inner in _inner_queries(self.node):
-            correlated = _refers(inner, set(self.words.tables))
+        for inner in parts.inner_queries(self.node):
+            correlated = parts.refers(inner, set(self.words.tables))
             if correlated:
                 shown = ", ".join(sorted({self.words.tables[name] for name in correlated}))
                 self.narrator.opening = f"For each row of {shown} below: "
@@ -253,12 +220,12 @@ class _Select:
 
     def _take(self, pool: list[exp.Expr], known: set[str]) -> list[exp.Expr]:
         """What can be checked now; a column without its table's name may be any table's, so it waits for the last."""
-        ready = [one for one in pool if len(known) == len(self.sources) or _ready(one, known | set(self.outer))]
+        ready = [one for one in pool if len(known) == len(self.sources) or parts.ready(one, known | set(self.outer))]
         pool[:] = [one for one in pool if one not in ready]
         return ready
 
-    def _table(self, source: _Source, ready: list[exp.Expr], *, first: bool) -> None:
-        matching = [] if first else [one for one in ready if _matches(one)]
+    def _table(self, source: parts.Source, ready: list[exp.Expr], *, first: bool) -> None:
+        matching = [] if first else [one for one in ready if parts.matches(one)]
         where = self._all([one for one in ready if one not in matching])
         told = [*(phrase(one, self.words) for one in matching), *(f"equal {name}" for name in source.using)]
         if first:
@@ -277,7 +244,7 @@ class _Select:
         """Put rows together, compute what is computed of each group, and keep the groups that HAVING wants."""
         group, having = self.node.args.get("group"), self.node.args.get("having")
         computed = ", ".join(_aggregates(self.node, self.words))
-        keys = ", ".join(phrase(_named(one, self.node), self.words) for one in group.expressions) if group else ""
+        keys = ", ".join(phrase(parts.named(one, self.node), self.words) for one in group.expressions) if group else ""
         if keys:
             each = f"; for each group take {computed}" if computed else ""
             self.narrator.say(f"Group the rows by {keys}{each}.", how)
@@ -285,7 +252,7 @@ class _Select:
             self.narrator.say(f"Over all these rows take {computed}.")
         if having:
             kept = "groups" if keys else "result"
-            words = replace(self.words, aliases=_aliases(self.node))
+            words = replace(self.words, aliases=parts.aliases(self.node))
             told = " and ".join(_bracketed(one, words) for one in conjuncts(having.this))
             self.narrator.say(f"Keep the {kept} where {told}.")
 
@@ -300,106 +267,13 @@ _UNMATCHED: Final = {
 }
 
 
-def _tables(node: exp.Select) -> list[exp.Expr]:
-    """What stands in FROM and JOIN, brackets around joins opened."""
-    return [source for source, _ in _joined(node)]
-
-
-def _joined(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr | None]]:
-    """Each table with the join that brings it in."""
-    from sqlglot import exp
-
-    found: list[tuple[exp.Expr, exp.Expr | None]] = []
-    start = node.args.get("from_")
-    for source, join in [
-        (start.this if start else None, None),
-        *((one.this, one) for one in node.args.get("joins") or ()),
-    ]:
-        if source is None:
-            continue
-        inner = source.this if isinstance(source, exp.Subquery) else None
-        if isinstance(inner, exp.Table):
-            found += [(inner, join), *((one.this, one) for one in inner.args.get("joins") or ())]
-        else:
-            found.append((source, join))
-            found += [(one.this, one) for one in source.args.get("joins") or ()]
-    return found
-
-
-def _sources(node: exp.Select, dialect: str) -> list[_Source]:
-    """The tables of a SELECT as its text has them; a table that comes twice is shown with its aliases."""
-    from sqlglot import exp
-
-    found = _joined(node)
-    names = [source.name.lower() for source, _ in found if isinstance(source, exp.Table)]
-    made = []
-    for number, (source, join) in enumerate(found, 1):
-        name = source.alias_or_name
-        shown = called = name or f"unnamed table {number}"
-        if isinstance(source, exp.Table):
-            shown = called = source.this.sql(dialect=dialect)
-            if names.count(source.name.lower()) > 1 and source.alias:
-                shown, called = source.alias, f"{called} as {source.alias}"
-        made.append(_Source(name or shown, shown, called, join))
-    return made
-
-
-def _inner_queries(node: exp.Select) -> list[exp.Expr]:
-    """The queries inside conditions and columns, outermost only, in the order of the text."""
-    from sqlglot import exp
-
-    skipped = {id(source) for source in _tables(node)} | {id(cte) for cte in node.ctes}
-    found: list[exp.Expr] = []
-    stack = list(reversed(list(node.iter_expressions())))
-    while stack:
-        one = stack.pop()
-        if id(one) in skipped or isinstance(one, exp.With):
-            continue
-        if isinstance(one, exp.Query) and isinstance(one.unnest(), exp.Select | exp.SetOperation):
-            found.append(one.unnest())
-            continue
-        stack += reversed(list(one.iter_expressions()))
-    return found
-
-
-def _refers(inner: exp.Expr, around: set[str]) -> set[str]:
-    """The tables of the queries around it that an inner query speaks of."""
-    from sqlglot import exp
-
-    own = {source.alias_or_name.lower() for source in inner.find_all(exp.Table, exp.Subquery)}
-    return {column.table.lower() for column in inner.find_all(exp.Column)} & around - own
-
-
-def _columns(node: exp.Expr) -> list[exp.Column]:
-    """The columns in it; what stands in double quotes without a table's name is more often meant as a text."""
-    from sqlglot import exp
-
-    return [one for one in node.find_all(exp.Column) if one.table or not one.this.args.get("quoted")]
-
-
-def _ready(condition: exp.Expr, known: set[str]) -> bool:
-    """Whether every column of the condition is of a known table."""
-    return all(column.table and column.table.lower() in known for column in _columns(condition))
-
-
-def _matches(condition: exp.Expr) -> bool:
-    """Whether the condition compares columns of two tables."""
-    from sqlglot import exp
-
-    sides = (condition.this, condition.expression) if isinstance(condition, exp.Predicate | exp.Binary) else ()
-    if len(sides) < 2 or not all(isinstance(side, exp.Expr) for side in sides):
-        return False
-    left, right = ({column.table.lower() for column in _columns(side)} for side in sides)
-    return bool(left and right and (left != right or "" in left))
-
-
 def _aggregates(node: exp.Select, words: Words) -> list[str]:
     """What is computed of each group, once each, sub-queries and windows aside."""
     from sqlglot import exp
 
     told: dict[str, None] = {}
-    parts = [*node.expressions, node.args.get("having"), node.args.get("order")]
-    stack = [part for part in reversed(parts) if part is not None]
+    clauses = [*node.expressions, node.args.get("having"), node.args.get("order")]
+    stack = [part for part in reversed(clauses) if part is not None]
     while stack:
         one = stack.pop()
         if isinstance(one, exp.Window | exp.Query):
@@ -409,27 +283,6 @@ def _aggregates(node: exp.Select, words: Words) -> list[str]:
             continue
         stack += reversed(list(one.iter_expressions()))
     return list(told)
-
-
-def _named(one: exp.Expr, node: exp.Expr) -> exp.Expr:
-    """What a number or an alias in GROUP BY or ORDER BY stands for."""
-    from sqlglot import exp
-
-    if isinstance(one, exp.Literal) and not one.is_string and one.name.isdigit():
-        chosen = node.expressions if isinstance(node, exp.Select) else []
-        place = int(one.name) - 1
-        return chosen[place].unalias() if 0 <= place < len(chosen) else one
-    if isinstance(one, exp.Column) and not one.table:
-        return _aliases(node).get(one.name.lower(), one)
-    return one
-
-
-def _aliases(node: exp.Expr) -> dict[str, exp.Expr]:
-    """What a SELECT gives a name, by that name in lower case."""
-    from sqlglot import exp
-
-    chosen = node.expressions if isinstance(node, exp.Select) else []
-    return {one.alias.lower(): one.this for one in chosen if isinstance(one, exp.Alias)}
 
 
 def _delivered(one: exp.Expr, words: Words) -> str:
@@ -447,19 +300,19 @@ def _delivered(one: exp.Expr, words: Words) -> str:
 def _order(node: exp.Expr, words: Words) -> str:
     """The sentence for ORDER BY, LIMIT and OFFSET, empty where there is none of them."""
     order, limit, offset = (node.args.get(part) for part in ("order", "limit", "offset"))
-    parts = []
+    said = []
     if order:
         keys = []
         for key in order.expressions:
-            told = phrase(_named(key.this, node), words)
+            told = phrase(parts.named(key.this, node), words)
             keys.append(f"column {told}" if told.isdigit() else told)
             keys[-1] += ", largest first" if key.args.get("desc") else ", smallest first"
-        parts.append(f"sort by {', then by '.join(keys)}")
+        said.append(f"sort by {', then by '.join(keys)}")
     if offset:
-        parts.append(f"skip the first {phrase(offset.expression, words)}")
+        said.append(f"skip the first {phrase(offset.expression, words)}")
     if limit:
-        parts.append(f"keep the first {phrase(limit.expression, words)}")
-    told = "; ".join(parts)
+        said.append(f"keep the first {phrase(limit.expression, words)}")
+    told = "; ".join(said)
     return f"{told[0].upper()}{told[1:]}." if told else ""
 
 

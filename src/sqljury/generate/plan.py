@@ -8,8 +8,6 @@ from sqljury import prompts
 from sqljury.generate import worked
 from sqljury.generate.base import Given, Request
 from sqljury.generate.concluding import concluding_sql
-from sqljury.generate.direct import question, system
-from sqljury.llm.base import Message
 from sqljury.types import Task
 from sqljury.work import Work
 
@@ -29,9 +27,8 @@ def plan_short(task: Task, _work: Work, given: Given) -> Request:
 
 
 def _request(prompt: str, task: Task, given: Given, stop: tuple[str, ...]) -> Request:
-    examples = "\n\n".join(
-        prompts.render("plan/example", question=shot.question, plan=worked.plan(shot), sql=shot.sql)
+    shown = [
+        (shot.question, prompts.render("plan/answer", plan=worked.plan(shot), sql=shot.sql))
         for shot in SHOWN[: max(given.examples, 1)]
-    )
-    turn = prompts.render(prompt, tables=worked.TABLES, examples=examples, question=question(task))
-    return Request((system(task), Message("user", turn)), stop, concluding_sql, reasons=True)
+    ]
+    return Request(worked.turns(task, prompt, shown), stop, concluding_sql, reasons=True)
