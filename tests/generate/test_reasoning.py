@@ -35,7 +35,7 @@ INSERT INTO harvest VALUES (1, 'beans', 3), (2, 'beans', 3), (3, 'beans', 5), (3
 """
 )
 MOST, NONE, ABOVE, LEEDS = [("Ann",)], [(1,)], [("Bo",), ("Cy",)], [("Ann",), ("Bo",)]
-EXPECTED = {"divide": [LEEDS], "divide-short": [MOST, ABOVE], "plan": [MOST, NONE], "plan-short": [MOST, NONE]}
+EXPECTED = {"divide": [LEEDS], "divide-short": [MOST, ABOVE], "plan": [MOST, NONE, LEEDS], "plan-short": [MOST, NONE]}
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_the_opening_is_shared_and_the_question_stands_last(name: str, work: Wor
 @pytest.mark.parametrize("name", NAMES)
 def test_the_recipe_says_how_many_examples_are_shown(name: str, work: Work) -> None:
     shown = [sum(turn.role == "assistant" for turn in asked(name, work, number).messages) for number in (0, 1, 2, 5)]
-    assert shown == ([1, 1, 1, 1] if name == "divide" else [1, 1, 2, 2])
+    assert shown == {"divide": [1, 1, 1, 1], "plan": [1, 1, 2, 3]}.get(name, [1, 1, 2, 2])
 
 
 @pytest.mark.parametrize("name", NAMES)
