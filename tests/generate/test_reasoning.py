@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,13 @@ from sqljury.generate.base import Given, Request
 from sqljury.generate.direct import question, system
 from sqljury.llm.fake import FakeModel
 from sqljury.recipes import FixPart, GeneratePart, Recipe
-from sqljury.types import Limits, Schema, Task
+from sqljury.types import Column, Limits, Schema, Table, Task
 from sqljury.work import Work
 
 NAMES = ("divide", "divide-short", "plan", "plan-short")
 TASK = Task(
     Question("How many {{ plan }} are there?", evidence="plans are rows"),
-    Schema("x", "sqlite", ()),
+    Schema("x", "sqlite", (Table("plan", (Column("a"),)), Table("step", (Column("b"),)))),
     "CREATE TABLE plan (a);",
     ("plan.a holds 'b'",),
 )
@@ -64,6 +65,14 @@ def test_the_opening_is_shared_and_the_question_stands_last(name: str, work: Wor
 def test_the_recipe_says_how_many_examples_are_shown(name: str, work: Work) -> None:
     shown = [sum(turn.role == "assistant" for turn in asked(name, work, number).messages) for number in (0, 1, 2, 5)]
     assert shown == {"divide": [1, 1, 1, 1], "plan": [1, 1, 2, 3]}.get(name, [1, 1, 2, 2])
+
+
+def test_of_very_many_tables_the_first_are_named(work: Work) -> None:
+    many = tuple(Table(f"t{number}", (Column("a"),)) for number in range(1000))
+    task = replace(TASK, schema=replace(TASK.schema, tables=many))
+    ask = GENERATORS["plan"](task, work, Given()).messages[-1].content
+    assert "t0, t1, " in ask
+    assert len(ask) < 500
 
 
 @pytest.mark.parametrize("name", NAMES)

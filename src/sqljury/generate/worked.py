@@ -19,6 +19,9 @@ from sqljury.types import Task
 TABLES: Final = "gardener(id, name, town), plot(id, gardener_id, size), harvest(plot_id, crop, kilos)"
 """The schema as prompts show it."""
 
+NAMED: Final = 30
+"""Tables named again before the question, as a small model invents names after examples on other tables."""
+
 DDL: Final = """
 CREATE TABLE gardener (id INTEGER PRIMARY KEY, name TEXT, town TEXT);
 CREATE TABLE plot (id INTEGER PRIMARY KEY, gardener_id INTEGER NOT NULL REFERENCES gardener(id), size REAL);
@@ -57,7 +60,9 @@ def turns(task: Task, opening: str, shown: Sequence[tuple[str, str]]) -> tuple[M
     for place, (asked, answer) in enumerate(shown):
         text = prompts.render(opening, tables=TABLES, question=asked) if place == 0 else asked
         said += [Message("user", text), Message("assistant", answer)]
-    return (*said, Message("user", prompts.render("examples/ask", question=question(task))))
+    names = ", ".join(table.name for table in task.schema.tables[:NAMED])
+    more = ", ..." if len(task.schema.tables) > NAMED else ""
+    return (*said, Message("user", prompts.render("examples/ask", tables=names + more, question=question(task))))
 
 
 @cache
