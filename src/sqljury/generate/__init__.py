@@ -2,8 +2,17 @@
 
 from sqljury.generate.base import Generator
 from sqljury.generate.direct import direct
+from sqljury.generate.divide import divide, divide_short
 from sqljury.generate.fewshot import fewshot
+from sqljury.generate.plan import plan, plan_short
 
-GENERATORS: dict[str, Generator] = {"direct": direct, "fewshot": fewshot}
+GENERATORS: dict[str, Generator] = {
+    "direct": direct,
+    "divide": divide,
+    "divide-short": divide_short,
+    "fewshot": fewshot,
+    "plan": plan,
+    "plan-short": plan_short,
+}
 
 __all__ = ["GENERATORS"]
