@@ -64,7 +64,10 @@ def test_a_broken_off_run_goes_on_where_it_stopped(data: Path, tmp_path: Path) -
 
 def test_resuming_changes_nothing(data: Path, tmp_path: Path) -> None:
     def bare(out: Path) -> list[dict[str, object]]:
-        return [{key: value for key, value in record.items() if key not in ("cost", "steps")} for record in folder.records(out)]
+        return [
+            {key: value for key, value in record.items() if key not in ("cost", "steps")}
+            for record in folder.records(out)
+        ]
 
     start(data, tmp_path / "whole", FakeModel(RIGHT))
     with pytest.raises(ModelUnavailableError):

@@ -2,7 +2,13 @@
 
 from sqljury.generate.base import Generator
 from sqljury.generate.direct import direct
+from sqljury.generate.made import made
+from sqljury.generate.synthetic import synthetic
 
-GENERATORS: dict[str, Generator] = {"direct": direct}
+GENERATORS: dict[str, Generator] = {
+    "direct": direct,
+    "made": made,
+    "synthetic": synthetic,
+}
 
 __all__ = ["GENERATORS"]
