@@ -33,6 +33,7 @@ class Attribute:
     sql: str
     full: str
     noun: str
+    plural: str
     kind: Literal["text", "number"]
     values: tuple[Any, ...]
     repeats: bool
@@ -40,14 +41,13 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A table as a question speaks of it; ``label`` is the column that names its rows, ``key`` its primary key."""
+    """A table as a question speaks of it; ``label`` is the column that names its rows."""
 
     table: Table
     sql: str
     noun: str
     plural: str
     label: Attribute | None
-    key: str
     attributes: tuple[Attribute, ...]
 
     @property
@@ -63,7 +63,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Rows of ``child`` refer to rows of ``parent``; ``on`` is the condition, ``column`` what refers, ``to`` to what."""
+    """Rows of ``child`` refer to rows of ``parent``: ``on`` is the condition, ``column`` refers to ``to``."""
 
     child: Entity
     parent: Entity
@@ -84,17 +84,14 @@ def entity(table: Table, sample: Result, dialect: str) -> Entity | None:
         if column.name not in keys and column.name in sample.columns and _tellable(column.name):
             at = sample.columns.index(column.name)
             found += _attribute(column, [row[at] for row in sample.rows], sql, noun, dialect)
-    key = quote_name(table.primary_key[0], dialect) if len(table.primary_key) == 1 else ""
-    return Entity(table, sql, noun, _plural(noun), _label(found), key, tuple(found))
+    return Entity(table, sql, noun, _plural(noun), _label(found), tuple(found))
 
 
 def links(schema: Schema, entities: Sequence[Entity]) -> list[Link]:
     """The keys of one column between two of the entities."""
     by_name = {one.table.name: one for one in entities}
     return [
-        Link(
-            child, by_name[key.ref_table], _on(child, key, by_name[key.ref_table], schema.dialect), *_ends(key, schema)
-        )
+        _link(child, by_name[key.ref_table], key, schema.dialect)
         for child in entities
         for key in child.table.foreign_keys
         if key.ref_table in by_name
@@ -104,13 +101,10 @@ def links(schema: Schema, entities: Sequence[Entity]) -> list[Link]:
     ]
 
 
-def _ends(key: ForeignKey, schema: Schema) -> tuple[str, str]:
-    return quote_name(key.columns[0], schema.dialect), quote_name(key.ref_columns[0], schema.dialect)
-
-
-def _on(child: Entity, key: ForeignKey, parent: Entity, dialect: str) -> str:
-    left, right = quote_name(key.columns[0], dialect), quote_name(key.ref_columns[0], dialect)
-    return f"{child.sql}.{left} = {parent.sql}.{right}"
+def _link(child: Entity, parent: Entity, key: ForeignKey, dialect: str) -> Link:
+    column = f"{child.sql}.{quote_name(key.columns[0], dialect)}"
+    to = f"{parent.sql}.{quote_name(key.ref_columns[0], dialect)}"
+    return Link(child, parent, f"{column} = {to}", column, to)
 
 
 def _attribute(column: Column, cells: Sequence[Any], table: str, owner: str, dialect: str) -> Iterator[Attribute]:
@@ -124,12 +118,16 @@ def _attribute(column: Column, cells: Sequence[Any], table: str, owner: str, dia
     told = tuple(dict.fromkeys(held))
     if all(type(cell) in (int, float) and math.isfinite(cell) for cell in held):
         if len(told) > 2 and not _NO_MEASURE.search(noun):
-            yield Attribute(column.name, sql, f"{table}.{sql}", noun, "number", tuple(sorted(told)), False)
+            yield Attribute(
+                column.name, sql, f"{table}.{sql}", noun, _plural(noun), "number", tuple(sorted(told)), False
+            )
     elif all(isinstance(cell, str) for cell in held):
         counted = Counter(cell for cell in held if _VALUE.fullmatch(cell) and plain(cell, NAME_CHARS) == cell)
-        if len(counted) * 2 > len(told):
+        if counted:
             values = tuple(value for value, _ in counted.most_common())
-            yield Attribute(column.name, sql, f"{table}.{sql}", noun, "text", values, len(told) < len(held))
+            yield Attribute(
+                column.name, sql, f"{table}.{sql}", noun, _plural(noun), "text", values, len(told) < len(held)
+            )
 
 
 def _label(attributes: Sequence[Attribute]) -> Attribute | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 from sqljury.generate.base import Given, Request
-from sqljury.generate.compose import Made, compose
+from sqljury.generate.compose import Made, compose, rules
 from sqljury.generate.examples import EXAMPLES, SECONDS, conversation, finds, harmless, run, unlike
 from sqljury.generate.facts import Entity, entity, links
 from sqljury.generate.focus import focus
@@ -25,42 +26,6 @@ ROWS: Final = 50
 
 TABLES: Final = 12
 """Tables that examples are made on, those in focus first."""
-
-CUES: Final[dict[str, str]] = {
-    "count": "how many number count",
-    "count where": "how many number count",
-    "equal": "whose with",
-    "or": "or either",
-    "not equal": "not other except besides",
-    "count compare": "how many number more less than above below over under least after before",
-    "compare": "more less than above below over under after before larger higher greater",
-    "between": "between from to",
-    "above average": "above below average mean than",
-    "first": "highest lowest largest smallest oldest youngest longest shortest latest earliest most least top best",
-    "order": "order ordered sort sorted ascending descending alphabetical alphabetically",
-    "aggregate": "average mean maximum minimum total sum highest lowest",
-    "aggregate where": "average mean maximum minimum total sum",
-    "aggregate group": "average mean maximum minimum total sum each every by per",
-    "distinct": "different distinct unique",
-    "count distinct": "how many number different distinct unique",
-    "group": "each every per many number by",
-    "having": "least more than over two three",
-    "most common": "most common popular frequent often",
-    "both": "both and also",
-    "join": "and their its together each",
-    "join count": "how many number",
-    "join where": "of whose belong",
-    "join distinct": "which different distinct with",
-    "join group": "each every per many number by",
-    "join most": "most largest fewest",
-    "join having": "least more than over two three",
-    "join aggregate": "average mean each every per",
-    "absent": "not no never without except any",
-    "three tables": "who have with",
-}
-"""Words of a question that call for a feature; ones that many features have count less."""
-
-_WORD_FEATURES: Final = Counter(word for cues in CUES.values() for word in cues.split())
 
 
 def made(task: Task, work: Work, given: Given) -> Request:
@@ -106,18 +71,24 @@ def _choose(candidates: Iterable[Made], task: Task, wanted: Schema, work: Work, 
     features: Counter[str] = Counter()
     ends = time.monotonic() + SECONDS
     while scored and len(chosen) < count and time.monotonic() < ends:
-        at = max(range(len(scored)), key=lambda index: scored[index][0] - features[scored[index][1].feature])
+        at = max(range(len(scored)), key=lambda index: scored[index][0] - features[scored[index][1].rule.name])
         score, best = scored.pop(at)
         if unlike(task, [best.shot]) and finds(run(best.shot.sql, work)):
-            features[best.feature] += 1
+            features[best.rule.name] += 1
             chosen.append((score, best.shot))
     return [shot for _, shot in sorted(chosen, key=lambda one: one[0])]
 
 
 def _score(one: Made, asked: set[str], wanted: Schema) -> float:
     """How much an example has to do with a question: in the words that tell its form, its tables, its columns."""
-    form = sum(1 / _WORD_FEATURES[word] for word in CUES[one.feature].split() if word in asked)
+    form = sum(1 / _spread()[word] for word in one.rule.cues if word in asked)
     tables = {table.name for table in wanted.tables}
     columns = {(table.name, column.name) for table in wanted.tables for column in table.columns}
     met = len(one.tables & tables) / len(one.tables | tables) if tables else 0.0
     return min(form, 1.0) + met + 0.25 * len(one.columns & columns) / max(len(one.columns), 1)
+
+
+@cache
+def _spread() -> Counter[str]:
+    """How many rules each word calls for: one that calls for many says little."""
+    return Counter(word for rule in rules() for word in rule.cues)
