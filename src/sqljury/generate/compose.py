@@ -1,4 +1,4 @@
-"""Questions with their queries, written by a program: the rules of ``prompts/made/rules.md`` over what a table holds."""
+"""Questions with their queries, written by a program: the rules of ``prompts/made/rules.md`` over a database."""
 
 from __future__ import annotations
 

@@ -76,7 +76,12 @@ def read(reply: str) -> Iterator[Shot]:
     """The examples in a reply; what is not a question with a query after it is passed over."""
     for piece in _QUESTION.split(reply)[1:]:
         question, *queries = _QUERY.split(piece)
-        sql = " ".join(extract_sql("\n".join(queries[:1])).splitlines())
+        sql = " ".join(extract_sql(_unticked("\n".join(queries[:1]))).splitlines())
         text = question.strip().strip('*"').strip()
         if sql and text and "\n" not in text:
             yield Shot(text, sql)
+
+
+def _unticked(text: str) -> str:
+    """Without the marks of inline code around it, not to be taken for those of a name."""
+    return text.strip().strip("`") if re.fullmatch(r"`[^`].*[^`]`", text.strip()) else text
