@@ -38,7 +38,8 @@ def tried(shots: Iterable[Shot], work: Work) -> list[Shot]:
 
     Raises ``CancelledError`` once the work is cancelled.
     """
-    telling, empty = [], []
+    telling: list[Shot] = []
+    empty: list[Shot] = []
     ends = time.monotonic() + SECONDS
     seen: set[str] = set()
     for shot in shots:

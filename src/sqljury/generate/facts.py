@@ -79,7 +79,7 @@ def entity(table: Table, sample: Result, dialect: str) -> Entity | None:
     sql = quote_table(table.name, table.schema, dialect)
     noun = _noun(table.name.removeprefix(f"{table.schema}."))
     keys = {*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)}
-    found = []
+    found: list[Attribute] = []
     for column in table.columns:
         if column.name not in keys and column.name in sample.columns and _tellable(column.name):
             at = sample.columns.index(column.name)

@@ -21,8 +21,8 @@ from sqljury.work import Work
 TOKENS: Final = 100
 """Written for one example at most."""
 
-_QUESTION: Final = re.compile(r"^[^\w\n]{0,8}(?:\d{1,3}[^\w\n]{1,8})?Q(?:uestion)?[ \d*]{0,6}:", re.I | re.M)
-_QUERY: Final = re.compile(r"^[^\w\n]{0,8}(?:SQL|Query|A|Answer)[ \w*]{0,12}:", re.I | re.M)
+_QUESTION: Final = re.compile(r"^[^\w\n]{0,8}(?:\d{1,3}[^\w\n]{1,8})?Q(?:uestion)?[ \d*]{0,6}:[*]{0,2}", re.I | re.M)
+_QUERY: Final = re.compile(r"^[^\w\n]{0,8}(?:SQL|Query|A|Answer)[ \w*]{0,12}:[*]{0,2}", re.I | re.M)
 
 
 def synthetic(task: Task, work: Work, given: Given) -> Request:
