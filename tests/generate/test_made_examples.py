@@ -328,6 +328,24 @@ def test_hostile_names_and_values_stay_out(tmp_path: Path) -> None:
     assert not any(mark in text for mark in ("im_end", "DROP", "above\n", "*/", "{a.row}", "a\nb"))
 
 
+def test_no_example_joins_by_one_of_two_keys_between_the_same_tables(tmp_path: Path) -> None:
+    file = tmp_path / "flights.db"
+    with sqlite3.connect(file) as connection:
+        connection.executescript(
+            "CREATE TABLE airport (id INTEGER PRIMARY KEY, name TEXT);"
+            "CREATE TABLE airline (id INTEGER PRIMARY KEY, name TEXT);"
+            "CREATE TABLE flight (id INTEGER PRIMARY KEY, source INT REFERENCES airport (id),"
+            " target INT REFERENCES airport (id), airline INT REFERENCES airline (id));"
+            "INSERT INTO airport VALUES (1, 'Bern'), (2, 'Rome'); INSERT INTO airline VALUES (1, 'Swift');"
+            "INSERT INTO flight VALUES (1, 1, 2, 1), (2, 2, 1, 1);"
+        )
+    connection.close()
+    with connect(file) as opened:
+        found = [sql for _, _, sql in every(opened)]
+    assert any("flight JOIN airline" in sql for sql in found)
+    assert not any("JOIN airport" in sql for sql in found)
+
+
 def test_focus_by_words_and_by_drafts(db: Database) -> None:
     task = asked("What is the rent of each stable?", db)
     assert "stable" in {table.name for table in focus(task).tables}

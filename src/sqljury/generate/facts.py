@@ -88,7 +88,10 @@ def entity(table: Table, sample: Result, dialect: str) -> Entity | None:
 
 
 def links(schema: Schema, entities: Sequence[Entity]) -> list[Link]:
-    """The keys of one column between two of the entities."""
+    """The keys of one column between two of the entities.
+
+    Not where a table has several to the same other one: a question would have to say which is meant.
+    """
     by_name = {one.table.name: one for one in entities}
     return [
         _link(child, by_name[key.ref_table], key, schema.dialect)
@@ -97,6 +100,7 @@ def links(schema: Schema, entities: Sequence[Entity]) -> list[Link]:
         if key.ref_table in by_name
         and key.ref_table != child.table.name
         and len(key.columns) == 1
+        and sum(other.ref_table == key.ref_table for other in child.table.foreign_keys) == 1
         and all(map(_tellable, (*key.columns, *key.ref_columns)))
     ]
 

@@ -35,7 +35,7 @@ def focus(task: Task, drafts: Sequence[str] = ()) -> Schema:
 
 
 def _columns(schema: Schema, at: int, scores: Sequence[float]) -> set[str]:
-    """The keys of a table, and its columns with the best scores."""
+    """The keys of a table, and its columns that are named; its first ones where hardly any is."""
     table = schema.tables[at]
     keys = {name for key in table.foreign_keys for name in key.columns} | set(table.primary_key)
     keys |= {
@@ -46,4 +46,5 @@ def _columns(schema: Schema, at: int, scores: Sequence[float]) -> set[str]:
         for name in key.ref_columns
     }
     order = sorted(range(len(table.columns)), key=lambda index: -scores[index])
-    return keys | {table.columns[index].name for index in order[:COLUMNS]}
+    named = [index for index in order if scores[index] > 0]
+    return keys | {table.columns[index].name for index in (named or order)[:COLUMNS]}
