@@ -45,8 +45,10 @@ INSERT INTO horse VALUES (1, 'Star', 'Arab', 400, 1, 1), (2, 'Moon', 'Arab', 500
 FIRST = """Sure!
 Q: Which trainers live in Bern?
 SQL: SELECT name FROM trainer WHERE city = 'Bern'
+2. JOIN
 Q: How many horses are heavier than 450?
 SQL: SELECT count(*) FROM horse WHERE wight > 450
+3. GROUP BY: the rest
 Q: Who trains Star?
 SQL: SELECT trainer.name FROM horse JOIN trainer ON horse.trainer_id = trainer.id WHERE horse.name = 'Star'
 """

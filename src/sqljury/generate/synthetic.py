@@ -23,6 +23,7 @@ TOKENS: Final = 100
 
 _QUESTION: Final = re.compile(r"^[^\w\n]{0,8}(?:\d{1,3}[^\w\n]{1,8})?Q(?:uestion)?[ \d*]{0,6}:[*]{0,2}", re.I | re.M)
 _QUERY: Final = re.compile(r"^[^\w\n]{0,8}(?:SQL|Query|A|Answer)[ \w*]{0,12}:[*]{0,2}", re.I | re.M)
+_NUMBER: Final = re.compile(r"\n[^\w\n]{0,8}\d{1,3}[.)] ")
 
 
 def synthetic(task: Task, work: Work, given: Given) -> Request:
@@ -56,12 +57,17 @@ def guidelines() -> str:
 
 
 def _features(count: int) -> str:
-    """What the first round asks."""
-    rules = guidelines()
-    features = [line[2:] for line in rules.splitlines() if line.startswith("- ")]
-    about = rules.rpartition("\n\n")[2]
-    listed = "\n".join(f"{number + 1}. {features[number % len(features)]}" for number in range(count))
-    return prompts.render("synthetic/features", count=str(count), guidelines=about, features=listed)
+    """What the first round asks: small models keep to a feature whose name they have to write before the example."""
+    listed, _, about = guidelines().rpartition("\n\n")
+    features = [line.removeprefix("- ") for line in listed.splitlines() if line.startswith("- ")]
+    numbered = [f"{number + 1}. {features[number % len(features)]}" for number in range(count)]
+    return prompts.render(
+        "synthetic/features",
+        count=str(count),
+        guidelines=about,
+        features="\n".join(numbered),
+        first=numbered[0].partition(":")[0],
+    )
 
 
 def _written(prompt: str, count: int, task: Task, work: Work, spent: list[Cost]) -> list[Shot]:
@@ -76,10 +82,15 @@ def read(reply: str) -> Iterator[Shot]:
     """The examples in a reply; what is not a question with a query after it is passed over."""
     for piece in _QUESTION.split(reply)[1:]:
         question, *queries = _QUERY.split(piece)
-        sql = " ".join(extract_sql(_unticked("\n".join(queries[:1]))).splitlines())
+        sql = " ".join(extract_sql(_unticked(_own("".join(queries[:1])))).splitlines())
         text = question.strip().strip('*"').strip()
         if sql and text and "\n" not in text:
             yield Shot(text, sql)
+
+
+def _own(text: str) -> str:
+    """What belongs to a query: not the number of the next example."""
+    return _NUMBER.split(text, maxsplit=1)[0]
 
 
 def _unticked(text: str) -> str:
