@@ -36,7 +36,7 @@ def synthetic(task: Task, work: Work, given: Given) -> Request:
     count = given.examples or EXAMPLES
     second = count * 2 // 5
     spent: list[Cost] = []
-    part = render(focus(task, given.drafts), form="compact")
+    part = render(focus(task, given.drafts), form="compact").strip()
 
     def written(prompt: str, wanted: int) -> list[Shot]:
         return given.kept.get(
