@@ -29,6 +29,7 @@ from sqljury.generate import GENERATORS
 from sqljury.generate.base import Given
 from sqljury.generate.direct import messages
 from sqljury.generate.grammar import grammar
+from sqljury.generate.kept import Kept
 from sqljury.generate.pool import Pool
 from sqljury.keywords import by_model
 from sqljury.llm.base import LanguageModel, Sampling, derive_seed
@@ -79,6 +80,7 @@ class Pipeline:
     allowance: Allowance = UNLIMITED
     pool: Pool | None = None
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
+    kept: Kept = field(default_factory=Kept, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for part in self.recipe.generate:
@@ -195,7 +197,7 @@ class Pipeline:
         part = self.recipe.generate[number]
         seed = derive_seed(work.seed, "generate", number)
         ranked = sorted((one for one in before if one.sql), key=lambda one: not one.result.ok)
-        given = Given(tuple(one.sql for one in ranked), part.examples, self.pool, seed)
+        given = Given(tuple(one.sql for one in ranked), part.examples, self.pool, seed, self.kept)
         request = GENERATORS[part.generator](task, work, given)
         sampling = Sampling(
             temperature=part.temperature,
