@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -55,8 +56,9 @@ def spider(
     examples = dataset.load(data, split)
     if limit is not None:
         examples = dataset.sample(examples, limit, seed)
+    opened = partial(open_model, cache=cache)
     pipeline = replace(
-        Pipeline.from_recipe(recipe, open_model(model, cache=cache), Limits(seconds=timeout)),
+        Pipeline.from_recipe(recipe, opened(model), Limits(seconds=timeout), opened),
         allowance=allowance(budget_seconds, budget_tokens),
         pool=pool_of(shots),
     )
