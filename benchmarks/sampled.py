@@ -62,7 +62,8 @@ def sampled(data: Path, entry: dict[str, str], model: LanguageModel, samples: in
         values = cache(partial(prepared.index, db, introspect(db)))
         work = Work(db, model, LIMITS, own, values=values)
         sampling = Sampling(temperature=TEMPERATURE, top_p=0.95, max_tokens=300, seed=own, stop=STOP)
-        written = [extract_sql(one.text) for one in model.complete(messages(task), sampling, samples).completions]
+        replies = model.complete(messages(task), sampling, samples).completions if samples else ()
+        written = [extract_sql(one.text) for one in replies]
         candidates = [Candidate(sql, "direct", result=db.execute(sql, LIMITS)) for sql in written if sql]
         repaired = [repair(one, task, work, names=True, dialect=True) for one in candidates]
         yield Sampled(entry, task, work, group(repaired))

@@ -357,7 +357,7 @@ def ask(
         if model is None or isinstance(model, str):
             model = open_model(model)
             stack.callback(getattr(model, "close", _nothing))
-        pipeline = replace(Pipeline.from_recipe(recipe, model, limits), allowance=allowance)
+        pipeline = replace(Pipeline.from_recipe(recipe, model, limits, open_model), allowance=allowance)
         if pipeline.judge is not model:
             stack.callback(getattr(pipeline.judge, "close", _nothing))
         return pipeline.answer(asked, database, seed=seed, notes=known)

@@ -17,8 +17,8 @@ def open_model(
     """The model of that name: one of the catalogue, a ``.gguf`` file, or a service such as ``openai:NAME``.
 
     Without a name, ``SQLJURY_MODEL`` or the embedded default. ``cache`` keeps replies between runs; ``ledger``
-    counts calls, tokens and dollars at ``price`` and holds them to its budget; several models may share one. Raises ``WeightsError``, ``MissingExtraError``,
-    ``ModelAuthError`` or ``ModelError``.
+    counts calls, tokens and dollars at ``price`` and holds them to its budget; several models may share one. Raises
+    ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
     """
     model = _bare(name or os.environ.get("SQLJURY_MODEL") or models.DEFAULT)
     if ledger is not None or price is not None:

@@ -77,8 +77,8 @@ class StopPart:
 class SelectPart:
     """The way to choose among candidates; ``groups`` is how many different results a judge compares, 0 for all.
 
-    ``judge`` is the model that compares, by what ``open_model`` takes: a name of the catalogue, the path of a GGUF file,
-    a service's model. Where it is empty, the model that wrote the queries.
+    ``judge`` is the model that compares, by what ``open_model`` takes: a name of the catalogue, a GGUF file's path, a
+    service's model. Where it is empty, the model that wrote the queries.
     """
 
     selector: str = "consistency"

@@ -1,7 +1,7 @@
 """What a failed query names that is not there, and what it may have meant: lines for a prompt.
 
-Read off the parsed query and the schema rather than off the engine's message: four engines word theirs in four ways, and
-each tells of one name only. Every name in a line is quoted as a query needs it and cannot leave its line.
+Read off the parsed query and the schema rather than off the engine's message: four engines word theirs in four ways,
+and each tells of one name only. Every name in a line is quoted as a query needs it and cannot leave its line.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _ALL: Final = 12
 _COMPARED: Final = 4_000
 _ROW_IDS: Final = frozenset({"rowid", "oid", "_rowid_", "ctid"})
 _WORD: Final = re.compile(r"\w+")
+_BARE: Final = re.compile(r"[^\W\d]\w{0,40}")
 
 
 def unknown(sql: str, schema: Schema) -> list[str]:
@@ -118,7 +119,8 @@ class _Reader:
         if isinstance(source, Scope):
             query = source.expression
             named = query.named_selects if isinstance(query, exp.Query) else [""]
-            renamed = isinstance(node.args.get("alias"), exp.TableAlias) and node.args["alias"].columns
+            aliases = [one.args["alias"] for one in (node, query.parent) if one is not None and one.args.get("alias")]
+            renamed = any(isinstance(one, exp.TableAlias) and one.columns for one in aliases)
             return None if renamed or not all(named) or "*" in named else list(named)
         if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
             return None
@@ -160,7 +162,7 @@ class _Reader:
 
     def _lacking(self, column: exp.Column, said: str, meant: Collection[str]) -> str:
         """``said``, with where the column is, or else the nearest of the sources ``meant`` and of other tables."""
-        here = [alias for alias in self._owners(column)]
+        here = self._owners(column)
         if here:
             return f"{said}; {self._qualify(here[0], column.name)} is there"
         near = [one for alias in meant for one in self._near(column.name, alias)][:_NAMES]
@@ -189,7 +191,9 @@ class _Reader:
     def _joins(self, route: Route) -> str:
         joins = []
         for start, step in route:
-            alias = self._own(start) if start in self._tables else self._table(find(self._schema, start) or step.table)
+            alias = (
+                self._alias(start) if start in self._tables else self._table(find(self._schema, start) or step.table)
+            )
             pairs = zip(step.here, step.there, strict=True)
             on = [f"{alias}.{self._own(h)} = {self._table(step.table)}.{self._own(t)}" for h, t in pairs]
             joins.append(f"JOIN {self._table(step.table)} ON {' AND '.join(on)}")
@@ -250,12 +254,17 @@ class _Reader:
         """An alias with its table; the table alone where it has no other name."""
         table = self._tables.get(alias)
         if table is None or table.name.lower() == alias.lower():
-            return self._own(alias)
-        return f"{self._own(alias)} ({self._table(table)})"
+            return self._alias(alias)
+        return f"{self._alias(alias)} ({self._table(table)})"
+
+    def _alias(self, alias: str) -> str:
+        """A table's name as it must be quoted; any other alias as the query wrote it, where that is a word."""
+        table = self._tables.get(alias)
+        return alias if (table is None or table.name != alias) and _BARE.fullmatch(alias) else self._own(alias)
 
     def _qualify(self, alias: str, name: str) -> str:
         names = self._sources[alias] or ()
-        return f"{self._own(alias)}.{self._own(next((one for one in names if one.lower() == name.lower()), name))}"
+        return f"{self._alias(alias)}.{self._own(next((one for one in names if one.lower() == name.lower()), name))}"
 
     def _own(self, name: str) -> str:
         return text.name(name, self._schema.dialect)
