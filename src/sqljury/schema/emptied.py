@@ -39,7 +39,8 @@ def emptied(sql: str, schema: Schema, finds: Finds) -> list[str]:
 
 
 def _lines(select: exp.Select, dialect: str, finds: Finds) -> list[str]:
-    lines, left = [], TRIED
+    lines: list[str] = []
+    left = TRIED
     for condition, without in _conditions(select):
         if left <= 1 or (found := finds(_limited(without).sql(dialect=dialect))) is None:
             return lines

@@ -63,7 +63,7 @@ def unknown_functions(sql: str, dialect: str, known: Collection[str], error: str
     except SqlglotError:
         return []
     called = (one.text for one, following in pairwise(tokens) if following.token_type.name == "L_PAREN")
-    lines = {}
+    lines: dict[str, None] = {}
     for name in called:
         if name.lower() in said and name.lower() not in known and _WORD.fullmatch(name):
             near = difflib.get_close_matches(name.lower(), [one.lower() for one in known], _NAMES)
