@@ -96,6 +96,10 @@ def test_masked_values_are_not_told(db: Database) -> None:
             "SELECT 1 FROM mayor m JOIN city c ON c.id = m.city_id JOIN river r ON r.city_id = c.id WHERE c.id > 0",
             ["the join with river AS r ON r.city_id = c.id finds nothing, whatever the conditions"],
         ),
+        (
+            "SELECT 1 FROM city, mayor WHERE city.id = mayor.city_id AND people < 1",
+            ["without the condition people < 1 it finds rows"],
+        ),
         ("SELECT name FROM city WHERE people > 1000 AND id > 1000", []),  # no single one
         ("SELECT name FROM city WHERE people > 1000 INTERSECT SELECT name FROM mayor", []),
     ],
@@ -119,6 +123,12 @@ def test_the_search_is_bounded(db: Database) -> None:
     sql = f"SELECT name FROM city WHERE {' AND '.join(f'id > {1000 + n}' for n in range(30))}"
     advise(Candidate(sql, "direct", result=Result()), task, replace(work, db=Counting()))  # type: ignore[arg-type]
     assert 0 < len(ran) <= 5
+    ran.clear()
+    listed = ", ".join(repr(str(number)) for number in range(900))
+    sql = f"SELECT name FROM city WHERE name IN ({listed})"
+    lines = advise(Candidate(sql, "direct", result=Result()), task, replace(work, db=Counting()))  # type: ignore[arg-type]
+    assert len(lines) == 2
+    assert len(ran) <= 25
 
 
 def test_names_and_functions_that_are_not_there(db: Database) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from sqljury.db.base import error_kind
 from sqljury.db.readonly import FORBIDDEN_FUNCTIONS, allowed_functions
-from sqljury.errors import SqljuryError
+from sqljury.errors import DatabaseError, QueryError
 from sqljury.schema import text
 from sqljury.schema.bind_values import Has, lacking
 from sqljury.schema.emptied import emptied
@@ -22,6 +22,8 @@ from sqljury.work import Work
 
 SEEK_SECONDS: Final = 2.0
 """For each query that only looks for a reason."""
+ASKED: Final = 20
+"""Texts of one query that are looked for."""
 _TEXTS: Final = 2
 _VALUES: Final = 3
 _LISTED: Final = 500
@@ -43,18 +45,30 @@ def advise(candidate: Candidate, task: Task, work: Work) -> list[str]:
     if kind is not None or candidate.result.rows:
         return []
     missing = lacking(candidate.sql, task.schema, stored(task.schema, work))
-    lines = [_value_line(table, column, value, task, work) for table, column, value in dict.fromkeys(missing)]
-    return lines[:_TEXTS] or emptied(candidate.sql, task.schema, lambda sql: _finds(sql, work))
+    told = list(dict.fromkeys(missing))[:_TEXTS]
+    lines = [_value_line(table, column, value, task, work) for table, column, value in told]
+    return lines or emptied(candidate.sql, task.schema, lambda sql: _finds(sql, work))
 
 
 def stored(schema: Schema, work: Work) -> Has:
-    """Whether a column has a text, asked of the database itself for at most ``SEEK_SECONDS``."""
+    """Whether a column has a text, asked of the database itself: for ``SEEK_SECONDS``, and ``ASKED`` times in all.
+
+    After the first question that could not be answered in that time no more are asked: a table that large has no
+    index on the column.
+    """
     from sqlglot import exp
 
+    left = ASKED
+
     def has(table: Table, column: str, value: str) -> bool:
+        nonlocal left
+        if left <= 0:
+            return True
         literal = exp.Literal.string(value).sql(dialect=schema.dialect)
         where = f"{_from(table, schema)} WHERE {quote_name(column, schema.dialect)} = {literal}"
-        return _finds(f"SELECT 1 FROM {where} LIMIT 1", work) is not False  # noqa: S608 - quoted
+        found = work.db.execute(f"SELECT 1 FROM {where} LIMIT 1", Limits(SEEK_SECONDS, rows=1), work.cancel)  # noqa: S608
+        left = 0 if error_kind(found) == "limit" else left - 1
+        return not found.ok or bool(found.rows)
 
     return has
 
@@ -70,7 +84,7 @@ def _functions(work: Work) -> frozenset[str]:
         return allowed_functions(work.db.dialect)
     try:
         names = work.db.catalog("SELECT DISTINCT name FROM pragma_function_list")
-    except SqljuryError:
+    except (DatabaseError, QueryError):
         return frozenset()
     return frozenset(str(name).lower() for (name,) in names) - FORBIDDEN_FUNCTIONS["sqlite"]
 
@@ -91,7 +105,7 @@ def _searched(table: Table, column: str, value: str, task: Task, work: Work) -> 
     assert work.values is not None
     try:
         matches = work.values().search(value, _SEARCHED)
-    except SqljuryError:
+    except DatabaseError:
         return [], ""
     same = [one for one in matches if one.value.casefold() == value.casefold()]
     other = next((_place(one.table, one.column, task.schema) for one in same if one.column != column), "")

@@ -67,6 +67,12 @@ def _conditions(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
             continue
         terms = list(node.this.flatten()) if isinstance(node.this, exp.And) else [node.this]
         for at, term in enumerate(terms):
+            if (
+                isinstance(term, exp.EQ)
+                and isinstance(term.this, exp.Column)
+                and isinstance(term.expression, exp.Column)
+            ):
+                continue  # a join of tables with a comma between them: without it every row meets every other
             rest = [other.copy() for place, other in enumerate(terms) if place != at]
             without = select.copy()
             without.set(clause, type(node)(this=exp.and_(*rest)) if rest else None)
