@@ -1,18 +1,19 @@
 """How well a model judges queries that differ: right against wrong answers to the same question, by form of the prompt.
 
-    python benchmarks/judge.py --data ../shared/spider --limit 25 --seed 7 [--samples 8] [--judge MODEL] [--ranker]
+    python benchmarks/judge.py --data ../shared/spider --limit 25 --seed 7 [--judge MODEL] [--selectors ranker,first]
 
 Candidates are sampled as in sampled.py. Of each question that has right and wrong groups, the largest right one stands
 against the largest wrong ones, --pairs of them. A line for a pair as it goes: the chance given to the right query when
 shown first and when shown second, for each form. Then for each form: decided rightly over both orders, in each order,
 the mean chance of the first place (0.5 is without bias) and how much of the distribution the letters have.
-With --ranker the ranker's choice among all groups too, with one order and with as many as it asks for.
+With --selectors also which of these choose a right query of such a question, among its --groups largest groups.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import exp
 from pathlib import Path
 from statistics import mean
@@ -24,6 +25,7 @@ from sqljury.llm.base import Completion, LanguageModel, Message, Sampling
 from sqljury.llm.open import open_model
 from sqljury.schema.render import render
 from sqljury.schema.used import used
+from sqljury.select import SELECTORS
 from sqljury.select.base import groups
 from sqljury.select.consistency import choose_in
 from sqljury.select.judge import ALTERNATIVES, probabilities, shown
@@ -104,21 +106,37 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--pairs", type=int, default=2, help="pairs of one question at most")
     parser.add_argument("--judge", help="another model than the one that wrote the queries")
-    parser.add_argument("--forms", default=",".join(FORMS))
+    parser.add_argument("--forms", default=",".join(FORMS), help="forms of the prompt, with commas; empty for none")
+    parser.add_argument("--selectors", default="", help="selectors, with commas")
+    parser.add_argument("--groups", type=int, default=4)
     options = parser.parse_args()
     model = open_model(None)
     judge = open_model(options.judge) if options.judge else model
-    forms = {name: FORMS[name] for name in options.forms.split(",")}
+    forms = {name: FORMS[name] for name in filter(None, options.forms.split(","))}
+    selected: dict[str, list[bool]] = {name: [] for name in filter(None, options.selectors.split(","))}
     found: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in forms}
     for entry in chosen(options.data, options.limit, options.seed):
         with sampled(options.data, entry, model, options.samples, options.seed) as one:
-            for right, wrong in pairs(one, options.pairs):
+            compared = pairs(one, options.pairs)
+            for right, wrong in compared:
                 for name, form in forms.items():
                     before, letters, seconds = first_wins(judge, form(one.task, right, wrong))
                     after, more, again = first_wins(judge, form(one.task, wrong, right))
                     found[name].append((before, 1 - after, (letters + more) / 2, (seconds + again) / 2))
                 said = " ".join(f"{name} {rows[-1][0]:.2f} {rows[-1][1]:.2f}" for name, rows in found.items())
                 print(entry["db_id"], said, flush=True)
+            for name, rights in selected.items() if compared else ():
+                choice = SELECTORS[name](options.groups)(one.candidates, one.task, replace(one.work, model=judge))
+                rights.append(choice.index is not None and one.right(one.candidates[choice.index].sql))
+                scores = " ".join(f"{score:.2f}" for score in choice.scores)
+                print(entry["db_id"], name, "right" if rights[-1] else "wrong", scores, flush=True)
+    report(found)
+    for name, rights in selected.items():
+        print(f"{name}: right on {sum(rights)} of {len(rights)} questions that have right and wrong groups")
+
+
+def report(found: dict[str, list[tuple[float, float, float, float]]]) -> None:
+    """A line for each form of the prompt."""
     for name, rows in found.items():
         both = mean((first + second) / 2 > 0.5 for first, second, *_ in rows)
         orders = [mean(row[at] > 0.5 for row in rows) for at in (0, 1)]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,3 +132,11 @@ def test_no_text_breaks_it(name: str, sql: str, dialect: str) -> None:
     for text in (f"SELECT {sql} FROM singer", f"SELECT t.x FROM {sql}"):
         found = unknown(text, Schema("x", dialect, (Table(name or "t", (Column(name or "c"),)),)))
         assert all("\n" not in line and "<|" not in line for line in found)
+
+
+def test_a_query_of_many_unknown_names_takes_no_long_time() -> None:
+    wide = Schema("x", "sqlite", (Table("t", tuple(Column(f"some_column_{n}") for n in range(2000))),))
+    begun = time.perf_counter()
+    lines = unknown(f"SELECT {', '.join(f'other_{n}_column' for n in range(300))} FROM t", wide)
+    assert len(lines) == LINES
+    assert time.perf_counter() - begun < 10

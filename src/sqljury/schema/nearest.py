@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -46,10 +46,20 @@ def unknown(sql: str, schema: Schema) -> list[str]:
         return []
     try:
         scopes = traverse_scope(sqlglot.parse_one(sql, dialect=schema.dialect))
-        lines = dict.fromkeys(line for scope in scopes for line in _Reader(scope, schema).lines())
+        found = (line for scope in scopes for line in _Reader(scope, schema).lines())
+        return _first(found)
     except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
         return []  # a parser's own bug on odd text too
-    return list(lines)[:LINES]
+
+
+def _first(found: Iterable[str]) -> list[str]:
+    """Different lines, ``LINES`` at most; the rest is not even looked for."""
+    lines: dict[str, None] = {}
+    for line in found:
+        lines[line] = None
+        if len(lines) == LINES:
+            break
+    return list(lines)
 
 
 def unknown_functions(sql: str, dialect: str, known: Collection[str], error: str) -> list[str]:
@@ -62,14 +72,18 @@ def unknown_functions(sql: str, dialect: str, known: Collection[str], error: str
         tokens = sqlglot.tokenize(sql, read=dialect) if can_be_parsed(sql, dialect) else []
     except SqlglotError:
         return []
-    called = (one.text for one, following in pairwise(tokens) if following.token_type.name == "L_PAREN")
-    lines: dict[str, None] = {}
-    for name in called:
-        if name.lower() in said and name.lower() not in known and _WORD.fullmatch(name):
-            near = difflib.get_close_matches(name.lower(), [one.lower() for one in known], _NAMES)
-            instead = f"; nearest: {', '.join(near)}" if near else ""
-            lines[f"{DIALECT_NAMES.get(dialect, dialect)} has no function {text.plain(name, 40)}{instead}"] = None
-    return list(lines)[:LINES]
+    called = {one.text for one, following in pairwise(tokens) if following.token_type.name == "L_PAREN"}
+    return _first(
+        _function_line(name, dialect, known)
+        for name in sorted(called)
+        if name.lower() in said and name.lower() not in known and _WORD.fullmatch(name)
+    )
+
+
+def _function_line(name: str, dialect: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name.lower(), sorted(one.lower() for one in known), _NAMES)
+    instead = f"; nearest: {', '.join(near)}" if near else ""
+    return f"{DIALECT_NAMES.get(dialect, dialect)} has no function {text.plain(name, 40)}{instead}"
 
 
 def nearest(name: str, names: Sequence[str], most: int = _NAMES) -> list[str]:
@@ -108,8 +122,9 @@ class _Reader:
         yield from map(self._table_line, self._missing)
         if self._missing or not self._sources:
             return
-        for column in self._scope.find_all(exp.Column):
-            if isinstance(column.this, exp.Identifier) and (line := self._line(column)):
+        named = [column for column in self._scope.find_all(exp.Column) if isinstance(column.this, exp.Identifier)]
+        for column in {(one.table, one.name, one.this.quoted): one for one in named}.values():
+            if line := self._line(column):
                 yield line[: text.COMMENT_CHARS * 2]
 
     def _outputs(self, alias: str, node: exp.Expr, source: object) -> Sequence[str] | None:
