@@ -54,3 +54,13 @@ def test_json(zoo: Path, sqljury) -> None:  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize(("arguments", "code"), [(("search", "nowhere.db", "a"), 3), (("search", "a.db"), 2), ((), 2)])
 def test_exit_codes(arguments: tuple[str, ...], code: int, sqljury) -> None:  # type: ignore[no-untyped-def]
     assert sqljury(*arguments).returncode == code
+
+
+def test_access_rules_leave_columns_out(zoo: Path, sqljury) -> None:  # type: ignore[no-untyped-def]
+    assert sqljury("search", zoo, "ant").stdout != "nothing near\n"
+    masked = sqljury("search", zoo, "ant", "--mask", "animal.name")
+    assert (masked.returncode, masked.stdout) == (0, "nothing near\n")
+    assert sqljury("build", zoo, "--mask", "animal.name").stdout.startswith("0 values of 0 columns\n")
+    wrong = sqljury("build", zoo, "--deny", "animal.nmae")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr == "sqljury: deny: 'animal.nmae' matches no table or column; check the spelling\n"

@@ -29,16 +29,31 @@ def one_line(process: subprocess.Popen[str], code: int, *words: str) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("recipe", ["default", "fast"])  # in threads, and in the main thread within SQLite
-def test_ctrl_c_stops_running_queries(start: Start, zoo: Path, recipe: str) -> None:
+def test_a_signal_stops_running_queries(start: Start, zoo: Path, recipe: str, asked: signal.Signals) -> None:
     process = start(ENDLESS, "ask", "How many?", "--db", str(zoo), "--timeout", "20", "--recipe", recipe)
     time.sleep(2.5)
     assert process.poll() is None
     began = time.perf_counter()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(asked)
     out, error = process.communicate(timeout=30)
     assert time.perf_counter() - began < 2
     assert (process.returncode, out, error) == (130, "", "sqljury: stopped\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+def test_a_signal_leaves_no_copies_of_files_behind(start: Start, tmp_path: Path) -> None:
+    table, kept = tmp_path / "zoo.csv", tmp_path / "tmp"
+    table.write_bytes("name\nbär\nlöwe\n".encode("cp1252"))
+    kept.mkdir()
+    process = start(ENDLESS, "ask", "How many?", "--db", str(table), "--timeout", "20", env={"TMPDIR": str(kept)})
+    time.sleep(4)
+    assert process.poll() is None
+    assert any("files" in path.name for path in kept.iterdir())
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=30) == 130
+    assert not [path for path in kept.iterdir() if "files" in path.name]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")

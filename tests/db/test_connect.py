@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 import time
+import traceback
 from pathlib import Path
 
 import pytest
@@ -154,9 +155,49 @@ def test_without_permission(shop: Path) -> None:
         "host=h password=sECret",
         "sqlite://u:sECret@h/x",
         "duckdb://u:sECret@h/x",
+        "sqlite:///u:sECret@h/x",
+        "duckdb:///u:12/sECret@h/x",
+        "postgresql:/u:12/sECret@h/x",
+        "u:my sECret@h/x",
+        "Server=h;Uid=u;Pwd=sECret",
+        "u:sECret@postgresql://h/x",
     ],
 )
 def test_what_may_hold_a_password_is_not_shown(target: str) -> None:
     with pytest.raises(DatabaseError) as caught:
         connect(target)
     assert "sECret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "mysql", "mariadb"])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "u:12/sECret@h/x",
+        "u:/sECret@h/x",
+        "u:12/3/sECret@h:1/x?sslmode=disable",
+        "u:12@34/sECret@h/x",
+        "u:12@sECret@127.0.0.1:1/x",
+        "u:12@sECret/@127.0.0.1:1/x",
+        "u:12?sECret=1@h/x",
+        "u:12?sECret@h/x",
+        "u:12#sECret@h:1x/x",
+        "u:[sECret@h:1x/x",
+        "u:sECret%ZZ@h/x",
+        ":12/sECret@h/x",
+        "h:1/x?password=12&sECret=1",
+        "h:1/x?password=12#sECret",
+    ],
+)
+def test_a_password_with_odd_characters_is_not_shown(scheme: str, rest: str) -> None:
+    with pytest.raises(DatabaseError) as caught:
+        connect(f"{scheme}://{rest}")
+    assert_one_clear_line(caught.value)
+    assert "sECret" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_files_whose_names_look_like_urls(shop: Path) -> None:
+    odd = shop.with_name("u:12@h.db")
+    shutil.move(shop, odd)
+    connect(odd).close()
+    connect(f"sqlite:///{odd}").close()

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import datetime
+import shutil
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +16,7 @@ from sql_corpus import statements
 
 from sqljury.db.base import Database, error_kind
 from sqljury.db.duckdb import MAX_WORKERS, DuckDBDatabase
-from sqljury.errors import DatabaseError, QueryError
+from sqljury.errors import DatabaseError, NotADatabaseError, QueryError
 from sqljury.types import Limits
 
 duckdb = pytest.importorskip("duckdb")
@@ -214,6 +216,43 @@ def test_a_worker_that_dies_is_replaced(template: Path) -> None:
     with DuckDBDatabase(template) as db:
         db._idle[0].worker.close()
         assert db.execute("SELECT 1").ok
+
+
+def test_the_start_of_a_process_obeys_limit_and_cancel(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with DuckDBDatabase(template) as db:
+        db._idle.pop().worker.close()
+        code = "import time; time.sleep(20)"  # as with a damaged catalogue that takes long to read
+        monkeypatch.setattr("sqljury.db.duckdb_worker.arguments", lambda _: [sys.executable, "-c", code])
+        for limits, kind in ((Limits(seconds=0.4), "limit"), (Limits(seconds=20), "cancelled")):
+            cancel = threading.Event()
+            timer = threading.Timer(0.4, cancel.set) if kind == "cancelled" else threading.Timer(0, lambda: None)
+            timer.start()
+            start = time.monotonic()
+            result = db.execute("SELECT 1", limits, cancel)
+            assert error_kind(result) == kind, result.error
+            assert 0.3 < time.monotonic() - start < 1.4
+            timer.join()
+        monkeypatch.undo()
+        assert db.execute("SELECT 1").rows == ((1,),)
+
+
+def test_a_file_that_cannot_be_opened_in_time(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import time; time.sleep(20)"
+    monkeypatch.setattr("sqljury.db.duckdb_worker.arguments", lambda _: [sys.executable, "-c", code])
+    monkeypatch.setattr("sqljury.db.duckdb._OPEN_LIMITS", Limits(seconds=0.2))
+    with pytest.raises(NotADatabaseError, match=r"cannot be opened within 0\.2 s"):
+        DuckDBDatabase(template)
+
+
+def test_macros_are_those_of_the_file_that_is_there(template: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copy(template, tmp_path / "shop.duckdb"))
+    other = tmp_path / "other.duckdb"
+    with duckdb.connect(str(other)) as connection:
+        connection.execute("CREATE MACRO upper(x) AS 'mine'")
+    with DuckDBDatabase(path) as db:
+        assert db.execute("SELECT upper('a')").rows == (("A",),)
+        other.replace(path)
+        assert "is a macro of the database" in str(db.execute("SELECT upper('a')").error)
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:

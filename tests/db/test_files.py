@@ -3,6 +3,8 @@ from __future__ import annotations
 import datetime
 import gzip
 import os
+import random
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,20 @@ def rows(path: Path, table: str = "") -> tuple[tuple[str, ...], tuple[Any, ...]]
         ("a,b\n,x\n3,\n", ("a", "b"), ((None, "x"), (3, None))),
         ("a,a\n1,2\n", ("a", "a_1"), ((1, 2),)),
         ("größe,名前\n1,猫\n", ("größe", "名前"), ((1, "猫"),)),
+        ("sep=;\na;b\n1;2\n", ("a", "b"), ((1, 2),)),
+        ("\ufeffsep=\t\r\na\tb\r\n1\t2\r\n", ("a", "b"), ((1, 2),)),
+        ('a,b\n1,"1,234.50"\n2,"12,000"\n3,5\n', ("a", "b"), ((1, 1234.5), (2, 12000.0), (3, 5.0))),
+        ('a,b\n1,"001,002"\n2,"103"\n', ("a", "b"), ((1, "001,002"), (2, "103"))),
+        ("a;b\n1;1,234.50\n2;12,000.00\n", ("a", "b"), ((1, 1234.5), (2, 12000.0))),
+        ('a,b\n1,"1,23"\n2,"1,234"\n', ("a", "b"), ((1, "1,23"), (2, "1,234"))),
+        ("a;b\n10.0.0.1;1.234,5\n10.0.0.2;2,5\n", ("a", "b"), (("10.0.0.1", "1.234,5"), ("10.0.0.2", "2,5"))),
+        ("a;b\n1,5;1.5\n2,5;2.5\n", ("a", "b"), (("1,5", 1.5), ("2,5", 2.5))),
+        ("region,2022,2023\nN,1.5,2\nS,4,\n", ("region", "2022", "2023"), (("N", 1.5, 2), ("S", 4.0, None))),
+        ("region,2022,2023\nN,1,2\nS,4,5\n", ("region", "2022", "2023"), (("N", 1, 2), ("S", 4, 5))),
+        ("Ann,1990,1991\nBo,1985,1986\n", ("column0", "column1", "column2"), (("Ann", 1990, 1991), ("Bo", 1985, 1986))),
+        ("a;t\n1;31.12.2023 14:30\n", ("a", "t"), ((1, "2023-12-31 14:30:00"),)),
+        ("a;t\n1,5;31.12.2023 14:30:05\n", ("a", "t"), ((1.5, "2023-12-31 14:30:05"),)),
+        ("t\n2024-01-02T10:00:00Z\n", ("t",), (("2024-01-02 10:00:00+00",),)),
         ("a\n" + "1\n" * 30000 + "x\n", ("a",), (*((("1",),) * 10000),)),
     ],
 )
@@ -131,6 +147,22 @@ def test_workbook(tmp_path: Path) -> None:
     )
 
 
+def test_a_title_above_and_years_across(tmp_path: Path) -> None:
+    sheets = {
+        "title": [["Report of 2024"], [], ["in EUR"], ["who", "much"], ["Ann", 1], [None, 2]],
+        "years": [["Region", 2022, 2023, None], ["N", 1, 2, "x"]],
+        "one": [["names"], ["Ann"], ["Bo"]],
+        "remarks": [["names"], ["Ann"], ["Bo", "new"], ["Cem"]],
+        "no header": [["Ann", 1990, 1991], ["Bo", 1980, 1982]],
+    }
+    path = workbook(tmp_path / "b.xlsx", sheets)
+    assert rows(path, "b_title") == (("who", "much"), (("Ann", 1), (None, 2)))
+    assert rows(path, "b_years") == (("Region", "2022", "2023", "column3"), (("N", 1, 2, "x"),))
+    assert rows(path, "b_one") == (("names",), (("Ann",), ("Bo",)))
+    assert rows(path, "b_remarks") == (("names", "column1"), (("Ann", None), ("Bo", "new"), ("Cem", None)))
+    assert rows(path, "b_no_header") == (("column0", "column1", "column2"), (("Ann", 1990, 1991), ("Bo", 1980, 1982)))
+
+
 def test_every_sheet_is_a_table(tmp_path: Path) -> None:
     sheets = {"Q1 Q2": [["a", "a"], [1, 2]], "no header": [[1, "x"], [2, "y"]]}
     path = workbook(tmp_path / "b.xlsx", sheets)
@@ -177,6 +209,58 @@ def test_names_that_mean_something_elsewhere(tmp_path: Path, name: str) -> None:
     assert rows(tmp_path / name) == (("a",), ((1,),))
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "xlsx"])
+def test_a_name_like_a_pattern_is_not_taken_for_one(tmp_path: Path, ending: str) -> None:
+    folder = tmp_path / "year=2024" / "x[0-9]*"
+    folder.mkdir(parents=True)
+    for name, value in (("[p]?", 1), ("p1", 2), ("[p]a", 3)):
+        path = folder / f"{name}.{ending}"
+        if ending == "xlsx":
+            workbook(path, {"s": [["a"], [value]]})
+        elif ending == "csv":
+            path.write_text(f"a\n{value}\n")
+        else:
+            target = str(path).replace("'", "''")
+            duckdb.sql(f"COPY (SELECT {value} AS a) TO '{target}' (FORMAT {ending})")
+    # Neither may DuckDB read the neighbours, nor make a column of the folder's name.
+    assert rows(folder / f"[p]?.{ending}") == (("a",), ((1,),))
+    with connect(folder) as db:
+        names = [entry.name for entry in introspect(db).tables]
+        found = {row for name in names for row in db.execute(f"SELECT * FROM {name}").rows}
+        assert found == {(1,), (2,), (3,)}
+
+
+def test_temporary_folders_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "old.csv").write_bytes("a\nü\n".encode("cp1252"))
+    workbook(tmp_path / "book.xlsx", {"s": [["a"], [1]]})
+    (tmp_path / "tmp[p]*").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp[p]*"))
+    assert rows(tmp_path / "old.csv") == (("a",), (("ü",),))
+    assert rows(tmp_path / "book.xlsx") == (("a",), ((1,),))
+
+
+def test_links_out_of_the_folder_are_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "s.csv").write_text("secret\n1\n")
+    data = tmp_path / "data"
+    (data / "inside").mkdir(parents=True)
+    (data / "inside" / "s.csv").write_text("a\n1\n")
+    (data / "in.csv").symlink_to("inside/s.csv")
+    assert rows(data) == (("a",), ((1,),))
+    assert rows(data / "*.csv") == (("a",), ((1,),))
+    (data / "out.csv").symlink_to(tmp_path / "private" / "s.csv")
+    (data / "folder").symlink_to(tmp_path / "private")
+    for target in (data, data / "*.csv", data / "fo*" / "*.csv", data / "**" / "s.csv"):
+        with pytest.raises(DatabaseError, match="is a link to a file outside"):
+            connect(target)
+    monkeypatch.chdir(data)
+    with pytest.raises(DatabaseError, match=r"^out.csv: is a link to a file outside \.;"):
+        connect("o*.csv")
+    # What is named itself is meant, and so is a folder that is a link.
+    assert rows(data / "out.csv") == (("secret",), ((1,),))
+    assert rows(data / "folder") == (("secret",), ((1,),))
+
+
 def test_a_title_is_no_sql(tmp_path: Path) -> None:
     (tmp_path / "victim.csv").write_text("a\n1\n")
     title = f"x': 'INT'}}); COPY (SELECT 2 AS a) TO '{tmp_path / 'victim.csv'}'; --"
@@ -211,6 +295,7 @@ def test_what_changed_in_the_file_is_seen(tmp_path: Path) -> None:
         ("x.csv", b"", "is an empty file"),
         ("x.csv", b"\n\n", "is an empty file"),
         ("x.csv", b"a\x00b,c\n", "zero bytes"),
+        ("x.csv", random.Random(1).randbytes(2000), "no separator makes columns of it"),
         ("x.csv.gz", b"not gzip", "cannot be read as csv"),
         ("x.parquet", b"PAR1xxxxPAR1", "cannot be read as parquet"),
         ("x.parquet", b"", "is an empty file"),
@@ -250,8 +335,13 @@ def test_nothing_to_read(tmp_path: Path) -> None:
 def test_one_bad_file_among_good_ones_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
     (tmp_path / "b.parquet").write_text("broken")
-    with pytest.raises(NotADatabaseError, match=r"b\.parquet: cannot be read as parquet"):
+    with pytest.raises(NotADatabaseError, match=r"b\.parquet: cannot be read as parquet .*; mend it, or give a"):
         connect(tmp_path)
+    (tmp_path / "b.parquet").write_text("")
+    with pytest.raises(NotADatabaseError, match=r"b\.parquet: is an empty file; .*; mend it, or give a pattern"):
+        connect(tmp_path)
+    with pytest.raises(NotADatabaseError, match=r"nothing to ask about$"):
+        connect(tmp_path / "b.parquet")
 
 
 def test_closing_deletes_what_was_built(tmp_path: Path) -> None:
@@ -263,6 +353,22 @@ def test_closing_deletes_what_was_built(tmp_path: Path) -> None:
     db.close()
     assert not folder.exists()
     assert os.listdir(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "xlsx"])
+def test_copies_have_one_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    monkeypatch.setattr("sqljury.db.files.TEMP_BYTES", 3 * 1024**2)
+    for number in range(4):
+        path = tmp_path / f"x{number}.{ending}"
+        if ending == "xlsx":  # what does not repeat itself, as DuckDB would store little of it
+            lines = [[random.Random(f"{number} {n}").randbytes(15_000).hex()] for n in range(50)]
+            workbook(path, {"s": [["a"], *lines]})
+        else:
+            text = "a\nü\n".encode("cp1252") + b"0123456789" * 6 * 25_000
+            path.write_bytes(gzip.compress(text) if ending == "csv.gz" else text)
+    connect(tmp_path / f"x0.{ending}").close()
+    with pytest.raises(NotADatabaseError, match=rf"x[12]\.{ending}: .* more than 3 MiB in all; give fewer files"):
+        connect(tmp_path)
 
 
 def test_what_is_data(tmp_path: Path) -> None:

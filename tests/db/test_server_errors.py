@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import threading
+import time
 import traceback
 from collections.abc import Iterator
 
@@ -12,7 +13,7 @@ import pytest
 
 import servers
 from servers import Server
-from sqljury.db import postgres
+from sqljury.db import mysql, postgres
 from sqljury.db.base import error_kind
 from sqljury.db.connect import connect
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
@@ -207,3 +208,12 @@ def test_a_server_that_stops_and_comes_back(
         assert "no server answers there; start it" in str(down.error)
         server.restart()
         assert db.execute("SELECT 1").ok
+
+
+def test_a_server_that_waits_for_us_to_speak_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mysql, "CONNECT_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as listener:  # it accepts, as PostgreSQL does, and says nothing
+        began = time.monotonic()
+        with pytest.raises(NotADatabaseError, match="no MySQL server"):
+            connect(f"mysql://ann:{SECRET}@127.0.0.1:{listener.getsockname()[1]}/shop")
+    assert time.monotonic() - began < 10

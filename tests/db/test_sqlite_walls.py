@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,7 @@ from sql_corpus import statements
 
 from sqljury.db import readonly, sqlite_file, watch
 from sqljury.db.base import error_kind
+from sqljury.db.connect import connect
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.db.sqlite_walls import FUNCTIONS, authorizer, functions_for, harden
 from sqljury.errors import DatabaseError, QueryRefusedError
@@ -337,3 +342,41 @@ def test_the_parser_wall_stops_what_no_other_can() -> None:
     for sql in ("SELECT printf('%.*c', 2000000000, 'x')", "SELECT printf('%2000000000d', 1)"):
         with pytest.raises(QueryRefusedError):
             readonly.check(sql, "sqlite")
+
+
+def _endless_start(path: Path) -> None:
+    """Put a view that never ends in the place of the table that FTS5 reads when it starts."""
+    view = (
+        "CREATE VIEW docs_config(k, v) AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
+        "SELECT 'no', x FROM n WHERE x < 0"
+    )
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("DELETE FROM sqlite_master WHERE name = 'docs_config'")
+        connection.execute("INSERT INTO sqlite_master VALUES ('view', 'docs_config', 'docs_config', 0, ?)", (view,))
+
+
+def test_a_virtual_table_that_never_starts_is_not_waited_for(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _endless_start(shop)
+    monkeypatch.setattr("sqljury.db.sqlite._OPEN_SECONDS", 0.3)
+    start = time.monotonic()
+    with pytest.raises(DatabaseError, match=r"cannot be opened within 0\.3 s"):
+        connect(shop)
+    assert time.monotonic() - start < 1.5
+
+
+def test_opening_for_a_query_obeys_limit_and_cancel(shop: Path) -> None:
+    with SQLiteDatabase(shop) as db:
+        changed = shop.with_name("changed.db")
+        shutil.copy(shop, changed)
+        _endless_start(changed)
+        changed.replace(shop)  # so that the next query opens the file anew
+        for limits, kind in ((Limits(seconds=0.3), "limit"), (Limits(seconds=20), "cancelled")):
+            cancel = threading.Event()
+            timer = threading.Timer(0.3 if kind == "cancelled" else 20, cancel.set)
+            timer.start()
+            start = time.monotonic()
+            result = db.execute("SELECT 1", limits, cancel)
+            timer.cancel()
+            assert error_kind(result) == kind, result.error
+            assert 0.2 < time.monotonic() - start < 1.3

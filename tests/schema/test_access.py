@@ -298,6 +298,49 @@ def test_tricks_of_the_servers_dialects(dialect: str, sql: str) -> None:
         checker.check(sql)
 
 
+def test_a_subquery_in_a_join_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqljury.schema.access import compiled
+    from sqljury.schema.access_check import Checker, _Walk
+
+    walked = []
+    query = _Walk.query
+    monkeypatch.setattr(_Walk, "query", lambda self, node, *rest: walked.append(node) or query(self, node, *rest))
+    checker = Checker(compiled(Schema("firm", "postgres", (STAFF, BADGE)), Access(deny=("*.salary",))).rules)
+    depth = 14
+    sql = "SELECT 1 FROM staff a JOIN badge b ON a.id IN (" * depth + "SELECT {}" + ")" * depth
+    assert checker.check(sql.format("a.id"))
+    assert len(walked) == 2 * depth + 1  # each with its parentheses
+    with pytest.raises(QueryRefusedError, match=r"no column a\.salary"):
+        checker.check(sql.format("a.salary"))
+
+
+@pytest.mark.parametrize(
+    ("sql", "passes"),
+    [
+        ("SELECT 1 FROM badge b JOIN staff a ON a.id = b.staff JOIN badge c ON c.staff = a.id", True),
+        ("SELECT 1 FROM badge b JOIN (staff a JOIN badge c ON a.id = c.staff) ON a.id = b.staff", True),
+        ("SELECT 1 FROM badge b JOIN badge c ON a.id = b.staff JOIN staff a ON true", False),
+        ("SELECT 1 FROM badge b JOIN badge c ON name = 'x' JOIN staff a ON true", False),
+        ("SELECT 1 FROM badge b JOIN badge c ON (SELECT a.id) = 1 JOIN staff a ON true", False),
+        ("SELECT 1 FROM badge b JOIN badge c ON (SELECT a.*) IS NULL JOIN badge a ON true", False),
+        ("SELECT 1 FROM badge b JOIN badge c ON a IS NULL JOIN badge a ON true", False),
+        ("SELECT 1 FROM (SELECT 1 AS salary) b JOIN badge c ON salary = 1 JOIN badge a ON true", True),
+        ("SELECT 1 FROM (SELECT 1 AS salary) b JOIN badge c ON salary = 1 JOIN staff a ON true", False),
+        ("SELECT 1 FROM (SELECT 1 AS salary) b JOIN badge c ON (SELECT salary) = 1 JOIN staff a ON true", False),
+    ],
+)
+def test_what_an_on_clause_may_read(sql: str, passes: bool) -> None:
+    from sqljury.schema.access import compiled
+    from sqljury.schema.access_check import Checker
+
+    checker = Checker(compiled(Schema("firm", "postgres", (STAFF, BADGE)), Access(deny=("*.salary",))).rules)
+    if passes:
+        assert checker.check(sql) == sql
+        return
+    with pytest.raises(QueryRefusedError):
+        checker.check(sql)
+
+
 def test_a_comment_is_not_sent() -> None:
     with PlainDuckDB(TABLES) as plain:
         guarded = guard(plain, schema_of(plain), Access(deny=("secret",)))

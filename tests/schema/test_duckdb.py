@@ -124,6 +124,15 @@ def test_a_database_without_tables(tmp_path: Path) -> None:
         introspect(db)
 
 
+def test_tables_in_other_schemas_are_told_of(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "e.duckdb")) as db:
+        db.execute("CREATE SCHEMA sales; CREATE TABLE sales.t (a INT); CREATE SCHEMA bare")
+    for schemas, where in (((), "its default schema"), (("bare",), "schema bare")):
+        with connect(tmp_path / "e.duckdb", schemas) as db, pytest.raises(EmptyDatabaseError) as caught:
+            introspect(db)
+        assert str(caught.value).endswith(f"in {where}; choose among those that have some with --schema: sales")
+
+
 def test_a_thousand_tables_take_seconds_at_most(tmp_path: Path) -> None:
     path = tmp_path / "wide.duckdb"
     columns = ", ".join(f"c{number} TEXT" for number in range(19))

@@ -91,8 +91,10 @@ def test_schemas_that_are_not_there(server: Server) -> None:
 
 def test_a_database_without_tables(server: Server) -> None:
     servers.in_mariadb(server, "CREATE DATABASE bare")
-    with connect(servers.mysql_url(server, "bare")) as db, pytest.raises(EmptyDatabaseError, match="has no table"):
+    with connect(servers.mysql_url(server, "bare")) as db, pytest.raises(EmptyDatabaseError) as caught:
         introspect(db)
+    assert "has no table to ask about in its default schema; choose" in str(caught.value)
+    assert "library" in str(caught.value).partition("--schema: ")[2]
 
 
 def test_every_keyword_works_as_a_name_once_written_by_quote_name(server: Server) -> None:

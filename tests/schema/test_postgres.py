@@ -15,6 +15,7 @@ from sqljury.schema.introspect import introspect
 from sqljury.schema.names import quote_name
 from sqljury.schema.render import render
 from sqljury.schema.samples import sample
+from sqljury.schema.values.versions import versions
 from sqljury.types import Column, ForeignKey, Table
 
 
@@ -103,6 +104,12 @@ def test_a_database_without_tables(server: Server) -> None:
         pytest.raises(EmptyDatabaseError, match="has no table"),
     ):
         introspect(db)
+    servers.in_postgres(server, "bare", "CREATE SCHEMA sales; CREATE TABLE sales.t (a INT)")
+    with (
+        connect(servers.postgres_url(server, "bare")) as db,
+        pytest.raises(EmptyDatabaseError, match=r"default schema; choose .* with --schema: sales$"),
+    ):
+        introspect(db)
 
 
 def test_every_keyword_works_as_a_name_once_written_by_quote_name(server: Server) -> None:
@@ -118,3 +125,18 @@ def test_every_keyword_works_as_a_name_once_written_by_quote_name(server: Server
             sql = f"SELECT {name}, t.{name} FROM {name} AS t WHERE {name} = 5 GROUP BY {name} ORDER BY {name} DESC"
             check(sql, "postgres")
             assert db.execute(sql).error is None, sql
+
+
+def test_versions_of_tables(server: Server) -> None:
+    servers.in_postgres(server, "postgres", "CREATE DATABASE versions")
+    servers.in_postgres(
+        server,
+        "versions",
+        "CREATE TABLE one (a INT); INSERT INTO one VALUES (1); CREATE TABLE whole (a INT) PARTITION BY RANGE (a)",
+    )
+    with connect(servers.postgres_url(server, "versions")) as db:
+        before = versions(db, ("one", "whole"))
+        servers.in_postgres(server, "versions", "TRUNCATE one")
+        after = versions(db, ("one", "whole"))
+    assert before["one"] != after["one"]
+    assert before["whole"] is after["whole"] is None

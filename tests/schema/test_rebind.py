@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.schema.rebind import rebind
+from sqljury.schema.rebind import MAX_UNKNOWN, rebind
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 
@@ -91,6 +91,27 @@ def test_what_cannot_be_bound_is_left(query: str) -> None:
 @given(st.text(alphabet="SELECT*FROMWHERE nameprsoi_.,()='1", max_size=60))
 def test_any_text_is_taken(query: str) -> None:
     rebind(query, SCHEMA)
+
+
+@pytest.mark.parametrize("unknown", ["SELECT {} FROM shop", "SELECT 1 FROM shop WHERE shop.{} = 1", "SELECT 1 FROM {}"])
+def test_a_few_unknown_names_are_searched_for(unknown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = []
+    monkeypatch.setattr("sqljury.schema.rebind.similar", lambda one, other: bool(searched.append((one, other))))
+    separator = " = 1 AND shop." if "WHERE" in unknown else ", "
+    for number in (10, 100, 900):
+        searched.clear()
+        sql = unknown.format(separator.join(f"zz{at}" for at in range(number)))
+        assert rebind(sql, SCHEMA) is None
+        assert 0 < len(searched) <= MAX_UNKNOWN * len(SCHEMA.tables)
+
+
+def test_a_query_with_very_many_names_is_left() -> None:
+    query = "SELECT shop_nmae{} FROM shop"
+    assert rebind(query.format(", shop_id" * 500), SCHEMA) is not None
+    assert rebind(query.format(", shop_id" * 2000), SCHEMA) is None
+    # One table after the other for each column: no name is unknown, and the work was the product of both numbers.
+    tables = ", ".join(f"shop AS s{at}" for at in range(1000))
+    assert rebind(f"SELECT {', '.join(['shop_id'] * 1000)} FROM {tables}", SCHEMA) is None
 
 
 def test_deep_nesting_is_given_up() -> None:

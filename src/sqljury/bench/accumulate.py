@@ -9,7 +9,7 @@ from sqljury.bench.agree import reference
 from sqljury.bench.evaluation import GRACE_SECONDS, Evaluation
 from sqljury.bench.targets import Targets
 from sqljury.datasets.pairs import Pair
-from sqljury.db.readonly import hush_parser
+from sqljury.db.quiet import hush_parser
 from sqljury.metrics import agreement
 from sqljury.metrics.case import Options
 from sqljury.metrics.match.plus import NUMBERS, esm_plus

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sqljury.bench.targets import Targets
 from sqljury.datasets.pairs import Gold, Pair, perfect
-from sqljury.db.readonly import hush_parser
+from sqljury.db.quiet import hush_parser
 from sqljury.errors import DatasetError, InputError
 from sqljury.metrics.case import PATIENCE, Case, Options, Remembered, Score, Target
 from sqljury.metrics.hardness import hardness

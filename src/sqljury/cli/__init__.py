@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import io
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -54,6 +55,8 @@ def _options(
 def main() -> None:
     """Run the command line and exit: 0 when it worked, else the error's own code (see ``sqljury.errors``)."""
     terminal.prepare()
+    # A request to end is taken like Ctrl-C: nothing is left behind, such as copies of the user's files.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     code = _guarded(sys.argv[1:])
     if code == INTERRUPTED:  # at once: a model that is still reading would be waited for
         atexit._run_exitfuncs()

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.options import SchemaOption
+from sqljury.cli.options import AccessOption, AllowOption, DenyOption, MaskOption, SchemaOption, access_of
 
 if TYPE_CHECKING:
+    from sqljury.schema.access import Access
     from sqljury.schema.values import Match, ValueIndex
 
 app = typer.Typer(help="Find the values of a database that a text may mean.", no_args_is_help=True)
@@ -30,9 +31,16 @@ class Output(StrEnum):
 
 
 @app.command("build")
-def build(db: Db, schema: SchemaOption = None) -> None:
-    """Read the values anew and say what was left out, and why."""
-    with _index(db, schema, anew=True) as index:
+def build(
+    db: Db,
+    schema: SchemaOption = None,
+    access: AccessOption = None,
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    mask: MaskOption = None,
+) -> None:
+    """Read the values anew and say what was left out, and why; other access rules have another index."""
+    with _index(db, schema, access_of(access, allow, deny, mask), anew=True) as index:
         values, columns = sum(index.columns.values()), len(index.columns)
         print(f"{values:,} values of {columns} column{'' if columns == 1 else 's'}")
         for (table, column), why in index.notes.items():
@@ -48,9 +56,13 @@ def search(
     schema: SchemaOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many values to find for each.")] = 5,
     output: Annotated[Output, typer.Option(help="How to print them.")] = Output.TABLE,
+    access: AccessOption = None,
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    mask: MaskOption = None,
 ) -> None:
     """Find the values nearest to each text; the index is built or refreshed first if need be."""
-    with _index(db, schema) as index:
+    with _index(db, schema, access_of(access, allow, deny, mask)) as index:
         found = index.search_many(texts, limit)
     if output is Output.JSON:
         listed = [{"text": text, "matches": list(map(asdict, some))} for text, some in zip(texts, found, strict=True)]
@@ -76,7 +88,7 @@ def _print(text: str, found: list[Match], *, titled: bool) -> None:
 
 
 @contextmanager
-def _index(target: str, schemas: list[str] | None, *, anew: bool = False) -> Iterator[ValueIndex]:
+def _index(target: str, schemas: list[str] | None, rules: Access | None, *, anew: bool = False) -> Iterator[ValueIndex]:
     """The index of this database as it is now; its progress is shown where somebody looks."""
     import sys
 
@@ -84,6 +96,7 @@ def _index(target: str, schemas: list[str] | None, *, anew: bool = False) -> Ite
 
     from sqljury.cli.interrupt import interruptible
     from sqljury.db.connect import connect
+    from sqljury.schema.guard import guard, skip
     from sqljury.schema.introspect import introspect
     from sqljury.schema.values import build, open_or_build
 
@@ -91,15 +104,16 @@ def _index(target: str, schemas: list[str] | None, *, anew: bool = False) -> Ite
     silent = not sys.stderr.isatty()
     bar = Progress(*columns, console=terminal.console(stderr=True), transient=True, disable=silent)
     with interruptible() as cancel, connect(target, schemas or ()) as opened:
-        schema = introspect(opened)
+        source = guard(opened, introspect(opened), rules) if rules else opened
         with bar:
             task = bar.add_task("opening", total=None)
             index = (build if anew else open_or_build)(
-                opened,
-                schema,
+                source,
+                introspect(source),
                 progress=lambda what, done, total: bar.update(
                     task, description=terminal.clean(what), completed=done, total=total or None
                 ),
                 cancel=cancel,
+                skip_columns=skip(source),
             )
         yield index

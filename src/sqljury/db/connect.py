@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -11,8 +12,10 @@ from urllib.parse import unquote
 from sqljury.db.base import Database
 from sqljury.errors import DatabaseError, DatabaseNotFoundError
 
-_SECRET: Final = re.compile(r":[^/@\s]+@|passw", re.IGNORECASE)
+_SECRET: Final = re.compile(r":.*@|passw|pwd", re.IGNORECASE | re.DOTALL)
 """What looks like a password within a text that is no URL."""
+
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{0,39}", re.IGNORECASE)
 
 
 def connect(target: str | os.PathLike[str], schemas: Sequence[str] = ()) -> Database:
@@ -24,40 +27,57 @@ def connect(target: str | os.PathLike[str], schemas: Sequence[str] = ()) -> Data
     first checked when its schema is read.
     """
     text = os.fspath(target)
-    if "://" not in text and _SECRET.search(text) and not os.path.exists(text):
-        # A URL or a connection string without its slashes may hold a password, so it is not shown.
-        raise DatabaseNotFoundError(
-            "no such file; a URL begins with its engine and ://, as in postgresql://USER@HOST/DATABASE"
-        )
     scheme, separator, _ = text.partition("://")
     if not separator:
+        _refuse_secret(text)
         return _file(text, tuple(schemas))
     try:
         engine = ENGINES[scheme.lower()]
     except KeyError:
         # Only the scheme is named: the rest of a URL may hold a password.
         known = ", ".join(f"{name}://" for name in sorted(ENGINES))
-        message = f"no engine for the URL scheme {scheme[:40]!r}; give the path of a file, or a URL with {known}"
+        what = f"the URL scheme {scheme!r}" if _SCHEME.fullmatch(scheme) else "what stands before ://"
+        message = f"no engine for {what}; give the path of a file, or a URL with {known}"
         raise DatabaseError(message) from None
     return engine(text, tuple(schemas))
 
 
-def _shown(rest: str) -> str:
-    return "..." if "@" in rest else rest
+def _refuse_secret(path: str) -> None:
+    """Refuse, without showing it, what names no file and may be a URL or a connection string that lacks its slashes."""
+    full = os.path.expanduser(path)
+    if _SECRET.search(path) and not os.path.exists(full) and not glob.glob(full, recursive=True):
+        raise DatabaseNotFoundError(
+            "no such file; a URL begins with its engine and ://, as in postgresql://USER@HOST/DATABASE"
+        )
+
+
+def _refuse_unclear(url: str) -> None:
+    """Refuse a server's URL in which an ``@`` or ``/`` may belong to the password: a part of it would be shown."""
+    scheme, _, rest = url.partition("://")
+    authority = re.split("[/?]", rest, maxsplit=1)[0]
+    after = rest[len(authority) :]
+    if authority.count("@") > 1 or (":" in authority and "@" in after):
+        raise DatabaseError(
+            f"{scheme}://…: it is not clear where the password ends; within it write @ as %40, / as %2F and ? as %3F"
+        )
 
 
 def _sqlite_url(url: str, schemas: tuple[str, ...]) -> Database:
-    _, _, rest = url.partition("://")
-    if not rest.startswith("/"):
-        raise DatabaseNotFoundError(f"sqlite://{_shown(rest)}: an SQLite URL has three slashes, sqlite:///PATH")
-    return _sqlite_file(unquote(rest[1:]), schemas)
+    return _sqlite_file(_path(url), schemas)
 
 
 def _duckdb_url(url: str, schemas: tuple[str, ...]) -> Database:
-    _, _, rest = url.partition("://")
+    return _duckdb_file(_path(url), schemas)
+
+
+def _path(url: str) -> str:
+    """The path in the URL of a file."""
+    scheme, _, rest = url.partition("://")
+    path = unquote(rest.removeprefix("/"))
+    _refuse_secret(path)
     if not rest.startswith("/"):
-        raise DatabaseNotFoundError(f"duckdb://{_shown(rest)}: a DuckDB URL has three slashes, duckdb:///PATH")
-    return _duckdb_file(unquote(rest[1:]), schemas)
+        raise DatabaseNotFoundError(f"{scheme}://{rest}: the URL of a file has three slashes, {scheme}:///PATH")
+    return path
 
 
 def _file(path: str, schemas: tuple[str, ...]) -> Database:
@@ -88,12 +108,14 @@ def _sqlite_file(path: str, schemas: tuple[str, ...]) -> Database:
 def _postgres(url: str, schemas: tuple[str, ...]) -> Database:
     from sqljury.db.postgres import open_postgres
 
+    _refuse_unclear(url)
     return open_postgres(url, schemas)
 
 
 def _mysql(url: str, schemas: tuple[str, ...]) -> Database:
     from sqljury.db.mysql import open_mysql
 
+    _refuse_unclear(url)
     return open_mysql(url, schemas)
 
 

@@ -34,7 +34,6 @@ MAX_WORKERS: Final = 4
 _OPEN_LIMITS: Final = Limits(seconds=30.0)
 _CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=1_000_000, bytes=256 * 1024 * 1024)
 _TURN_SECONDS: Final = 0.05
-_MACROS: Final = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal"
 _CALL: Final = re.compile(r"(\w+)\"?\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*\(", re.DOTALL)
 _KINDS: Final[dict[str, ErrorKind]] = {"refused": "refused", "limit": "limit", "sql": "sql", "locked": "locked"}
 
@@ -42,6 +41,11 @@ _KINDS: Final[dict[str, ErrorKind]] = {"refused": "refused", "limit": "limit", "
 class _Opened(NamedTuple):
     worker: Worker
     identity: duckdb_file.Identity
+    macros: frozenset[str]
+
+
+class _StoppedError(Exception):
+    """Stopped before there was a process to run the query in; its text is that of ``Result.error``."""
 
 
 class DuckDBDatabase:
@@ -62,12 +66,15 @@ class DuckDBDatabase:
         self._lock = threading.Lock()
         self._turns = threading.Semaphore(MAX_WORKERS)
         self._closed = False
-        self._macros: frozenset[str] | None = None  # read before the first query
         duckdb_file.inspect(self.path)  # before a process is started for it
         self._folder = tempfile.TemporaryDirectory(prefix="sqljury-")
         try:
-            with self._connection(None):
+            with self._connection(_OPEN_LIMITS, None):
                 pass  # the first connection shows whether the file can be read at all
+        except _StoppedError:
+            self.close()
+            message = f"{self.path}: cannot be opened within {_OPEN_LIMITS.seconds:g} s; restore it from a copy"
+            raise NotADatabaseError(message) from None
         except BaseException:
             self.close()
             raise
@@ -90,7 +97,6 @@ class DuckDBDatabase:
         watch = Watch(limits, cancel)
         try:
             readonly.check(sql, self.dialect)
-            self._check_macros(sql)
             return self._run(sql, (), limits, cancel, trusted=False)
         except QueryRefusedError as error:
             return Result(error=error_text("refused", str(error)), seconds=watch.seconds)
@@ -98,17 +104,6 @@ class DuckDBDatabase:
             return Result(error=error_text("locked", str(error)), seconds=watch.seconds)
         except DatabaseError as error:
             return Result(error=error_text("database", str(error)), seconds=watch.seconds)
-
-    def _check_macros(self, sql: str) -> None:
-        """Refuse a call of what the database itself defines, also under the name of a built-in function."""
-        if self._macros is None:
-            result = self._run(_MACROS, (), _CATALOG_LIMITS, None, trusted=True)
-            if result.error is not None:
-                raise DatabaseError(f"{self.path}: its functions cannot be read ({result.error})")
-            self._macros = frozenset(str(name).lower() for (name,) in result.rows)
-        called = {match[1].lower() for match in _CALL.finditer(sql)} if self._macros else set()
-        if own := sorted(called & self._macros):
-            raise QueryRefusedError(f"{own[0]} is a macro of the database, and only built-in functions may be called")
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
         """Rows of a query of the project's own on the catalogue; never for others' SQL.
@@ -141,17 +136,20 @@ class DuckDBDatabase:
     def _run(
         self, sql: str, parameters: Sequence[str], limits: Limits, cancel: threading.Event | None, *, trusted: bool
     ) -> Result:
-        with self._connection(cancel) as opened:
-            watch = Watch(limits, cancel)  # what it waited for its turn is not the query's own time
-            if opened is None:
-                return Result(error=error_text("cancelled", "stopped on request"))
-            order = {"sql": sql, "parameters": list(parameters), "trusted": trusted}
-            try:
-                reply = opened.worker.ask({**order, "rows": limits.rows, "bytes": limits.bytes}, watch)
-            except WorkerLostError:
-                watch.stop()
-                return Result(error=_lost(watch), seconds=watch.seconds)
-            return self._result(reply, watch)
+        waited = Watch(limits, cancel)
+        try:
+            with self._connection(limits, cancel) as (opened, watch):
+                if not trusted:
+                    _check_macros(sql, opened.macros)
+                order = {"sql": sql, "parameters": list(parameters), "trusted": trusted}
+                try:
+                    reply = opened.worker.ask({**order, "rows": limits.rows, "bytes": limits.bytes}, watch)
+                except WorkerLostError:
+                    watch.stop()
+                    return Result(error=_lost(watch), seconds=watch.seconds)
+                return self._result(reply, watch)
+        except _StoppedError as stopped:
+            return Result(error=str(stopped), seconds=waited.seconds)
 
     def _result(self, reply: Reply, watch: Watch) -> Result:
         if "rows" in reply:
@@ -165,18 +163,23 @@ class DuckDBDatabase:
         return Result(error=error_text(_KINDS.get(kind, "database"), message), seconds=watch.seconds)
 
     @contextlib.contextmanager
-    def _connection(self, cancel: threading.Event | None) -> Iterator[_Opened | None]:
-        """Lend a process that has the file open as it is now; None when cancelled before its turn."""
+    def _connection(self, limits: Limits, cancel: threading.Event | None) -> Iterator[tuple[_Opened, Watch]]:
+        """Lend a process that has the file open as it is now; its start counts as the query's time, waiting does not.
+
+        Raises ``_StoppedError`` when cancelled before its turn, or stopped before the process was there.
+        """
         while (cancelled := cancel is not None and cancel.is_set()) or not self._turns.acquire(timeout=_TURN_SECONDS):
             if cancelled:
-                yield None
-                return
+                raise _StoppedError(error_text("cancelled", "stopped on request"))
         try:
             if self._closed:
                 raise DatabaseError(f"{self.path}: was closed; connect again")
-            opened = self._take() or self._open()
+            watch = Watch(limits, cancel)
+            opened = self._take() or self._open(watch)
             try:
-                yield opened
+                if watch.kind is not None:
+                    raise _StoppedError(_lost(watch))
+                yield opened, watch
             finally:
                 self._put_back(opened)
         finally:
@@ -201,7 +204,7 @@ class DuckDBDatabase:
         if not keep:
             opened.worker.close()
 
-    def _open(self) -> _Opened:
+    def _open(self, watch: Watch) -> _Opened:
         """A new process with the file open behind every wall."""
         identity = duckdb_file.inspect(self.path)
         worker = Worker(self._folder.name)
@@ -216,9 +219,11 @@ class DuckDBDatabase:
             "file_bytes": TEMP_BYTES,
         }
         try:
-            reply = worker.ask(order, Watch(_OPEN_LIMITS))
+            reply = worker.ask(order, watch)
         except WorkerLostError as error:
             worker.close()
+            if watch.kind is not None:
+                raise _StoppedError(_lost(watch)) from None
             raise NotADatabaseError(f"{self.path}: cannot be opened ({error}); restore it from a copy") from None
         except BaseException:
             worker.close()
@@ -226,7 +231,14 @@ class DuckDBDatabase:
         if "ok" not in reply:
             worker.close()
             _refuse_open(self.path, str(reply.get("kind")), str(reply.get("message")))
-        return _Opened(worker, identity)
+        return _Opened(worker, identity, frozenset(str(name).lower() for name in reply["macros"]))
+
+
+def _check_macros(sql: str, macros: frozenset[str]) -> None:
+    """Refuse a call of what the database itself defines, also under the name of a built-in function."""
+    called = {match[1].lower() for match in _CALL.finditer(sql)} if macros else set()
+    if own := sorted(called & macros):
+        raise QueryRefusedError(f"{own[0]} is a macro of the database, and only built-in functions may be called")
 
 
 def settings(folder: str) -> dict[str, Any]:

@@ -39,6 +39,7 @@ _SCHEMAS: Final = (
     "SELECT schema_name FROM duckdb_schemas() WHERE database_name = current_database() "
     "AND schema_name NOT IN ('information_schema', 'pg_catalog') ORDER BY 1"
 )
+_MACROS: Final = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal"
 
 
 def main() -> None:
@@ -89,8 +90,7 @@ class _Server:
         try:
             if "open" in order:
                 limit_process(order["process_bytes"], order["file_bytes"])
-                self._open(order)
-                return {"ok": True}
+                return {"ok": True, "macros": self._open(order)}
             if "build" in order:
                 from sqljury.db.files_build import build
 
@@ -102,7 +102,8 @@ class _Server:
         except Exception as error:  # DuckDB's own classes among them; the process must outlive them all
             return explain(error)
 
-    def _open(self, order: Reply) -> None:
+    def _open(self, order: Reply) -> list[str]:
+        """Open the database; the names of its macros."""
         import duckdb
 
         deadline = time.monotonic() + order["lock_seconds"]
@@ -121,6 +122,7 @@ class _Server:
         for schema in order["schemas"]:
             if schema not in known:
                 raise _NoSchemaError(f"has no schema {schema!r}; it has {', '.join(known)}")
+        return [name for (name,) in self._connection.execute(_MACROS).fetchall()]
 
     def _query(self, order: Reply) -> Reply:
         """Run one query on a cursor of its own, inside a transaction that may only read and is never committed."""

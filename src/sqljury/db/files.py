@@ -104,17 +104,27 @@ def open_files(target: str, schemas: Sequence[str] = ()) -> FilesDatabase:
         raise DatabaseError(
             f"{target}: these are {len(paths)} files, and {MAX_FILES} at most can be asked about at once"
         )
-    for path in paths:
-        _refuse_unreadable(path)
-    return FilesDatabase(target, paths)
+    try:
+        for path in paths:
+            _refuse_unreadable(path)
+        return FilesDatabase(target, paths)
+    except NotADatabaseError as error:
+        if len(paths) == 1:
+            raise
+        # Left out unasked, a table would be missing without anyone noticing.
+        raise NotADatabaseError(f"{error}; mend it, or give a pattern or folder without it") from None
 
 
 def find(target: str) -> list[str]:
-    """The files, sorted by path; what a folder or a pattern has beside files of data is left out."""
+    """The files, sorted by path; what a folder or a pattern has beside files of data is left out.
+
+    A link that is named itself is followed wherever it leads; one that a folder or a pattern has, within the folder.
+    """
     if os.path.isdir(target):
         found = _data_in(os.path.join(target, name) for name in os.listdir(target))
         if not found:
             raise NotADatabaseError(f"{target}: is a folder without any file of data; it needs {_spelled()}")
+        _refuse_leaving(found, target)
         return found
     if os.path.exists(target):
         if not ending(target):
@@ -128,7 +138,18 @@ def find(target: str) -> list[str]:
         raise DatabaseNotFoundError(f"{target}: no file matches; check the pattern")
     if not found:
         raise NotADatabaseError(f"{target}: matches nothing that can be read; it should match {_spelled()}")
+    _refuse_leaving(found, os.path.dirname(_GLOB.split(target, maxsplit=1)[0]) or os.curdir)
     return found
+
+
+def _refuse_leaving(paths: Iterable[str], folder: str) -> None:
+    """Refuse links to files outside ``folder``: who can write to it may not be allowed to read them."""
+    root = os.path.join(os.path.realpath(folder), "")
+    for path in paths:
+        if not os.path.realpath(path).startswith(root):
+            raise DatabaseError(
+                f"{path}: is a link to a file outside {folder}; give that file itself, or copy it there"
+            )
 
 
 def _data_in(paths: Iterable[str]) -> list[str]:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 _NOT_WORD: Final = re.compile(r"\W+")
+_PATTERN: Final = re.compile(r"[*?\[]")
 
 
 class FileError(Exception):
     """What is wrong with a file, in words for its user."""
+
+
+def as_pattern(path: str) -> str:
+    """The path as DuckDB's readers take it, which read ``[p].csv`` as a pattern for ``p.csv``."""
+    return _PATTERN.sub(r"[\g<0>]", path)
 
 
 class Names:
@@ -32,3 +40,26 @@ class Names:
             name = f"{title}_{number}"
         self._taken.add(name.lower())
         return name
+
+
+def is_header(row: Sequence[Any], below: Sequence[Any]) -> bool:
+    """Whether a first row names columns: texts alone, or with years in even steps, as above the columns of a pivot.
+
+    Where what stands ``below`` the years are years too, they are data.
+    """
+    numbers = [cell for cell in row if isinstance(cell, int) and not isinstance(cell, bool)]
+    others = [cell for cell in row if cell is None or isinstance(cell, str)]
+    if not others or len(numbers) + len(others) < len(row):
+        return False
+    steps = {after - before for before, after in itertools.pairwise(numbers)}
+    under = [cell for cell, above in zip(below, row, strict=False) if isinstance(above, int)]
+    return not numbers or (_years(numbers) and len(steps) == 1 and 0 not in steps and not _years(under))
+
+
+def _years(cells: Sequence[Any]) -> bool:
+    return bool(cells) and all(isinstance(cell, int) and 1900 <= cell <= 2100 for cell in cells)
+
+
+def quoted(name: str) -> str:
+    """The name as SQL has it, in quotes."""
+    return '"' + name.replace('"', '""') + '"'

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import itertools
+import os
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.db.duckdb_worker import literal
-from sqljury.db.files_names import FileError, Names
+from sqljury.db.files_names import FileError, Names, as_pattern, is_header, quoted
+from sqljury.db.files_room import Copy, Room
 
 if TYPE_CHECKING:
     import duckdb
@@ -18,6 +21,9 @@ _OLE: Final = b"\xd0\xcf\x11\xe0"
 
 _ERRORS: Final = frozenset(["#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"])
 """What a failed formula shows; taken for no value."""
+
+_TITLE_ROWS: Final = 5
+"""More lines of one cell than this are no title."""
 
 _TYPES: Final = {
     frozenset({"bool"}): "BOOLEAN",
@@ -33,7 +39,9 @@ _TYPES: Final = {
 """From the kinds of all values of a column to its type; any other mixture is text."""
 
 
-def add_workbook(connection: duckdb.DuckDBPyConnection, path: str, stem: str, names: Names, copy: str) -> None:
+def add_workbook(
+    connection: duckdb.DuckDBPyConnection, path: str, stem: str, names: Names, copy: str, room: Room
+) -> None:
     """A table for each sheet that has rows: named after the file, with the sheet's title where there are several."""
     import openpyxl
 
@@ -50,7 +58,7 @@ def add_workbook(connection: duckdb.DuckDBPyConnection, path: str, stem: str, na
             raise FileError("has no sheet with rows in it; there is nothing to ask about")
         for sheet in sheets:
             name = names.table(stem if len(sheets) == 1 else f"{stem}_{sheet.title}")
-            _load(connection, name, sheet.iter_rows(values_only=True), copy)
+            _load(connection, name, sheet.iter_rows(values_only=True), copy, room)
     finally:
         book.close()
 
@@ -64,17 +72,17 @@ def _value(cell: Any) -> Any:
     return None if cell in _ERRORS or (isinstance(cell, str) and not cell.strip()) else cell
 
 
-def _load(connection: duckdb.DuckDBPyConnection, name: str, rows: Iterable[Sequence[Any]], copy: str) -> None:
+def _load(
+    connection: duckdb.DuckDBPyConnection, name: str, rows: Iterable[Sequence[Any]], copy: str, room: Room
+) -> None:
     """Write the sheet to ``copy`` as text, which shows the type of every column, and load that."""
     header: list[str] | None = None
     kinds: list[set[str]] = []
-    with open(copy, "w", encoding="utf-8", newline="") as target:
-        for row in rows:
+    with Copy(copy, room) as target:
+        for row, below in _with_next(_without_title(rows)):
             width = _filled(row)
-            if not width:
-                continue
             if header is None:
-                header, row = _header(row[:width], row)
+                header, row = _header(row[:width], row, below)
             kinds += [set() for _ in range(width - len(kinds))]
             cells = [_value(cell) for cell in row[:width]]
             if not any(cell is not None for cell in cells):
@@ -91,11 +99,37 @@ def _load(connection: duckdb.DuckDBPyConnection, name: str, rows: Iterable[Seque
         for title in [*(header or []), *(f"column{n}" for n in range(len(header or []), len(types)))]
     ]
     _create(connection, name, list(zip(named, types, strict=True)), copy)
+    os.remove(copy)
 
 
-def _header(row: Sequence[Any], whole: Sequence[Any]) -> tuple[list[str], Sequence[Any]]:
-    """The titles, and what of this row is data: a first row that has anything but text is no header."""
-    if all(cell is None or isinstance(cell, str) for cell in row):
+def _without_title(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+    """The rows that hold anything, without lines of one cell above a header: the title of a report."""
+    above: list[Sequence[Any]] = []
+    filled = (row for row in rows if _filled(row))
+    for row in filled:
+        wide = sum(_value(cell) is not None for cell in row) > 1
+        if wide or len(above) == _TITLE_ROWS:
+            after = next(filled, None)
+            table = after is None or sum(_value(cell) is not None for cell in after) > 1
+            if not (wide and table and is_header(row[: _filled(row)], after or ())):
+                yield from above
+            yield row
+            if after is not None:
+                yield after
+            yield from filled
+            return
+        above.append(row)
+    yield from above
+
+
+def _with_next(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+    """Each row with the one below it."""
+    return itertools.pairwise(itertools.chain(rows, [()]))
+
+
+def _header(row: Sequence[Any], whole: Sequence[Any], below: Sequence[Any]) -> tuple[list[str], Sequence[Any]]:
+    """The titles, and what of this row is data."""
+    if is_header(row, below):
         titles = [str(cell).strip() if cell else f"column{at}" for at, cell in enumerate(row)]
         return titles, [None] * len(whole)
     return [f"column{at}" for at in range(len(row))], whole
@@ -131,12 +165,7 @@ def _create(connection: duckdb.DuckDBPyConnection, name: str, columns: list[tupl
     first = guard.column("row")
     struct = ", ".join(f"{literal(title)}: '{kind}'" for title, kind in [(first, "INTEGER"), *columns])
     options = "auto_detect=false, header=false, delim=',', quote='\"', escape='\"', nullstr='', parallel=false"
-    loose = "allow_quoted_nulls=false, null_padding=true, max_line_size=16777216"
-    source = f"read_csv({literal(copy)}, {options}, {loose}, columns={{{struct}}})"
+    loose = "hive_partitioning=false, allow_quoted_nulls=false, null_padding=true, max_line_size=16777216"
+    source = f"read_csv({literal(as_pattern(copy))}, {options}, {loose}, columns={{{struct}}})"
     columns_only = f"SELECT * EXCLUDE ({quoted(first)})"
     connection.execute(f"CREATE TABLE {quoted(name)} AS {columns_only} FROM {source}")
-
-
-def quoted(name: str) -> str:
-    """The name as SQL has it, in quotes."""
-    return '"' + name.replace('"', '""') + '"'

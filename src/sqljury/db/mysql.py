@@ -102,16 +102,19 @@ class MySQLDriver:
     def _open(self) -> Any:
         from pymysql.converters import encoders
 
-        return self._pymysql.connect(
+        connection = self._pymysql.connect(
             **self._address.arguments(),
             charset="utf8mb4",
             use_unicode=False,  # cells come as bytes, and become what their column says
             conv=dict(encoders),
             connect_timeout=CONNECT_SECONDS,
+            read_timeout=CONNECT_SECONDS,  # a server of another kind may wait for us to speak first
             autocommit=True,
             local_infile=False,
             program_name="sqljury",
         )
+        connection._read_timeout = None  # queries have limits of their own
+        return connection
 
     def begin(self, connection: Any, seconds: float) -> None:
         """A read-only transaction, in a session set so that parser and server agree where text ends."""

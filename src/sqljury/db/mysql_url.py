@@ -101,7 +101,9 @@ def _shown(scheme: str, user: str, host: str, port: int | None, database: str) -
 def _check(shown: str, options: dict[str, str]) -> None:
     for name in options:
         if name not in _OPTIONS:
-            raise DatabaseError(f"{shown}: no option {name[:40]!r}; there are {', '.join(_OPTIONS)}")
+            # Beside a password the name may be the end of it, after an & that was not written as %26.
+            which = "such option" if "password" in options else f"option {name[:40]!r}"
+            raise DatabaseError(f"{shown}: no {which}; there are {', '.join(_OPTIONS)}")
     mode = options.get("ssl-mode", "PREFERRED").upper().replace("-", "_")
     if mode not in _MODES:
         raise DatabaseError(f"{shown}: no ssl-mode {mode[:40]!r}; there are {', '.join(_MODES)}")

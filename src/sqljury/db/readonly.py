@@ -7,15 +7,14 @@ it does not understand is none; the engine's own walls stand behind it whatever 
 from __future__ import annotations
 
 import functools
-import logging
 import re
-import threading
 from collections import Counter
 from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqljury.db import literals
+from sqljury.db.quiet import quiet
 from sqljury.errors import QueryRefusedError
 
 if TYPE_CHECKING:
@@ -101,14 +100,13 @@ def _check(sql: str, dialect: str) -> None:
         _check_names(node, forbidden)
 
 
+@quiet()
 def _parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
     """The words of ``sql``, and the one statement in it."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    _hush_parser()
-    _quiet.on = True
     try:
         tokens = sqlglot.tokenize(sql, read=dialect)
         _check_tokens(tokens)
@@ -120,29 +118,10 @@ def _parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
     except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
         # A parser's own bug on odd text must not reach the caller as a crash.
         _refuse(f"not a query in {dialect}: {type(error).__name__} while parsing")
-    finally:
-        _quiet.on = False
     statements = [item for item in found if item is not None and not isinstance(item, exp.Semicolon)]
     if len(statements) != 1:
         _refuse("there is no query" if not statements else "only one statement at a time is allowed")
     return tokens, statements[0]
-
-
-_quiet = threading.local()
-
-
-@functools.cache
-def _hush_parser() -> None:
-    """Keep sqlglot from logging about statements that are refused anyway; other users of it are not affected."""
-    logging.getLogger("sqlglot").addFilter(lambda _record: not getattr(_quiet, "on", False))
-
-
-def hush_parser() -> None:
-    """Keep sqlglot from logging in this whole process, for one that only works for this package.
-
-    Its messages quote the query raw, and a query may hold what steers a terminal.
-    """
-    logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)
 
 
 def _check_tokens(tokens: Sequence[Any], *, any_start: bool = False) -> None:

@@ -29,6 +29,7 @@ from sqljury.types import Limits, Result, Row
 LOCK_SECONDS: Final = 2.0
 """How long to wait for a lock that another program holds."""
 
+_OPEN_SECONDS: Final = 30.0
 _BUSY_SECONDS: Final = 0.1
 _STEPS_PER_CHECK: Final = 1000  # about 15 µs apart, and 2 % of the time of a query
 _DENIALS: Final = ("not authorized", "is prohibited", "unsafe use of")  # some come with the code of a common error
@@ -39,6 +40,10 @@ class _Opened(NamedTuple):
     connection: sqlite3.Connection
     how: sqlite_file.Opening
     authorize: Authorizer
+
+
+class _StoppedError(Exception):
+    """Stopped while a connection was being opened; the watch says why."""
 
 
 class SQLiteDatabase:
@@ -57,8 +62,12 @@ class SQLiteDatabase:
         self._idle: list[_Opened] = []
         self._lock = threading.Lock()
         self._closed = False
-        with self._connection(Watch(Limits(seconds=LOCK_SECONDS))):
-            pass  # the first connection shows whether the file can be read at all
+        try:
+            with self._connection(Watch(Limits(seconds=_OPEN_SECONDS))):
+                pass  # the first connection shows whether the file can be read at all
+        except _StoppedError:
+            what = f"cannot be opened within {_OPEN_SECONDS:g} s, most likely because of a virtual table"
+            raise DatabaseError(f"{self.path}: {what}; drop it with the program that made it") from None
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -123,21 +132,38 @@ class SQLiteDatabase:
         self, sql: str, parameters: Sequence[str], watch: Watch, *, trusted: bool, may_read: MayRead | None = None
     ) -> Result:
         """Run until it works, fails for good, or the lock that another program holds outlasts the patience."""
-        while True:
-            with self._connection(watch) as opened:
-                try:
-                    result = _fetch(_narrow(opened, may_read), sql, parameters, watch, trusted=trusted)
-                except sqlite3.Error as error:
-                    if _is_busy(error):
-                        _wait_for_lock(watch, self.path)
-                        continue
-                    return Result(error=_explain(error, watch), seconds=watch.seconds)
-                finally:
-                    if may_read is not None:
-                        opened.connection.set_authorizer(opened.authorize)
-                # Without locks a writer may have come in between: what was read may be half old, half new.
-                if sqlite_file.is_current(self.path, opened.how) or watch.stop():
-                    return result
+        result: Result | None = None
+        try:
+            while result is None:
+                with self._connection(watch) as opened:
+                    result = self._attempt(opened, sql, parameters, watch, trusted=trusted, may_read=may_read)
+        except _StoppedError:
+            return Result(error=_stopped(watch), seconds=watch.seconds)
+        return result
+
+    def _attempt(
+        self,
+        opened: _Opened,
+        sql: str,
+        parameters: Sequence[str],
+        watch: Watch,
+        *,
+        trusted: bool,
+        may_read: MayRead | None,
+    ) -> Result | None:
+        """Run it once; None when that must be done again, because another program is writing or has written."""
+        try:
+            result = _fetch(_narrow(opened, may_read), sql, parameters, watch, trusted=trusted)
+        except sqlite3.Error as error:
+            if _is_busy(error):
+                _wait_for_lock(watch, self.path)
+                return None
+            return Result(error=_explain(error, watch), seconds=watch.seconds)
+        finally:
+            if may_read is not None:
+                opened.connection.set_authorizer(opened.authorize)
+        # Without locks a writer may have come in between: what was read may be half old, half new.
+        return result if sqlite_file.is_current(self.path, opened.how) or watch.stop() else None
 
     @contextlib.contextmanager
     def _connection(self, watch: Watch) -> Iterator[_Opened]:
@@ -177,7 +203,7 @@ def _narrow(opened: _Opened, may_read: MayRead | None) -> _Opened:
 
 
 def _open(path: str, watch: Watch) -> _Opened:
-    """A new connection behind every wall."""
+    """A new connection behind every wall; raises ``_StoppedError`` when ``watch`` says so."""
     while True:
         how = sqlite_file.inspect(path)
         connection = sqlite3.connect(
@@ -185,12 +211,16 @@ def _open(path: str, watch: Watch) -> _Opened:
         )
         try:
             connection.text_factory = _decode
+            connection.set_progress_handler(watch.stop, _STEPS_PER_CHECK)
             harden(connection, how.file_bytes)
-            authorize = authorizer(functions_for(_prime(connection)))
+            authorize = authorizer(functions_for(_prime(connection, watch)))
+            connection.set_progress_handler(None, 0)
             connection.set_authorizer(authorize)
             return _Opened(connection, how, authorize)
         except sqlite3.Error as error:
             connection.close()
+            if watch.kind is not None:
+                raise _StoppedError from None
             if not _is_busy(error):
                 raise _open_error(path, error) from None
             _wait_for_lock(watch, path)
@@ -199,14 +229,19 @@ def _open(path: str, watch: Watch) -> _Opened:
             raise
 
 
-def _prime(connection: sqlite3.Connection) -> list[str]:
-    """Start virtual tables while they may still prepare statements of their own; the schema's definitions."""
+def _prime(connection: sqlite3.Connection, watch: Watch) -> list[str]:
+    """Start virtual tables while they may still prepare statements of their own; the schema's definitions.
+
+    These statements may read a view that somebody put in the place of a table, and that never ends.
+    """
     schema = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
     quoted = (name.replace('"', '""') for name, sql in schema if (sql or "").upper().startswith("CREATE VIRTUAL"))
     sources = [*(f'"{name}"' for name in quoted), "json_each('[]')", "json_tree('[]')"]
     for source in sources:
         with contextlib.suppress(sqlite3.Error):  # of a module that this SQLite does not have
             connection.execute(f"SELECT 1 FROM {source} LIMIT 0").close()  # noqa: S608
+        if watch.kind is not None:
+            raise _StoppedError
     return [sql or "" for _, sql in schema]
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.db import readonly
+from sqljury.db.quiet import quiet
 from sqljury.errors import QueryRefusedError
 from sqljury.schema.access_names import broad, exact
 from sqljury.schema.access_resolve import Resolver, refuse
@@ -19,7 +20,7 @@ from sqljury.schema.access_words import check_rest, check_words, query_of, witho
 from sqljury.types import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from sqlglot import exp
 
@@ -59,6 +60,7 @@ class Checker:
         query = query_of(view.definition, self._rules.dialect)
         return bool(query) and self._objection(query)[1] is None
 
+    @quiet()
     def _objection(self, sql: str) -> tuple[str, str | None]:
         try:
             tokens, statement = readonly.parse(sql, self._rules.dialect)
@@ -125,7 +127,7 @@ class _Walk:
             self._source(start.this, scope, named, outer)
         self._joins(joins, scope, named, outer)
         chain = (scope, *outer)
-        self._joined_columns(node, chain, named)
+        self._joined_columns(chain, named)
         ask = self._ask(named)
         self._names.expressions(node.expressions, chain, ask)
         for clause in (*_CLAUSES, "order"):
@@ -267,7 +269,7 @@ class _Walk:
         self._joins(node.args.get("joins") or (), scope, named, outer)
 
     def _joins(self, joins: Iterable[exp.Expr], scope: Scope, named: Named, outer: Chain) -> None:
-        """Add joined items; each ON clause is checked with what stands before it, and nothing there shields."""
+        """Add joined items; their ON clauses are checked once all the sources are known."""
         from sqlglot import exp
 
         for join in joins:
@@ -277,25 +279,28 @@ class _Walk:
             _only(join, _JOIN)
             before = len(scope.sources)
             self._source(join.this, scope, named, outer)
-            self._names.expressions([join.args.get("on")], (scope.open(), *outer), self._ask(named))
+            scope.joins.append((join, len(scope.sources)))
             if str(join.kind).upper() in _HALF:  # not to be seen after its ON clause
                 scope.sources[before:] = [replace(source, sure=frozenset()) for source in scope.sources[before:]]
 
-    def _joined_columns(self, node: exp.Select, chain: Chain, named: Named) -> None:
-        """ON, USING and NATURAL again with all the sources there are: some engines look at later ones too."""
+    def _joined_columns(self, chain: Chain, named: Named) -> None:
+        """ON, USING and NATURAL of a SELECT's joins.
+
+        An ON clause may read what stands before it. Later sources give no name a meaning, but some engines look at
+        them too, so they must not hide a column of that name. Each clause is walked once: two walks would become four
+        within a subquery of it, and so on.
+        """
         from sqlglot import exp
 
         scope = chain[0].open()
-        start = node.args.get("from_")
-        roots = [*(node.args.get("joins") or ()), *([start] if start is not None else ())]
-        for join in (join for root in roots for join in _own_joins(root)):
+        for join, known in chain[0].joins:
             if "NATURAL" in str(join.method).upper() and may_share_hidden(scope.sources):
                 refuse("NATURAL JOIN may compare columns that cannot be read; write JOIN ... ON")
             for name in join.args.get("using") or ():
                 if not isinstance(name, exp.Identifier | exp.Column):
                     refuse("USING takes names of columns; write JOIN ... ON")
                 self._names.expressions([name], (scope, *chain[1:]), self._ask(named))
-            self._names.expressions([join.args.get("on")], (scope, *chain[1:]), self._ask(named))
+            self._names.expressions([join.args.get("on")], (scope.until(known), *chain[1:]), self._ask(named))
 
     def _ask(self, named: Named) -> Any:
         """What checks a subquery within an expression."""
@@ -310,18 +315,6 @@ def _only(node: exp.Expr, allowed: Iterable[str]) -> None:
     for key, value in node.args.items():
         if value and key not in allowed:
             refuse(f"{key.strip('_').upper()} is not allowed under access rules; write a simpler SELECT")
-
-
-def _own_joins(root: exp.Expr) -> Iterator[exp.Join]:
-    """The joins of a FROM clause, those in parentheses too."""
-    from sqlglot import exp
-
-    if isinstance(root, exp.Join):
-        yield root
-    if isinstance(root, exp.Join | exp.From) or (isinstance(root, exp.Subquery) and isinstance(root.this, exp.Table)):
-        yield from _own_joins(root.this)
-    for join in root.args.get("joins") or () if isinstance(root, exp.Table | exp.Subquery) else ():
-        yield from _own_joins(join)
 
 
 def _say(table: exp.Table) -> str:

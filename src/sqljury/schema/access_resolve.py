@@ -164,7 +164,7 @@ class Resolver:
         found = [source for scope in chain for source in scope.sources if names & source.answers]
         if any(source.partial for source in found):
             _refuse_star()
-        if not found and not self._has_fields(owners[0], chain):
+        if all(source.later for source in found) and not self._has_fields(owners[0], chain):
             refuse_column(".".join(owner.name for owner in owners))
 
     def _star(self, chain: Chain) -> None:
@@ -202,7 +202,7 @@ class Resolver:
         rows = [source for scope in chain for source in scope.sources if broad(name.name) in source.answers]
         if any(source.partial for source in rows):
             refuse_row(name.name)
-        return bool(rows)
+        return any(not source.later for source in rows)
 
     def _qualified(self, owner: exp.Identifier, name: exp.Identifier, chain: Chain) -> bool:
         """Whether ``owner.name`` is a column that may be read; refuses one that may not."""

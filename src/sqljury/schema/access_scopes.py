@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from sqljury.schema.access_names import broad, declared, exact
@@ -30,7 +30,8 @@ class Source:
 
     ``sure`` holds keys of ``access_names.exact``, the other sets keys of ``broad``. ``answers`` are the names that
     qualify its columns, ``alias`` the one that surely does. ``partial`` says that not all of it may be read, ``opaque``
-    that it may have columns of any name, all of which may be read.
+    that it may have columns of any name, all of which may be read. Where a source stands ``later`` than an
+    expression, a name is not found in it, but what it hides may not be named.
     """
 
     alias: str = ""
@@ -40,27 +41,37 @@ class Source:
     hidden: frozenset[str] = frozenset()
     partial: bool = False
     opaque: bool = False
+    later: bool = False
 
     def read(self, name: exp.Identifier, dialect: str) -> Reading | None:
         """What this name would read here, None when it has no such column."""
         if exact(name, dialect) in self.sure:
-            return Reading.SURE
+            return None if self.later else Reading.SURE
         folded = broad(name.name)
         if folded in self.hidden:
             return Reading.HIDDEN
+        if self.later:
+            return None
         return Reading.MAYBE if self.opaque or folded in self.maybe else None
 
 
 @dataclass(slots=True)
 class Scope:
-    """The sources of one SELECT and the names it gives its columns (keys of ``broad``).
+    """The sources of one SELECT, the names it gives its columns (keys of ``broad``), and its joins.
 
-    Where ``shields`` is False, a name found here may still mean something outside.
+    Each join comes with the number of sources up to it. Where ``shields`` is False, a name found here may still mean
+    something outside.
     """
 
     sources: list[Source] = field(default_factory=list)
     aliases: frozenset[str] = frozenset()
     shields: bool = True
+    joins: list[tuple[exp.Join, int]] = field(default_factory=list)
+
+    def until(self, number: int) -> Scope:
+        """The same with all sources behind the first ``number`` as later ones."""
+        later = [replace(source, later=True) for source in self.sources[number:]]
+        return Scope([*self.sources[:number], *later], self.aliases, self.shields)
 
     def open(self) -> Scope:
         """The same without shielding, as it stands now."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.routes import find
 from sqljury.schema.values.index import ValueIndex
@@ -27,6 +28,7 @@ Has = Callable[[Table, str, str], bool]
 """Whether a column of a table has a text; true where that is not known."""
 
 
+@quiet()
 def bind_values(sql: str, schema: Schema, has: Has, index: Callable[[], ValueIndex]) -> str | None:
     """The query with texts replaced by the values they must mean, or None when there is none to replace.
 
@@ -46,11 +48,12 @@ def bind_values(sql: str, schema: Schema, has: Has, index: Callable[[], ValueInd
             if (value := _meant(index(), table, name, literal.name)) is not None:
                 literal.replace(exp.Literal.string(value))
                 changed = True
-    except (SqlglotError, RecursionError):
-        return None
-    return tree.sql(dialect=schema.dialect) if changed else None
+        return tree.sql(dialect=schema.dialect) if changed else None
+    except (SqlglotError, RecursionError, ValueError):
+        return None  # ValueError: the parser takes what its generator cannot write
 
 
+@quiet()
 def lacking(sql: str, schema: Schema, has: Has) -> list[tuple[Table, str, str]]:
     """Texts of the query that the column they are compared with does not have: its table, its name, the text."""
     import sqlglot
@@ -61,7 +64,7 @@ def lacking(sql: str, schema: Schema, has: Has) -> list[tuple[Table, str, str]]:
     try:
         tree = sqlglot.parse_one(sql, dialect=schema.dialect)
         return [(table, name, literal.name) for table, name, literal in _lacking(tree, schema, has)]
-    except (SqlglotError, RecursionError):
+    except (SqlglotError, RecursionError, ValueError):
         return []
 
 

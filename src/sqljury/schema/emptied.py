@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.schema import text
 from sqljury.types import Schema
@@ -20,6 +21,7 @@ Finds = Callable[[str], bool | None]
 """Whether a query finds a row; None where it failed or took too long, which ends the search."""
 
 
+@quiet()
 def emptied(sql: str, schema: Schema, finds: Finds) -> list[str]:
     """Lines on what empties a query: single conditions of its WHERE or HAVING, else the first join that finds nothing.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.text import NAME_CHARS, cell_text, name, names, plain, table_name, type_text
 from sqljury.types import Column, Result, Schema, Table
@@ -142,6 +143,7 @@ def _constraints(table: Table, dialect: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=256)
+@quiet()
 def _view_query(definition: str, dialect: str) -> str:
     """The query of a view, written anew without comments and on one line; empty when it is long or unreadable.
 
@@ -158,10 +160,10 @@ def _view_query(definition: str, dialect: str) -> str:
         return ""
     try:
         create = sqlglot.parse_one(definition, dialect=dialect)
-    except (SqlglotError, RecursionError):
-        return ""
-    query = create.args.get("expression") if isinstance(create, exp.Create) else None
-    text = query.sql(dialect=dialect, comments=False) if isinstance(query, exp.Query) else ""
+        query = create.args.get("expression") if isinstance(create, exp.Create) else None
+        text = query.sql(dialect=dialect, comments=False) if isinstance(query, exp.Query) else ""
+    except (SqlglotError, RecursionError, ValueError):
+        return ""  # ValueError: the parser takes what its generator cannot write
     return plain(text, _VIEW_CHARS)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Final
 
 from sqljury.db.base import Database
-from sqljury.errors import DatabaseError, EmptyDatabaseError
+from sqljury.errors import DatabaseError, EmptyDatabaseError, SqljuryError
 from sqljury.schema import duckdb, mysql, postgres, sqlite
 from sqljury.schema.guard import Guarded
+from sqljury.schema.text import plain
 from sqljury.types import Schema, Table
 
 READERS: Final[dict[str, Callable[[Database], tuple[Table, ...]]]] = {
@@ -18,6 +19,14 @@ READERS: Final[dict[str, Callable[[Database], tuple[Table, ...]]]] = {
     "mysql": mysql.tables,
 }
 """From dialect to what lists the tables and views of such a database."""
+
+_SCHEMAS: Final = (
+    "SELECT DISTINCT table_schema FROM information_schema.tables WHERE table_schema NOT IN "
+    "('information_schema', 'pg_catalog', 'mysql', 'performance_schema', 'sys') ORDER BY 1"
+)
+"""Schemas with tables that the user has some right to; in MySQL these are its databases."""
+
+_NAMED: Final = 10
 
 
 def introspect(db: Database) -> Schema:
@@ -34,5 +43,20 @@ def introspect(db: Database) -> Schema:
         raise DatabaseError(f"{db.url}: schemas of {db.dialect} cannot be read yet") from None
     tables = reader(db)
     if not tables:
-        raise EmptyDatabaseError(f"{db.url}: has no table to ask about; give a database with data in it")
+        raise EmptyDatabaseError(f"{db.url}: {_what_is_missing(db)}")
     return Schema(name=db.name, dialect=db.dialect, tables=tables)
+
+
+def _what_is_missing(db: Database) -> str:
+    """Why nothing can be asked, and what to do: tables are often there, but in another schema."""
+    if db.dialect == "sqlite":
+        return "has no table to ask about; give a database with data in it"
+    try:
+        others = [str(name) for (name,) in db.catalog(_SCHEMAS) if str(name) not in db.schemas]
+    except SqljuryError:
+        others = []
+    if not others:
+        return "has no table to ask about, or none that this user may read; give a database with data in it"
+    named = ", ".join(plain(name, 60) for name in others[:_NAMED]) + ", ..." * (len(others) > _NAMED)
+    where = f"schema {', '.join(db.schemas)}" if db.schemas else "its default schema"
+    return f"has no table to ask about in {where}; choose among those that have some with --schema: {named}"

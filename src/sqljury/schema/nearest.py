@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.schema import text
 from sqljury.schema.alike import likeness, pieces
@@ -33,6 +34,7 @@ _WORD: Final = re.compile(r"\w+")
 _BARE: Final = re.compile(r"[^\W\d]\w{0,40}")
 
 
+@quiet()
 def unknown(sql: str, schema: Schema) -> list[str]:
     """Unknown tables, unknown and ambiguous columns of a query, each with the nearest there is; at most ``LINES``.
 
@@ -62,6 +64,7 @@ def _first(found: Iterable[str]) -> list[str]:
     return list(lines)
 
 
+@quiet()
 def unknown_functions(sql: str, dialect: str, known: Collection[str], error: str) -> list[str]:
     """Functions of a query that the engine's ``error`` names and that are not among ``known``, with the nearest."""
     import sqlglot

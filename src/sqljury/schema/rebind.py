@@ -8,9 +8,11 @@ a join would change what the rest of the query means, nothing is done.
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from typing import TYPE_CHECKING
 
+from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.names import quote_name
 from sqljury.schema.routes import Route, Step, end, find, only, routes
@@ -23,9 +25,16 @@ if TYPE_CHECKING:
 SIMILAR = 0.8
 """Words at least this alike (difflib's ratio) are taken for misspellings of one another."""
 
+MAX_NAMES = 1000
+"""Tables and columns, as often as a query names them; a longer one is left as it is."""
+
+MAX_UNKNOWN = 32
+"""Unknown names in a query, each of which may take a search through the schema and the query; with more it is left."""
+
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 
 
+@quiet()
 def rebind(sql: str, schema: Schema) -> str | None:
     """The query with its unknown names bound to the schema, or None when nothing could be bound.
 
@@ -36,6 +45,7 @@ def rebind(sql: str, schema: Schema) -> str | None:
     answers is for the caller to see.
     """
     import sqlglot
+    from sqlglot import exp
     from sqlglot.errors import SqlglotError
     from sqlglot.optimizer.scope import traverse_scope
 
@@ -43,12 +53,32 @@ def rebind(sql: str, schema: Schema) -> str | None:
         return None
     try:
         tree = sqlglot.parse_one(sql, dialect=schema.dialect)
-        changed = _rename_tables(tree, schema)
+        if sum(1 for _ in tree.find_all(exp.Table, exp.Column)) > MAX_NAMES:
+            return None
+        searches = _Searches()
+        changed = _rename_tables(tree, schema, searches)
         for scope in traverse_scope(tree):
-            changed |= _Binder(scope, schema).bind()
-    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
+            changed |= _Binder(scope, schema, searches).bind()
+        return tree.sql(dialect=schema.dialect) if changed and not _vacuous(tree) else None
+    except (_TooManyError, SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
         return None  # a parser's own bug on odd text too
-    return tree.sql(dialect=schema.dialect) if changed and not _vacuous(tree) else None
+
+
+class _TooManyError(Exception):
+    """The query has more unknown names than are looked for."""
+
+
+class _Searches:
+    """Counts the unknown names of a query."""
+
+    def __init__(self) -> None:
+        self._left = MAX_UNKNOWN
+
+    def start(self) -> None:
+        """Before each search; raises ``_TooManyError``."""
+        if not self._left:
+            raise _TooManyError
+        self._left -= 1
 
 
 def similar(one: str, other: str) -> bool:
@@ -84,7 +114,7 @@ def _vacuous(tree: exp.Expr) -> bool:
     )
 
 
-def _rename_tables(tree: exp.Expr, schema: Schema) -> bool:
+def _rename_tables(tree: exp.Expr, schema: Schema, searches: _Searches) -> bool:
     from sqlglot import exp
 
     known = {table.name.lower() for table in schema.tables}
@@ -93,6 +123,7 @@ def _rename_tables(tree: exp.Expr, schema: Schema) -> bool:
     for node in tree.find_all(exp.Table):
         if node.name.lower() in known or not isinstance(node.this, exp.Identifier):
             continue
+        searches.start()
         if (name := _nearest(node.name, [table.name for table in schema.tables])) is None:
             continue
         if not node.alias:
@@ -105,10 +136,10 @@ def _rename_tables(tree: exp.Expr, schema: Schema) -> bool:
 class _Binder:
     """Binds the columns of one SELECT; ``_tables`` maps the aliases of its FROM clause to tables of the schema."""
 
-    def __init__(self, scope: Scope, schema: Schema) -> None:
+    def __init__(self, scope: Scope, schema: Schema, searches: _Searches) -> None:
         from sqlglot import exp
 
-        self._scope, self._schema = scope, schema
+        self._scope, self._schema, self._searches = scope, schema, searches
         self._select = scope.expression
         self._tables: dict[str, Table] = {}
         self._opaque = False  # a subquery in FROM may hold any column
@@ -147,6 +178,7 @@ class _Binder:
             return False  # SQLite reads an unknown "name" as text
         if self._known_outside(column.name):
             return False
+        self._searches.start()
         return self._join_in(column) or self._respell(column, list(self._tables))
 
     def _qualified(self, column: exp.Column) -> bool:
@@ -155,6 +187,7 @@ class _Binder:
             return column.table.lower() not in self._outside() and self._stray(column)
         if _has(self._tables[alias], column.name):
             return False
+        self._searches.start()
         if self._respell(column, [alias]):
             return True
         if owners := self._owners(column.name):
@@ -169,6 +202,7 @@ class _Binder:
 
         A made-up alias says less: then the column goes to the query's only table, unless a neighbour has it too.
         """
+        self._searches.start()
         if (named := find(self._schema, column.table)) is not None:
             return _has(named, column.name) and self._join_in(column, named)
         found = [route for route in self._routes() if _has(end(route), column.name)]
@@ -282,6 +316,10 @@ class _Binder:
 
     def _outside(self) -> dict[str, Table | None]:
         """The sources a column may also name: subqueries here, and everything of the queries around this one."""
+        return {alias: table for alias, table in self._all_sources.items() if _key(self._tables, alias) is None}
+
+    @functools.cached_property
+    def _all_sources(self) -> dict[str, Table | None]:
         from sqlglot import exp
 
         found: dict[str, Table | None] = {}
@@ -291,7 +329,7 @@ class _Binder:
                 table = find(self._schema, source.name) if isinstance(source, exp.Table) else None
                 found.setdefault(alias.lower(), table)
             scope = scope.parent
-        return {alias: table for alias, table in found.items() if _key(self._tables, alias) is None}
+        return found
 
     def _known_outside(self, name: str) -> bool:
         return any(table is None or _has(table, name) for table in self._outside().values())

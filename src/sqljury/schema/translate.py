@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _STARTS: Final = {"YEAR": "%Y-01-01", "MONTH": "%Y-%m-01", "DAY": "%Y-%m-%d"}
 _MODIFIERS: Final = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"})
 
 
+@quiet()
 def translations(sql: str, schema: Schema) -> list[str]:
     """The query in the schema's dialect as each reading of it comes out, without repeats and without the text itself.
 

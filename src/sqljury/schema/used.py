@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.subset import subset
 from sqljury.types import Schema, Table
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
 
 
+@quiet()
 def used(schema: Schema, queries: Iterable[str]) -> Schema:
     """The tables and columns that any of the queries names, with primary keys and the keys between these tables.
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from sqljury.db.quiet import quiet
 from sqljury.metrics.suite.reading import DIALECT, tree_of
 
 MAX_NEIGHBOURS: Final = 16
@@ -42,8 +43,9 @@ _AGGREGATES: Final[dict[type[exp.Expr], tuple[type[exp.Expr], ...]]] = {
 }
 
 
+@quiet()
 def neighbours(sql: str, columns: Collection[str] = (), limit: int = MAX_NEIGHBOURS, seed: int = 0) -> tuple[str, ...]:
-    """At most ``limit`` neighbours of the query, none where sqlglot cannot read it.
+    """At most ``limit`` neighbours of the query, none where sqlglot cannot read and write it.
 
     ``columns`` are the schema's column names in lower case, which tell a quoted name from a string. Which neighbours
     are taken depends on ``seed`` and the query alone.
@@ -51,8 +53,11 @@ def neighbours(sql: str, columns: Collection[str] = (), limit: int = MAX_NEIGHBO
     tree = tree_of(sql, columns)
     if tree is None:
         return ()
-    own = tree.sql(dialect=DIALECT)
-    found = dict.fromkeys(changed.sql(dialect=DIALECT) for changed in _changed(tree))
+    try:
+        own = tree.sql(dialect=DIALECT)
+        found = dict.fromkeys(changed.sql(dialect=DIALECT) for changed in _changed(tree))
+    except ValueError:  # sqlglot reads some paths into JSON that it cannot write
+        return ()
     found.pop(own, None)
     listed = list(found)
     if len(listed) > limit:

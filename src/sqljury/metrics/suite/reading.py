@@ -9,6 +9,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from sqljury.db.quiet import quiet
 from sqljury.types import Cell, Schema
 
 DIALECT: Final = "sqlite"
@@ -32,6 +33,7 @@ def column_names(schema: Schema) -> frozenset[str]:
     return frozenset(column.name.lower() for table in schema.tables for column in table.columns)
 
 
+@quiet()
 def tree_of(sql: str, columns: Collection[str] = ()) -> exp.Expr | None:
     """The query's tree, None where sqlglot cannot read it as one SELECT.
 

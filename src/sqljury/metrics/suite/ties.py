@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from sqlglot import exp
 
+from sqljury.db.quiet import quiet
 from sqljury.metrics.execution import Runs
 from sqljury.metrics.suite.reading import DIALECT, tree_of
 from sqljury.types import Limits, Row
@@ -60,6 +61,7 @@ def decided(database: Runs, queries: Collection[Ranked] | None, limits: Limits) 
     return True
 
 
+@quiet()
 def ranked(sql: str, columns: Collection[str] = (), *, ordered: bool = False) -> tuple[Ranked, ...] | None:
     """What to run to see the ties of a query and of those inside it; None where one of them cannot be rewritten.
 
@@ -121,7 +123,10 @@ def _with_rank(query: exp.Query, tree: exp.Expr) -> str | None:
     select.append("expressions", exp.alias_(rank, _RANK))
     if query is not tree and select.args.get("with_") is None and tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"].copy())
-    return select.sql(dialect=DIALECT)
+    try:
+        return select.sql(dialect=DIALECT)
+    except ValueError:  # sqlglot reads some paths into JSON that it cannot write
+        return None
 
 
 def _keys(terms: Sequence[exp.Expr], outputs: Sequence[exp.Expr]) -> list[exp.Expr] | None:

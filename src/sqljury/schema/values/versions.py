@@ -48,11 +48,15 @@ def _files(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
 
 
 def _postgres(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
-    """How many rows were ever written, by the server's own count, which may lag by a second."""
+    """How many rows were ever written, by the server's own count, which may lag by a second, and the table's file.
+
+    TRUNCATE is not counted, but gives a table another file. A partitioned table has neither count nor file of its own.
+    """
     try:
         rows = db.catalog(
             "SELECT CASE WHEN schemaname = current_schema() THEN relname ELSE schemaname || '.' || relname END, "
-            "relid || ' ' || n_tup_ins || ' ' || n_tup_upd || ' ' || n_tup_del FROM pg_stat_user_tables"
+            "relid || ' ' || n_tup_ins || ' ' || n_tup_upd || ' ' || n_tup_del || ' ' || pg_relation_filenode(relid) "
+            "FROM pg_stat_user_tables WHERE pg_relation_filenode(relid) IS NOT NULL"
         )
     except SqljuryError:
         return dict.fromkeys(tables)

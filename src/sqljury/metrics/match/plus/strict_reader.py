@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from sqljury.db.quiet import quiet
 from sqljury.errors import InputError
 from sqljury.metrics.match.plus.scope import UNNAMED, Relation, Scope, table_relation
 from sqljury.metrics.match.plus.strict_expressions import Expressions
@@ -47,6 +48,7 @@ _READ: Final = frozenset(
 )
 
 
+@quiet()
 def read_strictly(sql: str, names: Names) -> Query:
     """The structure of one query; raises ``InputError`` where it cannot be read, valid SQL or not."""
     import sqlglot
