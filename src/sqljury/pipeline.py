@@ -70,7 +70,8 @@ class Pipeline:
     """A recipe on a model; answers any number of questions on any number of databases.
 
     ``limits`` hold for each query it runs, ``allowance`` for a whole question; ``pool`` holds examples for generators
-    that show some, instead of those that come with the package. Equal questions, databases, seeds and models give
+    that show some, instead of those that come with the package. ``judge`` chooses among the answers where the recipe
+    names one (``select.judge``); ``model`` does where it names none. Equal questions, databases, seeds and models give
     equal answers.
     """
 
@@ -79,6 +80,7 @@ class Pipeline:
     limits: Limits = DEFAULT_LIMITS
     allowance: Allowance = UNLIMITED
     pool: Pool | None = None
+    judge: LanguageModel | None = None
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
     kept: Kept = field(default_factory=Kept, compare=False, repr=False)
 
@@ -88,11 +90,27 @@ class Pipeline:
                 raise RecipeError(f"recipe {self.recipe.name}: unknown generator {part.generator!r}")
         if self.recipe.select.selector not in SELECTORS:
             raise RecipeError(f"recipe {self.recipe.name}: unknown selector {self.recipe.select.selector!r}")
+        if self.recipe.select.judge and self.judge is None:
+            named = f"recipe {self.recipe.name} names the judge {self.recipe.select.judge!r}"
+            raise RecipeError(f"{named}; give Pipeline that model as judge, or use Pipeline.from_recipe")
 
     @classmethod
-    def from_recipe(cls, recipe: str, model: LanguageModel, limits: Limits = DEFAULT_LIMITS) -> Pipeline:
-        """The pipeline of a recipe by name or TOML path; raises ``RecipeError``."""
-        return cls(recipes.load(recipe), model, limits)
+    def from_recipe(
+        cls,
+        recipe: str,
+        model: LanguageModel,
+        limits: Limits = DEFAULT_LIMITS,
+        opened: Callable[[str], LanguageModel] = open_model,
+    ) -> Pipeline:
+        """The pipeline of a recipe by name or TOML path; raises ``RecipeError``.
+
+        ``opened`` opens the judge that the recipe names, if any; the embedded model loads no weights before it is
+        first asked. Whoever is done with the pipeline closes its ``judge`` as they close ``model``.
+        """
+        found = recipes.load(recipe)
+        name = found.select.judge
+        judge = None if not name else model if name == model.name else opened(name)
+        return cls(found, model, limits, judge=judge)
 
     def answer(
         self,
@@ -256,12 +274,22 @@ class Pipeline:
         if error_kind(candidate.result) == "limit":
             attempts = 1  # each try may take as long again
         most = max(part.max_tokens for part in self.recipe.generate)
-        return fix.ask_again(candidate, messages(task), task, work, attempts=attempts, max_tokens=most, tried=tried)
+        return fix.ask_again(
+            candidate,
+            messages(task),
+            task,
+            work,
+            attempts=attempts,
+            max_tokens=most,
+            tried=tried,
+            hinted=self.recipe.fix.hints,
+        )
 
     def _select(self, grouped: tuple[Candidate, ...], task: Task, work: Work, clock: Clock) -> Choice:
         """By votes alone once the allowance is spent."""
         name = "consistency" if clock.over() else self.recipe.select.selector
-        choice = SELECTORS[name](self.recipe.select.groups)(grouped, task, work)
+        judging = replace(work, model=self.judge or self.model)
+        choice = SELECTORS[name](self.recipe.select.groups)(grouped, task, judging)
         clock.spend("select", choice.cost)
         return choice
 
@@ -357,5 +385,7 @@ def ask(
         if model is None or isinstance(model, str):
             model = open_model(model)
             stack.callback(getattr(model, "close", _nothing))
-        pipeline = replace(Pipeline.from_recipe(recipe, model, limits), allowance=allowance)
+        pipeline = replace(Pipeline.from_recipe(recipe, model, limits, open_model), allowance=allowance)
+        if pipeline.judge is not model:
+            stack.callback(getattr(pipeline.judge, "close", _nothing))
         return pipeline.answer(asked, database, seed=seed, notes=known)

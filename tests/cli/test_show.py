@@ -9,7 +9,7 @@ import json
 import pytest
 
 from sqljury.cli import show, terminal
-from sqljury.types import Answer, Candidate, Cost, Fix, Question, Result
+from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Question, Result
 
 NASTY = "be\x1b[31mar\n\t[/x] :dog:\u202e\x9b31m"
 SQL = "SELECT 'a\x1b[2J'\nFROM \"t [/x]\" -- \u202e"
@@ -82,3 +82,15 @@ def test_notes_are_single_harmless_lines(capsys: pytest.CaptureFixture[str]) -> 
     terminal.say("a\x1b[31m\nb")
     terminal.note("c\x1b[31m\nd")
     assert capsys.readouterr().err == "sqljury: a [31m b\nc [31m d\n"
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        (Choice(0, "ranker", (0.25, 0.75), cost=Cost(calls=3)), "* chosen by ranker; by group: 1 25%, 2 75%\n"),
+        (Choice(0, "consistency", (3.0, 1.0)), "* chosen by consistency\n"),
+    ],
+)
+def test_the_choice_is_explained(capsys: pytest.CaptureFixture[str], choice: Choice, said: str) -> None:
+    show.evidence(ANSWER.candidates, None, choice=choice)
+    assert said in capsys.readouterr().out

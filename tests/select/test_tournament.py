@@ -11,7 +11,7 @@ from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.llm.base import Completion, Token
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
-from sqljury.select.tournament import probability
+from sqljury.select.judge import probabilities
 
 QUERIES = {
     "count": "SELECT count(*) FROM pet",
@@ -92,7 +92,7 @@ def test_only_the_largest_groups_take_part(path: Path) -> None:
 
 def test_the_choice_is_read_from_the_first_tokens_alternatives() -> None:
     token = Token(" B", math.log(0.6), ((" B", math.log(0.6)), ("A", math.log(0.2)), ("**", math.log(0.1))))
-    assert probability(Completion("B", tokens=(token,))) == pytest.approx(0.25)
-    assert probability(Completion("A")) == 1.0
-    assert probability(Completion("b.")) == 0.0
-    assert probability(Completion("neither")) == 0.5
+    assert probabilities(Completion("B", tokens=(token,)), 2) == pytest.approx([0.25, 0.75])
+    assert probabilities(Completion("A"), 2) == [1, 0]
+    assert probabilities(Completion("b."), 2) == [0, 1]
+    assert probabilities(Completion("neither"), 2) == [0.5, 0.5]

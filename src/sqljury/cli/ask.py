@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -77,6 +78,7 @@ def ask(
     """Answer a question on a database: several queries are written, run and compared, and the best is shown."""
     from sqljury.db.connect import connect
     from sqljury.errors import NoAnswerError
+    from sqljury.llm.ledger import Ledger
     from sqljury.llm.open import open_model
     from sqljury.pipeline import Pipeline
     from sqljury.questions import check_question
@@ -92,11 +94,11 @@ def ask(
     rules = access_of(access, allow, deny, mask)
     with connect(db, schema or ()) as database, show.progress() as report, interruptible() as cancel:
         source = guard(database, introspect(database), rules) if rules else database
-        language_model = open_model(
-            model, cache=cache, budget=budget(max_calls, max_tokens, max_usd), price=price_of(price)
-        )
+        limited = budget(max_calls, max_tokens, max_usd)
+        ledger = Ledger(limited) if limited else None  # one for the model and the judge that a recipe may name
+        opened = partial(open_model, cache=cache, ledger=ledger, price=price_of(price))
         pipeline = replace(
-            Pipeline.from_recipe(recipe, language_model, Limits(seconds=timeout)),
+            Pipeline.from_recipe(recipe, opened(model), Limits(seconds=timeout), opened),
             allowance=allowance(budget_seconds, budget_tokens),
             pool=pool,
         )

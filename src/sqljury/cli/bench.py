@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -69,7 +71,9 @@ def spider(
     if analyze and model is None and run.is_finished(examples, out, wanted):  # then no model is needed
         print_analyses(out, data, analyze, stop_share, json_file, processes)
         return
-    pipeline = Pipeline(chosen, open_model(model, cache=cache), limits, allowed, pool)
+    opened = partial(open_model, cache=cache)
+    pipeline = Pipeline.from_recipe(recipe, opened(model), limits, opened)
+    pipeline = replace(pipeline, allowance=allowed, pool=pool)
 
     def say(done: int, record: Record | None) -> None:
         if record is not None:

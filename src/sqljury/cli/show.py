@@ -103,13 +103,20 @@ def evidence(
         )
     terminal.show("", table, stderr=stderr)
     if choice is not None and choice.index is not None:
-        terminal.show(f"* chosen by {choice.selector}", stderr=stderr)
+        terminal.show(f"* chosen by {choice.selector}{_judged(choice)}", stderr=stderr)
     if choice is not None and choice.comparisons:
         _tournament(choice, stderr=stderr)
     if len(steps) > 1:
         _steps(steps, stderr=stderr)
     if cost is not None:
         terminal.show("", _bill(cost), stderr=stderr)
+
+
+def _judged(choice: Choice) -> str:
+    """The groups' scores where a model gave them in one go; votes stand in the table, a tournament has its own."""
+    if choice.comparisons or not choice.cost.calls:
+        return ""
+    return "; by group: " + ", ".join(f"{number} {score:.0%}" for number, score in enumerate(choice.scores, 1))
 
 
 def _tournament(choice: Choice, *, stderr: bool) -> None:

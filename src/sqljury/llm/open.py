@@ -6,23 +6,23 @@ import os
 
 from sqljury.llm import models
 from sqljury.llm.base import LanguageModel
-from sqljury.llm.ledger import Budget, Ledger, Metered, Price
+from sqljury.llm.ledger import Ledger, Metered, Price
 
 CACHE_FILE = "replies.sqlite"
 
 
 def open_model(
-    name: str | None = None, *, cache: bool = True, budget: Budget | None = None, price: Price | None = None
+    name: str | None = None, *, cache: bool = True, ledger: Ledger | None = None, price: Price | None = None
 ) -> LanguageModel:
     """The model of that name: one of the catalogue, a ``.gguf`` file, or a service such as ``openai:NAME``.
 
-    Without a name, ``SQLJURY_MODEL`` or the embedded default. ``cache`` keeps replies between runs; ``budget``
-    limits calls, tokens and dollars at ``price``. Raises ``WeightsError``, ``MissingExtraError``,
-    ``ModelAuthError`` or ``ModelError``.
+    Without a name, ``SQLJURY_MODEL`` or the embedded default. ``cache`` keeps replies between runs; ``ledger``
+    counts calls, tokens and dollars at ``price`` and holds them to its budget; several models may share one. Raises
+    ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
     """
     model = _bare(name or os.environ.get("SQLJURY_MODEL") or models.DEFAULT)
-    if budget is not None or price is not None:
-        model = Metered(model, Ledger(budget), price)
+    if ledger is not None or price is not None:
+        model = Metered(model, ledger or Ledger(), price)
     if cache:
         from sqljury.llm.cache import Cached
 

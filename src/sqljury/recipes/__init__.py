@@ -54,12 +54,16 @@ class GeneratePart:
 
 @dataclass(frozen=True, slots=True)
 class FixPart:
-    """Repairs: ``names``, ``dialect`` and ``values`` need no model, see ``fix.repair``; ``attempts`` is the model's."""
+    """Repairs: ``names``, ``dialect`` and ``values`` need no model, see ``fix.repair``; ``attempts`` is the model's.
+
+    With ``hints`` it is told what schema and content say of its query, see ``fix.hints``, beside the engine's message.
+    """
 
     names: bool = True
     dialect: bool = True
     values: bool = False
     attempts: int = 3
+    hints: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +76,15 @@ class StopPart:
 
 @dataclass(frozen=True, slots=True)
 class SelectPart:
-    """The way to choose among candidates; ``groups`` is how many different results a judge compares, 0 for all."""
+    """The way to choose among candidates; ``groups`` is how many different results a judge compares, 0 for all.
+
+    ``judge`` is the model that compares, by what ``open_model`` takes: a name of the catalogue, a GGUF file's path, a
+    service's model. Where it is empty, the model that wrote the queries.
+    """
 
     selector: str = "consistency"
     groups: int = 0
+    judge: str = ""
 
 
 DEFAULT_SCHEMA = SchemaPart()

@@ -38,25 +38,45 @@ def bind_values(sql: str, schema: Schema, has: Has, index: Callable[[], ValueInd
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
-    from sqlglot.optimizer.scope import traverse_scope
 
     changed = False
     if not can_be_parsed(sql, schema.dialect):
         return None
     try:
         tree = sqlglot.parse_one(sql, dialect=schema.dialect)
-        for scope in traverse_scope(tree):
-            for column, literal in _compared(scope):
-                table = _table(scope, column, schema)
-                name = None if table is None else _spelled(table, column.name)
-                if table is None or name is None or has(table, name, literal.name):
-                    continue
-                if (value := _meant(index(), table, name, literal.name)) is not None:
-                    literal.replace(exp.Literal.string(value))
-                    changed = True
+        for table, name, literal in _lacking(tree, schema, has):
+            if (value := _meant(index(), table, name, literal.name)) is not None:
+                literal.replace(exp.Literal.string(value))
+                changed = True
         return tree.sql(dialect=schema.dialect) if changed else None
     except (SqlglotError, RecursionError, ValueError):
         return None  # ValueError: the parser takes what its generator cannot write
+
+
+@quiet()
+def lacking(sql: str, schema: Schema, has: Has) -> list[tuple[Table, str, str]]:
+    """Texts of the query that the column they are compared with does not have: its table, its name, the text."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    if not can_be_parsed(sql, schema.dialect):
+        return []
+    try:
+        tree = sqlglot.parse_one(sql, dialect=schema.dialect)
+        return [(table, name, literal.name) for table, name, literal in _lacking(tree, schema, has)]
+    except (SqlglotError, RecursionError, ValueError):
+        return []
+
+
+def _lacking(tree: exp.Expr, schema: Schema, has: Has) -> Iterator[tuple[Table, str, exp.Literal]]:
+    from sqlglot.optimizer.scope import traverse_scope
+
+    for scope in traverse_scope(tree):
+        for column, literal in _compared(scope):
+            table = _table(scope, column, schema)
+            name = None if table is None else _spelled(table, column.name)
+            if table is not None and name is not None and not has(table, name, literal.name):
+                yield table, name, literal
 
 
 def _compared(scope: Scope) -> Iterator[tuple[exp.Column, exp.Literal]]:

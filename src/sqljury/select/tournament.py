@@ -8,23 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from math import exp
-from typing import Final
 
 from sqljury import prompts
-from sqljury.llm.base import Completion, Message, Sampling, derive_seed
+from sqljury.llm.base import Message, derive_seed
 from sqljury.schema.render import render
-from sqljury.schema.text import cell_text
 from sqljury.schema.used import used
-from sqljury.select import consistency
 from sqljury.select.base import Selector, groups, members
-from sqljury.types import Candidate, Choice, Comparison, Cost, Result, Task
+from sqljury.select.judge import ask, shown, spokesman
+from sqljury.types import Candidate, Choice, Comparison, Cost, Task
 from sqljury.work import Work
-
-ROWS: Final = 5
-CELLS: Final = 8
-_CHOICES: Final = ("A", "B")
-_ALTERNATIVES: Final = 20
 
 
 def tournament(most: int = 0) -> Selector:
@@ -38,7 +30,7 @@ def tournament(most: int = 0) -> Selector:
         taking_part = groups(candidates)[: most or None]
         if not taking_part:
             return Choice(None, "tournament")
-        best = {group: _spokesman(candidates, group) for group in taking_part}
+        best = {group: spokesman(candidates, group) for group in taking_part}
         comparisons, cost = [], Cost()
         for first, second in combinations(taking_part, 2):
             compared, spent = _compare((first, second), [candidates[best[g]] for g in (first, second)], task, work)
@@ -54,13 +46,6 @@ def tournament(most: int = 0) -> Selector:
         return Choice(best[winner], "tournament", ranked, tuple(comparisons), cost)
 
     return select
-
-
-def _spokesman(candidates: Sequence[Candidate], group: int) -> int:
-    """The candidate that votes would take if this group were the largest."""
-    place = consistency.choose_in(candidates, group)
-    assert place is not None
-    return place
 
 
 def _compare(numbers: tuple[int, int], pair: Sequence[Candidate], task: Task, work: Work) -> tuple[Comparison, Cost]:
@@ -79,35 +64,11 @@ def _first_wins(first: Candidate, second: Candidate, schema: str, task: Task, wo
         schema=schema.strip(),
         question=" ".join(filter(None, (question.text, question.evidence))),
         first=first.sql,
-        first_result=_shown(first.result),
+        first_result=shown(first.result),
         second=second.sql,
-        second_result=_shown(second.result),
+        second_result=shown(second.result),
     )
     system = prompts.render("select/system", dialect=task.dialect_name)
     conversation = [Message("system", system), Message("user", text)]
-    sampling = Sampling(max_tokens=1, top_logprobs=_ALTERNATIVES, seed=derive_seed(work.seed, "judge", text))
-    reply = work.model.complete(conversation, sampling, cancel=work.cancel)
-    return probability(reply.completions[0]), reply.cost
-
-
-def probability(completion: Completion) -> float:
-    """Of the first choice against the second, by the first token's alternatives, else by the text itself."""
-    weights = dict.fromkeys(_CHOICES, 0.0)
-    for token in completion.tokens[:1]:
-        for text, logprob in {token.text: token.logprob, **dict(token.top)}.items():
-            if (letter := text.strip().strip("*'\"(.").upper()) in weights:
-                weights[letter] += exp(logprob)
-    total = sum(weights.values())
-    if total:
-        return weights["A"] / total
-    said = completion.text.strip().upper()[:1]
-    return {"A": 1.0, "B": 0.0}.get(said, 0.5)
-
-
-def _shown(result: Result) -> str:
-    """The first rows on a few lines, unable to look like anything else."""
-    if not result.rows:
-        return "no rows"
-    lines = [" | ".join(cell_text(cell) for cell in row[:CELLS]) for row in result.rows[:ROWS]]
-    count = f"{len(result.rows)}{'+' if result.truncated else ''} row{'' if len(result.rows) == 1 else 's'}"
-    return "\n".join((count, *lines, *(["..."] if len(result.rows) > ROWS else [])))
+    (wins, _), cost = ask(conversation, 2, work, derive_seed(work.seed, "judge", text))
+    return wins, cost

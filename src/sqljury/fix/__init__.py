@@ -12,17 +12,17 @@ from typing import Literal
 
 from sqljury import prompts
 from sqljury.db.base import error_kind
+from sqljury.fix.hints import advise, stored
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import STOP, extract_sql
 from sqljury.schema.bind_values import bind_values
-from sqljury.schema.names import quote_name, quote_table
 from sqljury.schema.rebind import rebind
+from sqljury.schema.text import plain
 from sqljury.schema.translate import translations
-from sqljury.types import Candidate, Cost, Fix, Limits, Result, Table, Task
+from sqljury.types import Candidate, Cost, Fix, Result, Task
 from sqljury.work import Work
 
 REASON_CHARACTERS = 300
-SEEK_SECONDS = 2.0
 
 By = Literal["schema", "dialect", "values", "model"]
 
@@ -44,22 +44,11 @@ def repair(candidate: Candidate, task: Task, work: Work, *, names: bool, dialect
 def put_values(candidate: Candidate, task: Task, work: Work) -> Candidate:
     """A query that runs, with stored values for texts that their columns do not have, if it runs so too.
 
-    Whether a column has a text is asked of the database itself, for at most ``SEEK_SECONDS``.
+    Whether a column has a text is asked of the database itself, see ``hints.stored``.
     """
     if work.values is None or not candidate.sql or not candidate.result.ok:
         return candidate
-
-    def has(table: Table, column: str, text: str) -> bool:
-        name = quote_name(column, task.schema.dialect)
-        source = quote_table(table.name, table.schema, task.schema.dialect)
-        value = exp.Literal.string(text).sql(dialect=task.schema.dialect)
-        sql = f"SELECT 1 FROM {source} WHERE {name} = {value} LIMIT 1"  # noqa: S608 - quoted
-        result = work.db.execute(sql, Limits(SEEK_SECONDS, rows=1), work.cancel)
-        return not result.ok or bool(result.rows)
-
-    from sqlglot import exp
-
-    sql = bind_values(candidate.sql, task.schema, has, work.values)
+    sql = bind_values(candidate.sql, task.schema, stored(task.schema, work), work.values)
     if sql is None:
         return candidate
     fixed = _fixed(candidate, sql, work.db.execute(sql, work.limits, work.cancel), "values")
@@ -99,6 +88,7 @@ def ask_again(
     attempts: int,
     max_tokens: int,
     tried: set[str],
+    hinted: bool = True,
 ) -> tuple[Candidate, Cost]:
     """Let the model rewrite a query that failed or found nothing, up to ``attempts`` times.
 
@@ -112,7 +102,8 @@ def ask_again(
     for attempt in range(attempts):
         if not latest.sql:
             break
-        turn = [*conversation, Message("assistant", latest.sql), Message("user", _complaint(latest.result))]
+        advice = advise(latest, task, work) if hinted else []
+        turn = [*conversation, Message("assistant", latest.sql), Message("user", complaint(latest, advice))]
         sampling = Sampling(max_tokens=max_tokens, stop=STOP, seed=derive_seed(work.seed, "fix", attempt))
         reply = work.model.complete(turn, sampling, cancel=work.cancel)
         cost += reply.cost
@@ -132,10 +123,18 @@ def ask_again(
     return best, cost
 
 
-def _complaint(result: Result) -> str:
-    if result.error is None:
-        return prompts.render("fix/empty")
-    return prompts.render("fix/error", reason=result.error[:REASON_CHARACTERS])
+def complaint(candidate: Candidate, advice: Sequence[str]) -> str:
+    """What the model is told of its query: the engine's message, or that it found nothing, and lines of advice.
+
+    The message may quote content of the database, so that it too must not leave its line.
+    """
+    lines = "\n".join(f"- {line}" for line in advice)
+    if candidate.result.error is None:
+        return prompts.render("fix/empty_hints", hints=lines) if advice else prompts.render("fix/empty")
+    reason = plain(candidate.result.error, REASON_CHARACTERS)
+    if advice:
+        return prompts.render("fix/error_hints", reason=reason, hints=lines)
+    return prompts.render("fix/error", reason=reason)
 
 
 def _fixed(candidate: Candidate, sql: str, result: Result, by: By) -> Candidate:

@@ -1,0 +1,102 @@
+"""A recipe may name another model that chooses."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sqljury import FakeModel, Pipeline, Question, ask, connect
+from sqljury.errors import BudgetExceededError, RecipeError
+from sqljury.llm.ledger import Budget, Ledger, Metered
+from sqljury.recipes import GeneratePart, Recipe, SelectPart
+
+ONE, TWO = "SELECT 1 FROM t", "SELECT 2 FROM t"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "t.db"
+    with sqlite3.connect(file) as connection:
+        connection.executescript("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (1);")
+    connection.close()
+    return file
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> str:
+    file = tmp_path / "judged.toml"
+    file.write_text('[[generate]]\n[[generate]]\n[select]\nselector = "tournament"\njudge = "trained"\n')
+    return str(file)
+
+
+class Closing(FakeModel):
+    """Counts how often it is closed."""
+
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def favours_two() -> Closing:
+    return Closing(lambda call: "A" if call.prompt.index(TWO) < call.prompt.index(ONE) else "B", name="trained")
+
+
+def test_the_judge_judges_and_writes_nothing(path: Path, recipe: str) -> None:
+    writer, judge = FakeModel([ONE, TWO]), favours_two()
+    pipeline = Pipeline.from_recipe(recipe, writer, opened=lambda name: {"trained": judge}[name])
+    with connect(path) as db:
+        answer = pipeline.answer(Question("Which?"), db)
+    assert answer.sql == TWO
+    assert len(writer.calls) == 2
+    assert len(judge.calls) == 2
+    assert all(call.sampling.max_tokens == 1 for call in judge.calls)
+
+
+def test_ask_opens_the_judge_once_and_closes_it(path: Path, recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge, opened = favours_two(), []
+
+    def opening(name: str) -> FakeModel:
+        opened.append(name)
+        return judge
+
+    monkeypatch.setattr("sqljury.pipeline.open_model", opening)
+    writer = Closing([ONE, TWO])
+    assert ask("Which?", path, model=writer, recipe=recipe).sql == TWO
+    assert opened == ["trained"]
+    assert judge.closed == 1
+    assert writer.closed == 0  # the caller's own
+
+
+def test_a_judge_of_the_writers_name_is_the_writer(path: Path, recipe: str) -> None:
+    writer = FakeModel([ONE, TWO, "A", "B"], name="trained")
+
+    def never(name: str) -> FakeModel:
+        raise AssertionError(name)
+
+    pipeline = Pipeline.from_recipe(recipe, writer, opened=never)
+    assert pipeline.judge is writer
+
+
+def test_a_judge_that_nobody_opened_is_told_of() -> None:
+    recipe = Recipe("mine", select=SelectPart("tournament", judge="trained"))
+    with pytest.raises(RecipeError, match="mine names the judge 'trained'; give Pipeline that model"):
+        Pipeline(recipe, FakeModel("x"))
+
+
+def test_recipes_without_a_judge_ask_the_writer(path: Path) -> None:
+    recipe = Recipe("mine", generate=(GeneratePart(), GeneratePart()), select=SelectPart("tournament"))
+    writer = FakeModel([ONE, TWO, "A", "B"])
+    with connect(path) as db:
+        Pipeline(recipe, writer).answer(Question("Which?"), db)
+    assert len(writer.calls) == 4
+
+
+def test_one_budget_holds_for_both(path: Path, recipe: str) -> None:
+    ledger = Ledger(Budget(calls=3))
+    writer, judge = (Metered(model, ledger) for model in (FakeModel([ONE, TWO]), favours_two()))
+    pipeline = Pipeline.from_recipe(recipe, writer, opened=lambda _: judge)
+    with connect(path) as db, pytest.raises(BudgetExceededError):
+        pipeline.answer(Question("Which?"), db)
