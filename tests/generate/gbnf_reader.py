@@ -89,9 +89,9 @@ class Reader:
         match.ends(Rule("root"), 0)
         return match.far
 
-    def write(self, seed: int, depth: int = 22) -> str:
-        """A text of the language; below ``depth`` rules it takes the way out that is nearest."""
-        return _Writer(self.rules, self._heights, random.Random(seed), depth).text(Rule("root"), 0)
+    def write(self, seed: int, pieces: int = 120) -> str:
+        """A text of the language; after so many pieces each way out that is nearest is taken."""
+        return _Writer(self.rules, self._heights, random.Random(seed), pieces).text(Rule("root"))
 
     @cached_property
     def _heights(self) -> dict[str, int]:
@@ -237,27 +237,26 @@ def _height(node: Node, heights: dict[str, int]) -> int:
         return max(_height(part, heights) for part in node.nodes)
     if isinstance(node, Repeat):
         return _height(node.node, heights) if node.least else 0
-    return 0
+    return MANY if isinstance(node, Class) and not node.examples else 0
 
 
 class _Writer:
-    def __init__(self, rules: dict[str, Node], heights: dict[str, int], dice: random.Random, depth: int) -> None:
-        self._rules, self._heights, self._dice, self._depth = rules, heights, dice, depth
+    def __init__(self, rules: dict[str, Node], heights: dict[str, int], dice: random.Random, pieces: int) -> None:
+        self._rules, self._heights, self._dice, self._left = rules, heights, dice, pieces
 
-    def text(self, node: Node, depth: int) -> str:
-        if isinstance(node, str):
-            return node
-        if isinstance(node, Class):
-            return self._dice.choice(node.examples)
+    def text(self, node: Node) -> str:
+        if isinstance(node, str | Class):
+            self._left -= 1
+            return node if isinstance(node, str) else self._dice.choice(node.examples)
         if isinstance(node, Rule):
-            return self.text(self._rules[node.name], depth + 1)
+            return self.text(self._rules[node.name])
         if isinstance(node, Sequence):
-            return "".join(self.text(part, depth) for part in node.nodes)
+            return "".join([self.text(part) for part in node.nodes])
         if isinstance(node, Repeat):
-            more = 0 if depth > self._depth else self._dice.choice((0, 0, 1, 2, 3))
+            more = self._dice.choice((0, 0, 1, 2, 3)) if self._left > 0 else 0
             count = max(node.least, min(node.most, node.least + more))
-            return "".join(self.text(node.node, depth) for _ in range(count))
+            return "".join([self.text(node.node) for _ in range(count)])
         ways = [way for way in node.ways if _height(way, self._heights) < MANY]
-        if depth > self._depth:
+        if self._left <= 0:
             ways = [min(ways, key=lambda way: _height(way, self._heights))]
-        return self.text(self._dice.choice(ways), depth)
+        return self.text(self._dice.choice(ways))

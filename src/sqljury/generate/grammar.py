@@ -45,8 +45,9 @@ def _rules(dialect: str) -> dict[str, str]:
     lines += [f"{name} ::= {slots[name]}" for name in ("string", "open", "operator", "type")]
     filled = re.sub(r"<(\w+)>", lambda slot: slots[slot[1]], "\n".join(lines))
     written = dict(line.split(" ::= ", 1) for line in keywords(filled).splitlines())
-    takes = {(least, most) for kind, least, most in dialects.functions(dialect).values() if kind == "row"}
-    written |= {f"args{least}-{most}@": dialects.arguments(least, most) for least, most in takes}
+    for kind, least, most in set(dialects.functions(dialect).values()):
+        if kind in dialects.PLAIN:
+            written[f"{kind}{least}-{most}@"] = dialects.arguments(kind, least, most)
     rules: dict[str, str] = {}
     for mode in _MODES:
         for grade in _GRADES:

@@ -56,7 +56,7 @@ def _escaped(char: str) -> str:
 
 
 def keywords(rules: str) -> str:
-    """The rules with each word in capitals as a reference to a rule that takes it in any case, those rules added."""
+    """The rules with each word in capitals as a reference to a rule for it in capitals or small, those rules added."""
     found: dict[str, None] = {}
 
     def reference(match: re.Match[str]) -> str:
@@ -66,17 +66,11 @@ def keywords(rules: str) -> str:
         return _rule_of(match[2])
 
     body = _KEYWORD.sub(reference, rules)
-    return body + "".join(f"\n{_rule_of(word)} ::= {_any_case(word)}" for word in found)
+    return body + "".join(f'\n{_rule_of(word)} ::= "{word}" | "{word.lower()}"' for word in found)
 
 
 def _rule_of(word: str) -> str:
     return "k-" + word.replace("_", "-")
-
-
-def _any_case(word: str) -> str:
-    names = Names()
-    names.add(word)
-    return names.write()
 
 
 def grammar_text(rules: Mapping[str, str]) -> str:

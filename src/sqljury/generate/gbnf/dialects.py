@@ -8,6 +8,9 @@ from typing import Final
 
 from sqljury.generate.gbnf import Names
 
+PLAIN: Final = ("row", "if")
+"""Kinds of functions that work on one row."""
+
 _TEXT: Final = "\"'\" ([^'`\\x00-\\x1F\\x7F] | \"''\"){0,100} \"'\""
 """A text holds no backtick, which could close the fence around the query, and nothing that breaks a line."""
 
@@ -79,7 +82,7 @@ def slots(dialect: str) -> dict[str, str]:
 
 @functools.cache
 def functions(dialect: str) -> dict[str, tuple[str, int, int]]:
-    """Functions by name: their kind, and the least and the most arguments they take (of kind ``row`` alone)."""
+    """Functions by name: their kind, and the least and the most arguments they take."""
     found: dict[str, tuple[str, int, int]] = {}
     for line in _lines():
         dialects, kind, names = line.split(":")
@@ -96,19 +99,19 @@ def calls(dialect: str, grade: str) -> str:
     """The alternatives of functions with what follows each, for expressions of this grade; see ``sql.txt``."""
     names = Names()
     for name, (kind, least, most) in functions(dialect).items():
-        if kind == "row":
-            names.add(name, f"args{least}-{most}@")
+        if kind in PLAIN:
+            names.add(name, f"{kind}{least}-{most}@")
         elif grade == "a":
             names.add(name, f"{kind}%")
     return names.write()
 
 
-def arguments(least: int, most: int) -> str:
-    """The rule for so many arguments in brackets."""
+def arguments(kind: str, least: int, most: int) -> str:
+    """The rule for so many arguments in brackets, of which the first of an ``if`` is a condition."""
     if not most:
         return 'open ")"'
     more = f" (comma arith@){{{max(least, 1) - 1},{most - 1}}}" if most > 1 else ""
-    inside = f"expr@{more} w"
+    inside = f"{'expr@' if kind == 'if' else 'arith@'}{more} w"
     return f'open {inside} ")"' if least else f'open ({inside})? ")"'
 
 

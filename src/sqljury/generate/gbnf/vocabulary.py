@@ -16,11 +16,8 @@ _UNREADABLE: Final = re.compile("```|;\n|\x00|[\ud800-\udfff]")
 """In a name, what would end a reply or its fence, or that no query may hold: such a name cannot be written."""
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]{2,24}|[A-Z]{2,24}")
-_MEASURES: Final = """
-    average avg cnt count counts diff difference highest lowest max maximum mean min minimum n num number
-    numbers percent percentage quantity rank ranking ratio result rn share sum sums total totals
-"""
-_WORDS: Final = "all best by distinct each filtered first id last latest list name of oldest other per ranked recent top"
+_MEASURES: Final = "average avg cnt count diff max min n num number rank ratio rn share sum total"
+_WORDS: Final = "all best by distinct filtered first highest last latest list lowest of oldest other per ranked top"
 _TITLES: Final = "counts derived result sub subquery temp tmp totals"
 
 
@@ -49,7 +46,7 @@ def name_rules(schema: Schema) -> dict[str, str]:
         "short": _trie(short),
         "title": _trie([*short, *_TITLES.split()]),
         **_made_up(schema, tables),
-        "refd": 'refp | derived | title "." (column | derived)',
+        "refd": 'refp | measure | title "." (column | measure)',
         "refw": 'refp | alias | (title | alias) "." (column | alias)',
     }
 
@@ -103,31 +100,17 @@ def _short(schema: Schema, tables: list[Table]) -> list[str]:
 
 
 def _made_up(schema: Schema, tables: list[Table]) -> dict[str, str]:
-    """What a query may call its results: words of the schema and of measures, up to four.
-
-    Where a name stands before what it names (a subquery further on in FROM), one word must be a measure: else every
-    column that does not exist could be written there.
-    """
+    """What a query may call its results: a measure where the name stands before what it names, as in SELECT before a
+    subquery in FROM; after WITH up to three words of the schema and of measures."""
     texts = [text for table in tables for text in (table.name, *(column.name for column in table.columns))]
     words = dict.fromkeys(word.lower() for text in texts for word in _WORD.findall(text))
     words |= dict.fromkeys(f"{word}s" for word in list(words) if not word.endswith("s"))
     words |= dict.fromkeys([*_MEASURES.split(), *_WORDS.split()])
-    return {
-        "alias": _first(words, schema.dialect),
-        "measured": _first(_MEASURES.split(), schema.dialect),
-        "word": _trie(words),
-        "measure": _trie(_MEASURES.split()),
-        "joined": '("_" word){1,3}',
-        "derived": 'measured | word ("_" word){0,2} "_" measure',
-    }
-
-
-def _first(words: Iterable[str], dialect: str) -> str:
-    """The words with up to three more joined on; one that SQL reserves must have another joined on."""
-    names = Names()
+    first = Names()
     for word in words:
-        names.add(word, "joined?" if quote_name(word, dialect) == word else "joined")
-    return names.write()
+        first.add(word, "joined?" if quote_name(word, schema.dialect) == word else "joined")
+    measures = (word for word in _MEASURES.split() if quote_name(word, schema.dialect) == word)
+    return {"alias": first.write(), "word": _trie(words), "joined": '("_" word){1,2}', "measure": _trie(measures)}
 
 
 def _trie(words: Iterable[str]) -> str:
