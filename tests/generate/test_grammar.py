@@ -6,13 +6,15 @@ import functools
 import json
 import random
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
-from conftest import SHARED
 from gbnf_reader import Reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import SHARED
 from sqljury import connect
 from sqljury.db.readonly import allowed_functions, check
 from sqljury.db.sqlite_walls import FUNCTIONS
@@ -103,10 +105,16 @@ def test_what_cannot_be_written(sql: str) -> None:
 @pytest.mark.parametrize(
     ("dialect", "sql"),
     [
-        ("duckdb", "SELECT date_trunc('month', name::DATE) FROM Singer WHERE name ILIKE 'a%' AND id = ANY (SELECT 1)"),
+        (
+            "duckdb",
+            "SELECT date_trunc('month', name::DATE) FROM Singer WHERE id = ANY (SELECT id FROM concert)",
+        ),
         ("duckdb", "SELECT name FROM singer WHERE CAST(name AS DATE) > CURRENT_DATE - INTERVAL 3 MONTH"),
-        ("postgres", "SELECT EXTRACT(YEAR FROM name::DATE) FROM \"Singer\" WHERE \"Name\" > DATE '2020-01-01'"),
-        ("postgres", "SELECT string_agg(year::TEXT, ', ' ORDER BY year) FROM concert GROUP BY id ORDER BY 1 NULLS LAST"),
+        ("postgres", 'SELECT EXTRACT(YEAR FROM name::DATE) FROM "Singer" WHERE "Name" > DATE \'2020-01-01\''),
+        (
+            "postgres",
+            "SELECT string_agg(year::TEXT, ', ' ORDER BY year) FROM concert GROUP BY id ORDER BY 1 NULLS LAST",
+        ),
         ("mysql", "SELECT `birth year`, DATE_ADD(name, INTERVAL 1 DAY) FROM Singer LIMIT 2, 3"),
         ("mysql", "SELECT GROUP_CONCAT(DISTINCT year ORDER BY year SEPARATOR '; ') FROM concert"),
     ],
@@ -150,18 +158,45 @@ def test_its_functions_are_those_that_may_be_called(dialect: str) -> None:
 
 
 def test_sqlites_functions_take_what_is_said() -> None:
-    with connect(":memory:") as db:
+    """Asked of SQLite itself; it may lack a function where it was built without it, but never takes other counts."""
+    with closing(sqlite3.connect(":memory:")) as engine:
         for name, (kind, least, most) in functions("sqlite").items():
             over = " OVER ()" if kind in ("rank", "lag") else ""
-            for count in range(least, most + 1) if kind in ("row", "if") else [0 if kind == "rank" else 1]:
-                error = db.execute(f"SELECT {name}({', '.join(['1'] * count)}){over}").error or ""
-                assert "wrong number" not in error, (name, count)
-                assert "no such function" not in error, name
+            counts = range(least, most + 1) if kind in ("row", "if") else [int(kind != "rank")]
+            for count in counts:
+                assert "wrong number" not in complaint(engine, f"{name}({', '.join(['1'] * count)}){over}"), name
+
+
+def complaint(engine: sqlite3.Connection, call: str) -> str:
+    try:
+        engine.execute(f"SELECT {call}")
+    except sqlite3.OperationalError as error:
+        return str(error)
+    return ""
 
 
 odd = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 hostile = st.text(odd, min_size=1, max_size=12) | st.sampled_from(
-    ['a"b', "a`b", "a\\", "\\x41", "a\nb", "]", "^", "-", "naïve", "数据", "``", "select", "'", "--", "/*", "T1", "é\"", "\r"]
+    [
+        'a"b',
+        "a`b",
+        "a\\",
+        "\\x41",
+        "a\nb",
+        "]",
+        "^",
+        "-",
+        "naïve",
+        "数据",
+        "``",
+        "select",
+        "'",
+        "--",
+        "/*",
+        "T1",
+        'é"',
+        "\r",
+    ]
 )
 
 
@@ -200,7 +235,10 @@ def test_the_size_of_a_large_schema() -> None:
     """200 tables of 20 columns; the recipe shows a model no more of a schema than fits its prompt."""
     words = ["order", "customer", "total", "date", "status", "amount", "region", "product", "level", "code"]
     tables = [
-        table(f"{words[n % 10]}_{words[n // 10 % 10]}_{n}", *(f"{words[k % 10]}_{words[k * n % 10]}_{k}" for k in range(20)))
+        table(
+            f"{words[n % 10]}_{words[n // 10 % 10]}_{n}",
+            *(f"{words[k % 10]}_{words[k * n % 10]}_{k}" for k in range(20)),
+        )
         for n in range(200)
     ]
     text = grammar(Schema("large", "sqlite", tuple(tables)))

@@ -11,7 +11,7 @@ from sqljury.generate.gbnf import Names
 PLAIN: Final = ("row", "if")
 """Kinds of functions that work on one row."""
 
-_TEXT: Final = "\"'\" ([^'`\\x00-\\x1F\\x7F] | \"''\"){0,100} \"'\""
+_TEXT: Final = '"\'" ([^\'`\\x00-\\x1F\\x7F] | "\'\'"){0,100} "\'"'
 """A text holds no backtick, which could close the fence around the query, and nothing that breaks a line."""
 
 _NUMERIC: Final = '(DECIMAL | NUMERIC) (w "(" w [0-9]{1,2} (comma [0-9]{1,2})? w ")")?'
