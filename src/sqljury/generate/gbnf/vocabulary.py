@@ -104,8 +104,8 @@ def _made_up(schema: Schema, tables: list[Table]) -> dict[str, str]:
     subquery in FROM; after WITH up to three words of the schema and of measures."""
     texts = [text for table in tables for text in (table.name, *(column.name for column in table.columns))]
     words = dict.fromkeys(word.lower() for text in texts for word in _WORD.findall(text))
-    words |= dict.fromkeys(f"{word}s" for word in list(words) if not word.endswith("s"))
     words |= dict.fromkeys([*_MEASURES.split(), *_WORDS.split()])
+    words |= dict.fromkeys(f"{word}s" for word in list(words) if not word.endswith("s"))
     first = Names()
     for word in words:
         first.add(word, "joined?" if quote_name(word, schema.dialect) == word else "joined")
