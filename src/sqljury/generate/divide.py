@@ -34,7 +34,5 @@ def divide_short(task: Task, _work: Work, given: Given) -> Request:
 def _request(
     prompt: str, shown: Sequence[tuple[Shot, str]], task: Task, given: Given, stop: tuple[str, ...]
 ) -> Request:
-    examples = [
-        (shot.question, prompts.render(answer, sql=shot.sql)) for shot, answer in shown[: max(given.examples, 1)]
-    ]
-    return Request(worked.turns(task, prompt, examples), stop, concluding_sql, reasons=True)
+    examples = [(shot.question, prompts.render(answer, sql=shot.sql)) for shot, answer in shown[: given.examples]]
+    return Request(worked.turns(task, prompt, "divide/bare", examples), stop, concluding_sql, reasons=True)

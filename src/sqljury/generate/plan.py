@@ -32,6 +32,6 @@ def plan_short(task: Task, _work: Work, given: Given) -> Request:
 def _request(prompt: str, examples: Sequence[Shot], task: Task, given: Given, stop: tuple[str, ...]) -> Request:
     shown = [
         (shot.question, prompts.render("plan/answer", plan=worked.plan(shot), sql=shot.sql))
-        for shot in examples[: max(given.examples, 1)]
+        for shot in examples[: given.examples]
     ]
-    return Request(worked.turns(task, prompt, shown), stop, concluding_sql, reasons=True)
+    return Request(worked.turns(task, prompt, "plan/bare", shown), stop, concluding_sql, reasons=True)

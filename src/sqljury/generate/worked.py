@@ -51,11 +51,14 @@ ABOVE: Final = Shot(
 )
 
 
-def turns(task: Task, opening: str, shown: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
+def turns(task: Task, opening: str, bare: str, shown: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
     """The worked examples, question and answer, as turns after the shared opening; small models keep to their form.
 
-    ``opening`` is the prompt that says what is wanted, rendered before the first example's question.
+    ``opening`` is the prompt that says what is wanted, rendered before the first example's question; ``bare`` is the
+    one that says it by the form of the answer alone, where no example is shown.
     """
+    if not shown:
+        return system(task), Message("user", prompts.render(bare, question=question(task)))
     said = [system(task)]
     for place, (asked, answer) in enumerate(shown):
         text = prompts.render(opening, tables=TABLES, question=asked) if place == 0 else asked
