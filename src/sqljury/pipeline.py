@@ -29,6 +29,7 @@ from sqljury.generate import GENERATORS
 from sqljury.generate.base import Given
 from sqljury.generate.direct import messages
 from sqljury.generate.grammar import grammar
+from sqljury.generate.kept import Kept
 from sqljury.generate.pool import Pool
 from sqljury.keywords import by_model
 from sqljury.llm.base import LanguageModel, Sampling, derive_seed
@@ -81,6 +82,7 @@ class Pipeline:
     pool: Pool | None = None
     judge: LanguageModel | None = None
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
+    kept: Kept = field(default_factory=Kept, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for part in self.recipe.generate:
@@ -132,7 +134,7 @@ class Pipeline:
         keywords, asking = self._keywords(question, seed, cancel)
         prepared = Preparation(self.recipe.schema, self.indexes)
         task = prepared.task(question, db, notes, keywords, lambda *done: progress(Progress(*done)), cancel)
-        work = Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
+        work = self._work(question, db, seed, cancel)
         if self.recipe.fix.values:
             work = replace(work, values=cache(lambda: prepared.index(db, introspect(db), cancel=cancel)))
         clock = Clock(self.allowance, started)
@@ -149,6 +151,34 @@ class Pipeline:
         if choice.index is None:
             raise NoAnswerError(_why_none(grouped), grouped, cost)
         return self._answered(question, grouped, choice, cost, tuple(clock.steps))
+
+    def choose(
+        self,
+        question: Question,
+        candidates: Sequence[Candidate],
+        db: Database,
+        *,
+        seed: int = 0,
+        cancel: threading.Event | None = None,
+        notes: Notes = NO_NOTES,
+    ) -> tuple[tuple[Candidate, ...], Choice]:
+        """The recipe's choice among queries that were written before, and these, run again and grouped.
+
+        Nothing is written nor repaired: it is the last step of ``answer`` alone. Raises what ``answer`` raises, but no
+        ``NoAnswerError``.
+        """
+        keywords, _ = self._keywords(question, seed, cancel)
+        task = Preparation(self.recipe.schema, self.indexes).task(question, db, notes, keywords, cancel=cancel)
+        ran = map_threads(lambda one: replace(one, result=self._run(one.sql, db, cancel)), candidates, cancel)
+        grouped = group(ran)
+        clock = Clock(self.allowance, time.perf_counter())
+        return grouped, self._select(grouped, task, self._work(question, db, seed, cancel), clock)
+
+    def _work(self, question: Question, db: Database, seed: int, cancel: threading.Event | None) -> Work:
+        return Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
+
+    def _run(self, sql: str, db: Database, cancel: threading.Event | None) -> Result:
+        return db.execute(sql, self.limits, cancel) if sql else Result(error="the model wrote no query")
 
     def _keywords(
         self, question: Question, seed: int, cancel: threading.Event | None
@@ -185,7 +215,7 @@ class Pipeline:
         part = self.recipe.generate[number]
         seed = derive_seed(work.seed, "generate", number)
         ranked = sorted((one for one in before if one.sql), key=lambda one: not one.result.ok)
-        given = Given(tuple(one.sql for one in ranked), part.examples, self.pool, seed)
+        given = Given(tuple(one.sql for one in ranked), part.examples, self.pool, seed, self.kept)
         request = GENERATORS[part.generator](task, work, given)
         sampling = Sampling(
             temperature=part.temperature,
@@ -203,9 +233,7 @@ class Pipeline:
         ]
 
     def _execute(self, candidate: Candidate, task: Task, work: Work) -> Candidate:
-        if not candidate.sql:
-            return replace(candidate, result=Result(error="the model wrote no query"))
-        ran = replace(candidate, result=work.db.execute(candidate.sql, self.limits, work.cancel))
+        ran = replace(candidate, result=self._run(candidate.sql, work.db, work.cancel))
         part = self.recipe.fix
         return fix.repair(ran, task, work, names=part.names, dialect=part.dialect)
 

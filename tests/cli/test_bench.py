@@ -78,6 +78,72 @@ def test_runs_that_are_none(start: Start, spider: Path, tmp_path: Path) -> None:
         assert error.startswith("sqljury: ")
 
 
+def test_a_finished_run_is_analysed_without_a_model(start: Start, spider: Path, tmp_path: Path) -> None:
+    out, figures = tmp_path / "run", tmp_path / "figures.json"
+    bench = ("bench", "spider", "--data", str(spider), "--out", str(out), "--recipe", "fast")
+    assert ended(start("SELECT 3, '[/x]\x1b[31m'", *bench))[0] == 0
+    analyses = ("--analyze", "bounds", "--analyze", "overlap", "--analyze", "ablation", "--json", str(figures))
+    environment = {"SQLJURY_MODEL": "openai:none", "OPENAI_API_KEY": ""}
+    code, report, error = ended(start("", *bench, *analyses, env=environment))
+    assert (code, error) == (0, "")
+    for words in ("of k candidates", "solved by exactly", "stopping early", "oracle (best choice)", "1 direct, greedy"):
+        assert (words in report) == (words != "stopping early"), report  # `fast` has but one part
+    assert "\x1b" not in report
+    found = json.loads(figures.read_text())
+    assert list(found) == ["sqljury_analysis", "run", "questions", "faults", "bounds", "overlap", "ablation"]
+    assert found["questions"] == 1
+    assert (out / "verdicts.jsonl").is_file()
+    assert ended(start("", *bench, "--seed", "3", *analyses, env=environment))[0] != 0  # not that run
+
+
+def test_analysis_follows_an_unfinished_run(start: Start, spider: Path, tmp_path: Path) -> None:
+    bench = ("bench", "spider", "--data", str(spider), "--out", str(tmp_path / "run"), "--recipe", "fast")
+    code, report, error = ended(start("SELECT count(*) FROM animal", *bench, "--analyze", "bounds"))
+    assert code == 0, error
+    assert "1/1" in error
+    assert "dev, 1 questions, recipe fast, model fake" in report
+
+
+def test_analyses_that_cannot_be_had(start: Start, spider: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    bench = ("bench", "spider", "--data", str(spider), "--out", str(out), "--recipe", "fast")
+    for options, what in (
+        (("--json", str(tmp_path / "x.json")), "--json holds analyses"),
+        (("--analyze", "bounds", "--stop-share", "0.5"), "--stop-share is tried by --analyze ablation"),
+    ):
+        code, _, error = ended(start("SELECT 3", *bench, *options))
+        assert (code, error.count("\n")) == (2, 1)
+        assert what in error
+    assert not out.exists()  # nothing was run for them
+    assert ended(start("SELECT 3", *bench))[0] == 0
+    mine = tmp_path / "mine.json"
+    mine.write_text("[]")
+    for file in (mine, out / "answers.jsonl", spider / "dev.json"):
+        before = file.read_text()
+        code, report, error = ended(start("SELECT 3", *bench, "--analyze", "bounds", "--json", str(file)))
+        assert (code, report, error.count("\n")) == (2, "", 1), error
+        assert file.read_text() == before
+    assert "--analyze" in ended(start("", *bench, "--analyze", "venn"))[2]
+
+
+def test_another_selector_on_a_run(start: Start, spider: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    bench = ("bench", "spider", "--data", str(spider), "--out", str(out), "--recipe", "fast")
+    assert ended(start("SELECT count(*) FROM animal", *bench))[0] == 0
+    code, _, error = ended(start("A", "bench", "select", str(out), "--selector", "first"))
+    assert code == 0, error
+    assert "1/1 SELECT count(*) FROM animal" in error
+    assert (out / "choices-first.jsonl").is_file()
+    _, report, error = ended(start("", *bench, "--analyze", "ablation"))
+    assert "stored: first" in report
+    code, _, error = ended(start("A", "bench", "select", str(out), "--selector", "best"))
+    assert (code, error.count("\n")) == (2, 1)
+    assert "there is no selector 'best'; known are consistency, first" in error
+    code, _, error = ended(start("A", "bench", "select", str(tmp_path), "--selector", "first"))
+    assert (code, error.count("\n")) == (2, 1)
+    assert "is no run" in error
+
+
 @pytest.mark.weights
 @pytest.mark.shared
 def test_a_run_is_made_continued_and_judged(cached_weights: Path, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def described(folder: Path) -> Record:
         raise DatasetError(
             f"{folder} is no run: it has no readable {SETTINGS}; give a folder of `sqljury bench`"
         ) from error
-    fault = _misshapen(loaded, _SETTINGS_SHAPE) or _misshapen(loaded["recipe"], {"name": str})
+    fault = misshapen(loaded, _SETTINGS_SHAPE) or misshapen(loaded["recipe"], {"name": str})
     if fault:
         raise DatasetError(f"{folder / SETTINGS}: {fault}; give a folder of `sqljury bench`")
     return dict(loaded)
@@ -85,6 +85,16 @@ def claimed(folder: Path, wanted: Mapping[str, Any]) -> Iterator[tuple[IO[str], 
     The folder is made, and locked until the end. Raises ``DatasetError`` for one that cannot be written, holds
     another run, or is written by another program.
     """
+    with held(folder):
+        _claim(folder, wanted)
+        before = records(folder)
+        with appending(folder / ANSWERS) as stream:
+            yield stream, before
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """The folder, made if need be, kept from other programs that write runs; raises ``DatasetError`` as ``claimed``."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / LOCK).open("a")
@@ -95,12 +105,16 @@ def claimed(folder: Path, wanted: Mapping[str, Any]) -> Iterator[tuple[IO[str], 
     with lock:
         if not _locked(lock):
             raise DatasetError(f"{folder}: another bench is writing there; wait for it, or give another folder")
-        _claim(folder, wanted)
-        before = records(folder)
-        _drop_unfinished(folder / ANSWERS)
-        # a question may hold what UTF-8 has no bytes for; as an escape it is JSON all the same
-        with (folder / ANSWERS).open("a", encoding="utf-8", errors="backslashreplace") as stream:
-            yield stream, before
+        yield
+
+
+@contextmanager
+def appending(file: Path) -> Iterator[IO[str]]:
+    """A stream for further lines of JSON; a last line that was cut off in writing is taken away first."""
+    _drop_unfinished(file)
+    # a question may hold what UTF-8 has no bytes for; as an escape it is JSON all the same
+    with file.open("a", encoding="utf-8", errors="backslashreplace") as stream:
+        yield stream
 
 
 def _locked(file: IO[str]) -> bool:
@@ -150,27 +164,32 @@ def _claim(folder: Path, wanted: Mapping[str, Any]) -> None:
 
 def _fault(record: Any) -> str | None:
     """What is wrong with an answer, None when nothing is."""
-    if fault := _misshapen(record, _RECORD_SHAPE):
+    if fault := misshapen(record, _RECORD_SHAPE):
         return fault
     name = record["db_id"]
     # A name, not a path: a line does not choose which file is opened.
     if not name or Path(name).name != name or name == ".." or "\0" in name:
         return f"db_id {name!r} is no name of a database"
     for key in _COSTS:
-        figure = record["cost"].get(key)
-        if type(figure) not in (int, float) or not 0 <= figure < _HUGE:
+        if not is_figure(record["cost"].get(key)):
             return f"cost.{key} is no sensible number"
     for candidate in record["candidates"]:
-        fault = _misshapen(candidate, _CANDIDATE_SHAPE)
+        fault = misshapen(candidate, _CANDIDATE_SHAPE)
         if fault or candidate["logprob"] != candidate["logprob"]:  # NaN has no rank
             return f"a candidate: {fault or 'logprob is no number'}"
         for fix in candidate["fixes"]:
-            if fault := _misshapen(fix, _FIX_SHAPE):
+            if fault := misshapen(fix, _FIX_SHAPE):
                 return f"a fix: {fault}"
     return None
 
 
-def _misshapen(value: Any, shape: Mapping[str, type | tuple[type, ...]]) -> str | None:
+def is_figure(value: Any) -> bool:
+    """A number that something can have cost."""
+    return type(value) in (int, float) and 0 <= value < _HUGE
+
+
+def misshapen(value: Any, shape: Mapping[str, type | tuple[type, ...]]) -> str | None:
+    """What is wrong with a value read from JSON that should have keys of these types, None when nothing is."""
     if not isinstance(value, dict):
         return "not a JSON object"
     for key, kind in shape.items():

@@ -24,9 +24,9 @@ STEPS = ("greedy", "greedy, names bound", "votes", "votes, names bound", "answer
 
 
 class Share(NamedTuple):
-    """``right`` of ``total``."""
+    """``right`` of ``total``; a fraction where it is an expected number."""
 
-    right: int
+    right: float
     total: int
 
     @property
@@ -42,6 +42,17 @@ class Share(NamedTuple):
         middle = (p + z * z / (2 * n)) / (1 + z * z / n)
         half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
         return 100 * max(0.0, middle - half), 100 * min(1.0, middle + half)
+
+    def figures(self) -> dict[str, Any]:
+        """For a report: the numbers, the percentage, and its interval, ready for JSON."""
+        low, high = self.interval()
+        return {
+            "right": round(self.right, 4),
+            "total": self.total,
+            "percent": round(self.percent, 1),
+            "low": round(low, 1),
+            "high": round(high, 1),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +98,14 @@ def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     right = _share(verdict.right for verdict in verdicts)
     return {
         "questions": len(verdicts),
-        "ex": _figures(right),
-        "exe": _figures(_share(verdict.exe for verdict in verdicts)),
+        "ex": right.figures(),
+        "exe": _share(verdict.exe for verdict in verdicts).figures(),
         "hardness": {
-            level: _figures(_share(verdict.right for verdict in verdicts if verdict.hardness == level))
+            level: _share(verdict.right for verdict in verdicts if verdict.hardness == level).figures()
             for level in LEVELS
         },
-        "steps": {step: _figures(_share(verdict.steps[step] for verdict in verdicts)) for step in STEPS},
-        "executable": _figures(Share(sum(v.runs for v in verdicts), sum(v.candidates for v in verdicts))),
+        "steps": {step: _share(verdict.steps[step] for verdict in verdicts).figures() for step in STEPS},
+        "executable": Share(sum(v.runs for v in verdicts), sum(v.candidates for v in verdicts)).figures(),
         "seconds": _spread([verdict.seconds for verdict in verdicts]),
         "tokens": _spread([verdict.tokens for verdict in verdicts]),
     }
@@ -114,9 +125,9 @@ def _judge(record: Record, db: Database) -> Verdict:
     def right(sql: str) -> bool:
         return judge(gold, run(EX.prepare(sql)), ordered).correct
 
-    stages = [_stages(candidate) for candidate in record["candidates"]]
+    queries = [stages(candidate) for candidate in record["candidates"]]
     probabilities = [candidate["logprob"] for candidate in record["candidates"]]
-    written, bound, final = (list(stage) for stage in zip(*stages, strict=True)) if stages else ([], [], [])
+    written, bound, final = (list(stage) for stage in zip(*queries, strict=True)) if queries else ([], [], [])
     steps = {
         "greedy": bool(written) and right(written[0]),
         "greedy, names bound": bool(bound) and right(bound[0]),
@@ -144,7 +155,7 @@ def _exe(record: Record, db: Database, rules: Rules) -> bool:
     return judge(gold, db.execute(rules.prepare(record["sql"]), LIMITS), rules.ordered(record["gold"])).correct
 
 
-def _stages(candidate: Record) -> tuple[str, str, str]:
+def stages(candidate: Record) -> tuple[str, str, str]:
     """A candidate's query as written, after the repairs that need no model, and after all repairs."""
     fixes = candidate["fixes"]
     queries = [*(fix["before"] for fix in fixes), candidate["sql"]]
@@ -164,17 +175,6 @@ def _vote(queries: list[str], probabilities: list[float | None], run: Callable[[
 def _share(outcomes: Iterable[bool]) -> Share:
     listed = list(outcomes)
     return Share(sum(listed), len(listed))
-
-
-def _figures(share: Share) -> dict[str, Any]:
-    low, high = share.interval()
-    return {
-        "right": share.right,
-        "total": share.total,
-        "percent": round(share.percent, 1),
-        "low": round(low, 1),
-        "high": round(high, 1),
-    }
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:

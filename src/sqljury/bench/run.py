@@ -12,7 +12,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from sqljury.bench.folder import Record, claimed
+from sqljury.bench.folder import SETTINGS, Record, claimed, described, records
+from sqljury.clock import Allowance
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
 from sqljury.errors import (
@@ -23,8 +24,10 @@ from sqljury.errors import (
     QueryError,
     QuestionError,
 )
+from sqljury.generate.pool import Pool
 from sqljury.pipeline import Pipeline
-from sqljury.types import Candidate, Choice, Cost
+from sqljury.recipes import Recipe
+from sqljury.types import Candidate, Choice, Cost, Limits
 
 UNANSWERED = (NoAnswerError, QuestionError, ContextLengthError, DatabaseError, QueryError)
 """What one question can run into without the next running into it too; anything else ends the run."""
@@ -35,34 +38,50 @@ def settings(pipeline: Pipeline, dataset: Mapping[str, Any], seed: int) -> Recor
     return {
         "dataset": dict(dataset),
         "model": pipeline.model.name,
-        "recipe": asdict(pipeline.recipe),
-        "limits": asdict(pipeline.limits),
-        "allowance": {key: None if value == inf else value for key, value in asdict(pipeline.allowance).items()},
-        "examples": None if pipeline.pool is None else pipeline.pool.fingerprint,
+        **conditions(pipeline.recipe, pipeline.limits, pipeline.allowance, pipeline.pool),
         "seed": seed,
         "sqljury": version("sqljury"),
         "python": platform.python_version(),
     }
 
 
+def conditions(recipe: Recipe, limits: Limits, allowance: Allowance, pool: Pool | None) -> Record:
+    """Of a run's settings those that can be told without a model."""
+    return {
+        "recipe": asdict(recipe),
+        "limits": asdict(limits),
+        "allowance": {key: None if value == inf else value for key, value in asdict(allowance).items()},
+        "examples": None if pool is None else pool.fingerprint,
+    }
+
+
+def is_finished(examples: Iterable[Example], folder: Path, wanted: Mapping[str, Any]) -> bool:
+    """Whether ``folder`` holds an answer to every example, from a run whose settings are these as far as they go."""
+    if not (folder / SETTINGS).is_file():
+        return False
+    before, now = described(folder), json.loads(json.dumps(wanted))
+    answered = {record["id"] for record in records(folder)}
+    return all(before.get(key) == now[key] for key in now) and all(example.id in answered for example in examples)
+
+
 def run(
     examples: Iterable[Example],
     pipeline: Pipeline,
     folder: Path,
-    described: Mapping[str, Any],
+    settled: Mapping[str, Any],
     on_answer: Callable[[int, Record | None], None] = lambda *_: None,
     cancel: threading.Event | None = None,
 ) -> None:
     """Answer every example that ``folder`` has no answer to yet.
 
-    ``described`` comes from ``settings``. ``on_answer`` is told how many answers there are and the newest, first
+    ``settled`` comes from ``settings``. ``on_answer`` is told how many answers there are and the newest, first
     None for those that were there before. A question that fails for reasons of its own (``UNANSWERED``) is a record
     with an error, not the end of the run. Raises ``DatasetError`` for a folder that holds another run or is in use,
     and ``CancelledError`` once ``cancel`` is set; the question at hand is then not recorded.
     """
     cancel = cancel or threading.Event()
-    seed = int(described["seed"])
-    with claimed(folder, described) as (stream, before):
+    seed = int(settled["seed"])
+    with claimed(folder, settled) as (stream, before):
         known = {record["id"] for record in before}
         done = len(before)
         on_answer(done, None)

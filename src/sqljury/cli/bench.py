@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from sqljury.cli import terminal
+from sqljury.cli.analyze import Analysis, AnalyzeOption, JsonFile, Processes, StopShares
 from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
     BudgetSeconds,
@@ -44,25 +45,35 @@ def spider(
     shots: ExamplesOption = None,
     budget_seconds: BudgetSeconds = None,
     budget_tokens: BudgetTokens = None,
+    analyze: AnalyzeOption = None,
+    stop_share: StopShares = None,
+    json_file: JsonFile = None,
+    processes: Processes = 1,
 ) -> None:
-    """Answer Spider's questions and keep every candidate; then run `sqljury eval` on the folder."""
+    """Answer Spider's questions and keep every candidate; then run `sqljury eval` on the folder, or --analyze it."""
+    from sqljury import recipes
     from sqljury.bench import run
     from sqljury.bench.folder import Record
+    from sqljury.cli.analyze import print_analyses
     from sqljury.datasets import spider as dataset
     from sqljury.llm.open import open_model
     from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
+    _check_analysis(analyze, stop_share, json_file)
     examples = dataset.load(data, split)
     if limit is not None:
         examples = dataset.sample(examples, limit, seed)
-    opened = partial(open_model, cache=cache)
-    pipeline = replace(
-        Pipeline.from_recipe(recipe, opened(model), Limits(seconds=timeout), opened),
-        allowance=allowance(budget_seconds, budget_tokens),
-        pool=pool_of(shots),
-    )
     name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit}
+    chosen, limits = recipes.load(recipe), Limits(seconds=timeout)
+    allowed, pool = allowance(budget_seconds, budget_tokens), pool_of(shots)
+    wanted = {"dataset": name, "seed": seed, **run.conditions(chosen, limits, allowed, pool)}
+    if analyze and model is None and run.is_finished(examples, out, wanted):  # then no model is needed
+        print_analyses(out, data, analyze, stop_share, json_file, processes)
+        return
+    opened = partial(open_model, cache=cache)
+    pipeline = Pipeline.from_recipe(recipe, opened(model), limits, opened)
+    pipeline = replace(pipeline, allowance=allowed, pool=pool)
 
     def say(done: int, record: Record | None) -> None:
         if record is not None:
@@ -73,4 +84,45 @@ def spider(
 
     with interruptible() as cancel:
         run.run(examples, pipeline, out, run.settings(pipeline, name, seed), say, cancel)
-    terminal.note(f"{len(examples)} answers in {out}; now run: sqljury eval {out}")
+    if analyze:
+        print_analyses(out, data, analyze, stop_share, json_file, processes)
+    else:
+        terminal.note(f"{len(examples)} answers in {out}; now run: sqljury eval {out}")
+
+
+@app.command("select")
+def select(
+    run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a finished run.")],
+    selector: Annotated[str, typer.Option(help="The way to choose: consistency, first, random, tournament, ...")],
+    groups: Annotated[int, typer.Option(min=0, max=256, help="Of how many of the largest groups; 0 for all.")] = 0,
+    data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
+    model: ModelOption = None,
+    cache: CacheOption = False,
+) -> None:
+    """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
+    from sqljury.bench import choices, folder
+    from sqljury.cli.evaluate_run import data_of
+    from sqljury.llm.open import open_model
+    from sqljury.recipes import SelectPart
+
+    where = data or data_of(folder.described(run_dir), run_dir)
+
+    def say(done: int, total: int, line: folder.Record | None) -> None:
+        if line is not None:
+            terminal.note(f"{done}/{total} {line['error'] or ' '.join(line['sql'].split())[:100]}")
+        elif done:
+            terminal.note(f"{run_dir} has {done} of {total} choices; going on")
+
+    with interruptible() as cancel:
+        part = SelectPart(selector, groups)
+        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel)
+    terminal.note(f"choices in {file}; the analysis `ablation` shows them")
+
+
+def _check_analysis(analyze: list[Analysis] | None, shares: list[float] | None, json_file: Path | None) -> None:
+    from sqljury.errors import InputError
+
+    if json_file is not None and not analyze:
+        raise InputError("--json holds analyses; name them with --analyze")
+    if shares and Analysis.ABLATION not in (analyze or ()):
+        raise InputError("--stop-share is tried by --analyze ablation; add it, or leave the share out")

@@ -27,7 +27,7 @@ def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as
     if not records:
         raise DatasetError(f"{run_dir} has no answers yet; continue it with `sqljury bench`")
     with ExitStack() as stack:
-        where = data or _data(described, run_dir)
+        where = data or data_of(described, run_dir)
         table = stack.enter_context(table_file(per_query, TABLE_BEGINS, (where / "database",)))  # before the long work
         cancel = stack.enter_context(interruptible())
 
@@ -47,8 +47,8 @@ def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as
         _print(described, figures)
 
 
-def _data(described: dict[str, Any], run_dir: Path) -> Path:
-    """The folder of the dataset as the run has it."""
+def data_of(described: dict[str, Any], run_dir: Path) -> Path:
+    """The folder of the dataset as the run has it; raises ``DatasetError`` where it does not say."""
     from sqljury.errors import DatasetError
 
     data = described["dataset"].get("data")

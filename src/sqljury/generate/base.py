@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sqljury.generate.kept import Kept
 from sqljury.llm.base import Message
 from sqljury.replies import STOP, extract_sql
 from sqljury.types import Cost, Task
@@ -21,13 +22,15 @@ class Given:
 
     ``drafts`` are the queries that the parts of the recipe before it wrote, as repaired without the model, those that
     ran first. ``examples`` is how many worked examples the recipe wants shown, of ``pool`` where the generator takes
-    them from there. ``seed`` belongs to this question and this part of the recipe.
+    them from there. ``seed`` belongs to this question and this part of the recipe. ``kept`` is what generators made
+    for earlier questions on the same database.
     """
 
     drafts: tuple[str, ...] = ()
     examples: int = 0
     pool: Pool | None = None
     seed: int = 0
+    kept: Kept = field(default_factory=Kept, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

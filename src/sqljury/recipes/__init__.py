@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from math import inf
@@ -133,6 +134,11 @@ def parse(name: str, text: str) -> Recipe:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RecipeError(f"recipe {name}: not valid TOML: {error}") from error
+    return build(name, data)
+
+
+def build(name: str, data: Mapping[str, Any]) -> Recipe:
+    """A recipe from the tables of its file, or from those that a run has kept; see ``load`` for the errors."""
     _known(name, "", data, Recipe)
     generate = data.get("generate", [{}])
     if not isinstance(generate, list) or not generate:

@@ -56,7 +56,7 @@ def choose_in(candidates: Sequence[Candidate], group: int) -> int | None:
     best = [index for index, candidate in enumerate(candidates) if candidate.group == group]
     if not best:
         return None
-    exact = {index: _rounded(candidates[index].result).rows for index in best}
+    exact = {index: rounded(candidates[index].result).rows for index in best}
     votes = Counter(exact.values())
     return max(best, key=lambda index: (votes[exact[index]], _rank(candidates, index)))
 
@@ -101,12 +101,13 @@ def agree(one: Result, other: Result) -> bool:
     if (one.truncated, len(one.rows)) != (other.truncated, len(other.rows)):
         return False
     try:
-        return same_result(_rounded(one), _rounded(other), ordered=False)
+        return same_result(rounded(one), rounded(other), ordered=False)
     except QueryLimitError:  # too many columns with too much in common; then they count as different
         return False
 
 
-def _rounded(result: Result) -> Result:
+def rounded(result: Result) -> Result:
+    """The rows alone, numbers in the digits that count."""
     return Result(rows=tuple(tuple(map(_cell, row)) for row in result.rows))
 
 

@@ -1,0 +1,186 @@
+"""What each part of a recipe contributes, and what other ways to choose would: all from the candidates of one run.
+
+CHASE-SQL, Tables 6 and 7: ways to choose side by side between the best and the worst choice, and the pipeline without
+one of its parts. What a run without that part would have written stays as it was: samples do not depend on each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqljury.bench import judges
+from sqljury.bench.choices import Chosen, stored
+from sqljury.bench.report import Share
+from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, Stored, StoredRun
+from sqljury.metrics import agreement
+from sqljury.select.consistency import agreed
+from sqljury.types import Cost
+
+STOP_SHARES: Final = (0.5, 0.75, 1.0)
+"""Shares of candidates with one result at which stopping early is tried."""
+
+Scores = Sequence[float | None]
+"""By question: whether it is answered rightly, or the chance of it; None where nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to an answer; ``more`` are further figures of it."""
+
+    section: str
+    label: str
+    scores: Scores
+    more: Mapping[str, float]
+
+
+def ablation(run: StoredRun, stop_shares: Sequence[float] = STOP_SHARES, seed: int = 0) -> dict[str, Any]:
+    """All figures of the ablations, ready for JSON.
+
+    ``methods`` are compared with votes over all candidates: the difference in points with its interval (databases are
+    drawn), questions won and lost, and McNemar's p. ``of_bound`` is the share of what the best choice gets right.
+    """
+    chosen = stored(run.folder, run.questions)
+    votes = [float(one.right(one.voted(one.candidates))) for one in run.questions]
+    oracle: Scores = [float(any(_running_right(one))) for one in run.questions]
+    methods = [*_selectors(run, votes, oracle, chosen), *_without(run), *_stopped(run, stop_shares)]
+    return {
+        "methods": [_compared(method, votes, oracle, run, seed) for method in methods],
+        "judges": _judges(run, chosen),
+        "steps": steps(run),
+        "choosing": {
+            label: _per_question([one.cost for one in own.values()], len(own)) for label, own in chosen.items() if own
+        },
+    }
+
+
+def steps(run: StoredRun) -> dict[str, dict[str, float]]:
+    """Means a question of what each step takes that asks the model; ``all`` is the whole, with what asks no model."""
+    count = len(run.questions)
+    names = dict.fromkeys(step for one in run.questions for step in one.steps)
+    found = {step: [one.steps[step] for one in run.questions if step in one.steps] for step in names}
+    return {
+        **{step: _per_question(costs, count) for step, costs in found.items()},
+        "all": _per_question([one.cost for one in run.questions], count),
+    }
+
+
+def _selectors(
+    run: StoredRun, votes: Sequence[float], oracle: Scores, chosen: Mapping[str, Mapping[str, Chosen]]
+) -> Iterable[Method]:
+    """Ways to choose among all candidates, those that need to know gold last."""
+    questions = run.questions
+    own = run.recipe.select.selector
+    yield Method("selectors", f"the run's answer ({own})", [float(one.right(one.sql)) for one in questions], {})
+    yield Method("selectors", "consistency (votes)", votes, {})
+    yield Method("selectors", "first that runs", [next(map(float, _running_right(one)), 0.0) for one in questions], {})
+    yield Method("selectors", "random, expected", [_mean(_running_right(one)) for one in questions], {})
+    for label, by_id in chosen.items():
+        scores = [float(one.right(by_id[one.id].sql)) if one.id in by_id else None for one in questions]
+        yield Method("selectors", f"stored: {label}", scores, {})
+    yield Method("selectors", "oracle (best choice)", oracle, {})
+    worst = [float(all(rights)) if (rights := _running_right(one)) else 0.0 for one in questions]
+    yield Method("selectors", "adversary (worst choice)", worst, {})
+
+
+def _without(run: StoredRun) -> Iterable[Method]:
+    """Votes without one of the generators, and with queries that were repaired less."""
+
+    def voted(keep: Callable[[Stored], bool], stage: int) -> Scores:
+        return [float(one.right(one.voted(filter(keep, one.candidates), stage))) for one in run.questions]
+
+    for name in run.generators if len(run.generators) > 1 else ():
+        scores = voted(lambda one, name=name: one.generator != name, FIXED)  # type: ignore[misc]
+        yield Method("votes without", name, scores, {})
+    yield Method("votes without", "the model's fixer", voted(lambda _: True, REPAIRED), {})
+    yield Method("votes without", "any repair", voted(lambda _: True, WRITTEN), {})
+
+
+def _stopped(run: StoredRun, shares: Sequence[float]) -> Iterable[Method]:
+    """Votes when later parts are not asked once that share agrees, with what such a run would have taken.
+
+    The fixer and the selector count in full, though they would have had fewer candidates to work on.
+    """
+    for share in shares if len(run.recipe.generate) > 1 else ():
+        scores: list[float] = []
+        taken: list[Cost] = []
+        written = 0
+        for one in run.questions:
+            parts = _asked_parts(one, run, share)
+            kept = [candidate for candidate in one.candidates if candidate.part < parts]
+            scores.append(float(one.right(one.voted(kept))))
+            written += len(kept)
+            taken += _cost_of_parts(one, run, parts)
+        means = _per_question(taken, len(run.questions))
+        more = {"candidates": round(written / max(1, len(run.questions)), 2), "seconds": means["seconds"]}
+        yield Method("votes, stopping early", f"at a share of {share:g}", scores, {**more, "tokens": means["tokens"]})
+
+
+def _asked_parts(question: Asked, run: StoredRun, share: float) -> int:
+    """How many parts of the recipe are asked by the rule of its ``[stop]``, as the pipeline applies it."""
+    for part in range(1, len(run.recipe.generate)):
+        before = [question.candidate(one, REPAIRED) for one in question.candidates if one.part < part]
+        if before and agreed(before, share, run.recipe.stop.least):
+            return part
+    return len(run.recipe.generate)
+
+
+def _cost_of_parts(question: Asked, run: StoredRun, parts: int) -> list[Cost]:
+    """The costs of a question's steps but for the parts of the recipe that are not asked."""
+    left_out = {f"{number + 1} {part.generator}" for number, part in enumerate(run.recipe.generate) if number >= parts}
+    return [cost for step, cost in question.steps.items() if step not in left_out]
+
+
+def _compared(method: Method, votes: Sequence[float], oracle: Scores, run: StoredRun, seed: int) -> dict[str, Any]:
+    there = [score for score in method.scores if score is not None]
+    bound = sum(best or 0.0 for best, score in zip(oracle, method.scores, strict=True) if score is not None)
+    against = agreement.compare(votes, method.scores, [one.db_id for one in run.questions], seed)
+    return {
+        "section": method.section,
+        "label": method.label,
+        **Share(sum(there), len(there)).figures(),
+        "of_bound": round(100 * sum(there) / bound, 1) if bound else None,
+        "difference": round(100 * against.difference, 2),
+        "interval": [round(100 * end, 2) for end in against.interval],
+        "won": len(against.wins),
+        "lost": len(against.losses),
+        "p": against.p,
+        **method.more,
+    }
+
+
+def _judges(run: StoredRun, chosen: Mapping[str, Mapping[str, Chosen]]) -> dict[str, dict[str, Any]]:
+    """The run's own judge and those of stored choices, where they compared pairs."""
+    own = [(one, [candidate.group for candidate in one.candidates], one.comparisons) for one in run.questions]
+    by_judge: dict[str, list[judges.Judged]] = {f"the run's ({run.recipe.select.selector})": [*own]}
+    for label, by_id in chosen.items():
+        there = [(one, by_id[one.id]) for one in run.questions if one.id in by_id]
+        by_judge[f"stored: {label}"] = [(one, choice.groups, choice.comparisons) for one, choice in there]
+    found = {label: judges.accuracy(judged) for label, judged in by_judge.items()}
+    return {label: figures for label, figures in found.items() if figures is not None}
+
+
+def _running_right(question: Asked) -> list[bool]:
+    """For each candidate that can be run, which is what selectors choose among, whether it is right."""
+    final = (one.queries[FIXED] for one in question.candidates)
+    return [question.right(sql) for sql in final if question.runs(sql)]
+
+
+def _mean(outcomes: Sequence[bool]) -> float:
+    return sum(outcomes) / len(outcomes) if outcomes else 0.0
+
+
+def _per_question(costs: Sequence[Cost], questions: int) -> dict[str, float]:
+    """Means over all questions; ``tokens`` are those that were computed, read and written."""
+    total = sum(costs, Cost())
+    computed = total.prompt_tokens - total.cached_tokens + total.completion_tokens
+    figures = {
+        "calls": total.calls,
+        "read": total.prompt_tokens,
+        "cached": total.cached_tokens,
+        "written": total.completion_tokens,
+        "tokens": computed,
+        "seconds": total.seconds,
+    }
+    return {name: round(value / max(1, questions), 2) for name, value in figures.items()}

@@ -1,0 +1,250 @@
+"""A finished run as analyses see it: every candidate at each stage of its repairs, every query with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury import recipes
+from sqljury.bench import folder
+from sqljury.bench.folder import Record, is_figure, misshapen
+from sqljury.bench.report import stages
+from sqljury.bench.verdicts import Tried, Verdicts, verdicts
+from sqljury.errors import DatasetError, RecipeError
+from sqljury.recipes import Recipe
+from sqljury.select.consistency import choose, group
+from sqljury.types import Candidate, Comparison, Cost, Limits, Result
+
+WRITTEN, REPAIRED, FIXED = range(3)
+STAGES: Final = ("as written", "repaired without the model", "after the fixer")
+"""A candidate's query as the model wrote it, with what needs no model repaired, and at the end."""
+
+_NO_QUERY: Final = Tried(False, "no query")
+_CANDIDATE: Final[dict[str, type | tuple[type, ...]]] = {
+    "generator": str,
+    "part": int,
+    "group": (int, type(None)),
+}
+_COMPARISON: Final[dict[str, type | tuple[type, ...]]] = {
+    **dict.fromkeys(("first", "second"), int),
+    **dict.fromkeys(("first_shown_first", "first_shown_second"), (int, float)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One candidate; ``queries`` holds its text at each of ``STAGES``, ``group`` is its number in the run."""
+
+    queries: tuple[str, str, str]
+    generator: str
+    part: int
+    logprob: float | None
+    group: int | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question of a run with all that became of it; ``comparisons`` are those of the run's own selector."""
+
+    id: str
+    db_id: str
+    text: str
+    hardness: str
+    sql: str
+    candidates: tuple[Stored, ...]
+    comparisons: tuple[Comparison, ...]
+    steps: Mapping[str, Cost]
+    cost: Cost
+    verdicts: Verdicts
+
+    def tried(self, sql: str) -> Tried:
+        """What came of one of the question's queries; an empty one fails."""
+        return self.verdicts.queries[sql] if sql else _NO_QUERY
+
+    def right(self, sql: str) -> bool:
+        """Whether the query returns what gold returns."""
+        return self.tried(sql).right
+
+    def runs(self, sql: str) -> bool:
+        """Whether the query can be run at all."""
+        return self.tried(sql).error is None
+
+    def candidate(self, one: Stored, stage: int = FIXED, group: int | None = None) -> Candidate:
+        """The candidate for selectors; in the place of its result stands one that agrees with the same others."""
+        sql = one.queries[stage]
+        result = self.verdicts.stand_in(sql) if sql else Result(error="no query")
+        return Candidate(sql, one.generator, one.logprob, result, group, part=one.part)
+
+    def voted(self, candidates: Iterable[Stored], stage: int = FIXED) -> str:
+        """The query that votes choose among these, empty where none can be run."""
+        grouped = group([self.candidate(one, stage) for one in candidates])
+        chosen = choose(grouped)
+        return "" if chosen is None else grouped[chosen].sql
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """All questions of a run that can be judged, in the order of their answers; ``faults`` are the ones that cannot.
+
+    A fault is a question's id with what is wrong with its gold query.
+    """
+
+    folder: Path
+    described: Record
+    recipe: Recipe
+    questions: tuple[Asked, ...]
+    faults: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def generators(self) -> tuple[str, ...]:
+        """The names of the generators in the recipe's order."""
+        return tuple(dict.fromkeys(part.generator for part in self.recipe.generate))
+
+
+def load(run: Path, data: Path, processes: int = 1) -> StoredRun:
+    """The run in a folder, its queries judged on the dataset in ``data``.
+
+    Raises ``DatasetError`` for a folder that holds no run, none with answers, or one without what analyses need, and
+    what ``verdicts`` raises.
+    """
+    described = folder.described(run)
+    records = folder.records(run)
+    if not records:
+        raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
+    recipe = recipe_of(run, described)
+    for record in records:
+        if fault := _fault(record, recipe):
+            raise DatasetError(
+                f"{run / folder.ANSWERS}: {record['id']!r}: {fault}; it cannot be analysed, run the benchmark again"
+            )
+    judged = verdicts(records, run, data, limits_of(run, described), processes)
+    pairs = list(zip(records, judged, strict=True))
+    return StoredRun(
+        run,
+        described,
+        recipe,
+        tuple(_question(record, verdict) for record, verdict in pairs if not verdict.fault),
+        tuple((verdict.id, verdict.fault) for _, verdict in pairs if verdict.fault),
+    )
+
+
+def recipe_of(run: Path, described: Mapping[str, Any]) -> Recipe:
+    """The recipe as the run has kept it; raises ``DatasetError`` where it is none."""
+    kept = dict(described["recipe"])
+    try:
+        return recipes.build(kept.pop("name"), kept)
+    except RecipeError as error:
+        raise DatasetError(f"{run / folder.SETTINGS}: {error}") from None
+
+
+def limits_of(run: Path, described: Mapping[str, Any]) -> Limits:
+    """The limits of one query in the run; raises ``DatasetError`` where there are none."""
+    kept = described.get("limits")
+    kinds = {field.name: type(getattr(Limits(), field.name)) for field in fields(Limits)}
+    if (
+        not isinstance(kept, dict)
+        or set(kept) != set(kinds)
+        or not all(is_figure(kept[name]) and kind in (float, type(kept[name])) for name, kind in kinds.items())
+    ):
+        raise DatasetError(f"{run / folder.SETTINGS}: limits are none of a query; give a folder of `sqljury bench`")
+    return Limits(**kept)
+
+
+def judged_comparisons(choice: Any) -> tuple[Comparison, ...]:
+    """The comparisons of a stored choice; raises ``DatasetError`` that says what is wrong with them."""
+    listed = choice.get("comparisons", []) if isinstance(choice, dict) else []
+    if not isinstance(listed, list):
+        raise DatasetError("comparisons are no list")
+    return tuple(_comparison(one) for one in listed)
+
+
+def _comparison(value: Any) -> Comparison:
+    if fault := misshapen(value, _COMPARISON):
+        raise DatasetError(f"a comparison: {fault}")
+    found = Comparison(*(value[name] for name in _COMPARISON))
+    if not (0 <= found.first_shown_first <= 1 and 0 <= found.first_shown_second <= 1):
+        raise DatasetError("a comparison holds no probability")
+    return found
+
+
+def cost_of(value: Any) -> Cost:
+    """A stored cost; raises ``DatasetError`` where it is none."""
+    names = [field.name for field in fields(Cost)]
+    if not isinstance(value, dict) or not all(is_figure(value.get(name)) for name in names):
+        raise DatasetError("a cost is of the wrong kind")
+    return Cost(**{name: value[name] for name in names})
+
+
+def _fault(record: Record, recipe: Recipe) -> str | None:
+    """Why a record cannot be analysed, None where it can."""
+    for candidate in record["candidates"]:
+        if fault := misshapen(candidate, _CANDIDATE):
+            return f"a candidate: {fault}"
+        own = recipe.generate[candidate["part"] :][:1] if candidate["part"] >= 0 else ()
+        if [part.generator for part in own] != [candidate["generator"]]:
+            return f"a candidate: part {candidate['part']} of the recipe is not by {candidate['generator']!r}"
+    try:
+        _steps(record)
+        cost_of(record["cost"])
+        judged_comparisons(record.get("choice"))
+    except DatasetError as error:
+        return str(error)
+    return None
+
+
+def _steps(record: Record) -> dict[str, Cost]:
+    steps = record.get("steps", {})
+    if not isinstance(steps, dict):
+        raise DatasetError("steps are of the wrong kind")
+    return {step: cost_of(cost) for step, cost in steps.items()}
+
+
+def _question(record: Record, verdict: Verdicts) -> Asked:
+    candidates = tuple(
+        Stored(stages(one), one["generator"], one["part"], one["logprob"], one["group"]) for one in record["candidates"]
+    )
+    return Asked(
+        id=record["id"],
+        db_id=record["db_id"],
+        text=record["question"],
+        hardness=verdict.hardness,
+        sql=record["sql"],
+        candidates=candidates,
+        comparisons=judged_comparisons(record.get("choice")),
+        steps=_steps(record),
+        cost=cost_of(record["cost"]),
+        verdicts=verdict,
+    )
+
+
+Keep = Callable[[Stored], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Some of the candidates: all, those of a generator, or those of one part of the recipe."""
+
+    label: str
+    keep: Keep
+
+    def of(self, question: Asked) -> list[Stored] | None:
+        """The question's candidates of this source; None where others were written and this source was not asked.
+
+        A question that ended before anything was written has none of any source: that is a failure, not a pardon.
+        """
+        kept = [one for one in question.candidates if self.keep(one)]
+        return None if question.candidates and not kept else kept
+
+
+def sources(run: StoredRun) -> dict[str, Sequence[Source]]:
+    """By kind: ``all`` together, the ``generators`` by name, and the ``parts`` of the recipe in order."""
+    parts = []
+    for number, part in enumerate(run.recipe.generate):
+        how = "greedy" if part.temperature == 0 else f"{part.samples} at T {part.temperature:g}"
+        label = f"{number + 1} {part.generator}, {how}"
+        parts.append(Source(label, lambda one, number=number: one.part == number))  # type: ignore[misc]
+    named = [Source(name, lambda one, name=name: one.generator == name) for name in run.generators]  # type: ignore[misc]
+    return {"all": [Source("all", lambda _: True)], "generators": named, "parts": parts}

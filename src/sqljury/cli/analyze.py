@@ -1,0 +1,79 @@
+"""``sqljury bench ... --analyze``: what the candidates of a finished run hold, and what choosing makes of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from sqljury.cli import terminal
+from sqljury.cli.interrupt import interruptible
+from sqljury.cli.outputs import table_file
+
+if TYPE_CHECKING:
+    from sqljury.bench.stored import StoredRun
+
+
+class Analysis(StrEnum):
+    """What can be asked of a run."""
+
+    BOUNDS = "bounds"
+    ABLATION = "ablation"
+    OVERLAP = "overlap"
+
+
+JSON_BEGINS: Final = '{\n  "sqljury_analysis": '
+
+AnalyzeOption = Annotated[
+    list[Analysis] | None,
+    typer.Option(help="Print this of the finished run; may be given several times. docs/benchmarks.md."),
+]
+StopShares = Annotated[
+    list[float] | None,
+    typer.Option(min=0, max=1, help="For ablation: stop asking once this share of candidates agrees; repeatable."),
+]
+JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the analyses there too.")]
+Processes = Annotated[int, typer.Option(min=1, help="For analyses: how many run queries side by side.")]
+
+
+def print_analyses(
+    run_dir: Path,
+    data: Path,
+    wanted: Sequence[Analysis],
+    stop_shares: Sequence[float] | None,
+    json_file: Path | None,
+    processes: int,
+) -> None:
+    """Judge what has not been judged yet, then print the analyses, each once, and write them to ``json_file``."""
+    from sqljury.bench import stored
+    from sqljury.cli import analyze_tables
+
+    with ExitStack() as stack:
+        inputs = (data, *(run_dir / name for name in ("run.json", "answers.jsonl", "verdicts.jsonl", "run.lock")))
+        file = stack.enter_context(table_file(json_file, JSON_BEGINS, inputs))  # before the long work
+        stack.enter_context(interruptible())
+        run = stored.load(run_dir, data, processes)
+        found = {name.value: _figures(name, run, stop_shares) for name in dict.fromkeys(wanted)}
+        whole = {"sqljury_analysis": 1, "run": run.described, "questions": len(run.questions), "faults": run.faults}
+        if file is not None:
+            file.write(json.dumps({**whole, **found}, indent=2) + "\n")
+    terminal.show(*analyze_tables.heading(run))
+    for name, figures in found.items():
+        terminal.show(*analyze_tables.TABLES[name](figures))
+
+
+def _figures(name: Analysis, run: StoredRun, stop_shares: Sequence[float] | None) -> dict[str, Any]:
+    from sqljury.bench.ablation import STOP_SHARES, ablation
+    from sqljury.bench.bounds import bounds
+    from sqljury.bench.overlap import overlap
+
+    if name is Analysis.BOUNDS:
+        return bounds(run)
+    if name is Analysis.OVERLAP:
+        return overlap(run)
+    return ablation(run, tuple(stop_shares or STOP_SHARES))

@@ -1,0 +1,190 @@
+"""What the terminal shows of the analyses of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from sqljury.cli import terminal
+from sqljury.cli.eval_tables import plain_table
+
+if TYPE_CHECKING:
+    from sqljury.bench.stored import StoredRun
+
+SHOWN_FAULTS: Final = 10
+_KEYS: Final = {"written": "as written", "repaired": "no model", "fixed": "fixer"}
+
+
+def heading(run: StoredRun) -> Iterator[RenderableType]:
+    """What was run, and the questions that are left out."""
+    dataset = run.described["dataset"]
+    yield terminal.clean(
+        f"{dataset.get('name', 'dataset')} {dataset.get('split', '')}, {len(run.questions)} questions, "
+        f"recipe {run.described['recipe']['name']}, model {run.described['model']}, seed {run.described['seed']}"
+    )
+    for name, fault in run.faults[:SHOWN_FAULTS]:
+        yield terminal.clean(f"left out: {name}: {fault}")
+    if len(run.faults) > SHOWN_FAULTS:
+        yield f"and {len(run.faults) - SHOWN_FAULTS} more questions left out, for gold itself fails"
+
+
+def _bounds(found: dict[str, Any]) -> Iterator[RenderableType]:
+    runs = [f"{'runs, %' if not at else ''}\n{title}" for at, title in enumerate(_KEYS.values())]
+    right = [f"{'right, %' if not at else ''}\n{title}" for at, title in enumerate(_KEYS.values())]
+    table = plain_table(
+        "\none candidate",
+        "\nquestions",
+        "\ncandidates",
+        *runs,
+        *right,
+        "\n95 % interval",
+        "at least one\nright",
+        "\nall",
+    )
+    for row in found["rows"]:
+        if row["kind"] == "generators" and sum(one["kind"] == "generators" for one in found["rows"]) < 2:
+            continue
+        ex = row["ex"]["fixed"]
+        table.add_row(
+            _words(row["source"]),
+            str(row["questions"]),
+            str(row["candidates"]),
+            *(_percent(row["runs"][key]) for key in _KEYS),
+            *(_percent(row["ex"][key]) for key in _KEYS),
+            f"{ex['low']:.1f} - {ex['high']:.1f}",
+            _percent(row["upper"]),
+            _percent(row["lower"]),
+        )
+    yield from ("", table, "")
+    several = {label: curve for label, curve in found["curves"].items() if label == "all" or len(found["curves"]) > 2}
+    yield from _curves("of k candidates", several)
+    yield from _curves("upper bound by hardness", found["hardness"], ("upper",))
+
+
+def _curves(title: str, curves: dict[str, Any], keys: tuple[str, ...] = ("upper", "lower")) -> Iterator[RenderableType]:
+    """A row for each number of candidates; in the recipe's order for all together only."""
+    names = {"upper": "upper", "lower": "lower", "upper_in_order": "in order: upper", "lower_in_order": "lower"}
+    names["votes_in_order"] = "votes"
+    shown = {label: tuple(names) if label == "all" else keys for label in curves}
+    heads = [
+        f"{terminal.clean(label) if not at else ''}\n{names[key]}"
+        for label, own in shown.items()
+        for at, key in enumerate(own)
+    ]
+    table = plain_table(f"{title}\nk", *heads)
+    for k in range(max((len(curve) for curve in curves.values()), default=0)):
+        cells = [
+            f"{curves[label][k][key]['percent']:.1f}" if k < len(curves[label]) else ""
+            for label, own in shown.items()
+            for key in own
+        ]
+        table.add_row(str(k + 1), *cells)
+    yield from (table, "")
+
+
+def _overlap(found: dict[str, Any]) -> Iterator[RenderableType]:
+    levels = list(found["generators"][0]["unique_by_hardness"]) if found["generators"] else []
+    heads = [f"{'only by this' if not at else ''}\n{level}" for at, level in enumerate(("all", *levels))]
+    table = plain_table("\ngenerator", "\nasked", "\ncandidates", "\nsolved", *heads)
+    for own in found["generators"]:
+        counts = (own["asked"], own["candidates"], own["solved"], own["unique"], *own["unique_by_hardness"].values())
+        table.add_row(_words(own["generator"]), *map(str, counts))
+    yield from ("", table, "")
+    table = plain_table("solved by exactly", "questions")
+    for region in found["regions"]:
+        if region["questions"]:
+            table.add_row(_words(" + ".join(region["generators"])), str(region["questions"]))
+    table.add_row("none of them", str(found["none"]))
+    table.add_row("(all questions)", str(found["questions"]))
+    yield from (table, "")
+    if found["pairs"]:
+        table = plain_table("first / second", "both", "only first", "only second", "neither")
+        for pair in found["pairs"]:
+            counts = (pair["both"], pair["first_only"], pair["second_only"], pair["neither"])
+            table.add_row(_words(f"{pair['first']} / {pair['second']}"), *map(str, counts))
+        yield from (table, "")
+
+
+def _ablation(found: dict[str, Any]) -> Iterator[RenderableType]:
+    heads = ("right, %", "95 % interval", "of", "% of bound", "against votes", "95 % interval", "won", "lost", "p")
+    table = plain_table("method", *heads)
+    section = ""
+    for method in found["methods"]:
+        if method["section"] != section:
+            section = method["section"]
+            table.add_row(Text(section, style="bold"))
+        low, high = method["interval"]
+        table.add_row(
+            _words(f"  {method['label']}"),
+            _percent(method),
+            f"{method['low']:.1f} - {method['high']:.1f}",
+            str(method["total"]),
+            "" if method["of_bound"] is None else f"{method['of_bound']:.1f}",
+            f"{method['difference']:+.1f}",
+            f"{low:+.1f} to {high:+.1f}",
+            str(method["won"]),
+            str(method["lost"]),
+            f"{method['p']:.3g}",
+        )
+    yield from ("", table, "")
+    yield from _stops([method for method in found["methods"] if "candidates" in method])
+    yield from _judges(found["judges"])
+    yield from _costs(found)
+
+
+def _stops(methods: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    table = plain_table("stopping early, a question", "right, %", "candidates", "tokens", "seconds")
+    for method in methods:
+        counts = (f"{method['candidates']:.1f}", f"{method['tokens']:,.0f}", f"{method['seconds']:.1f}")
+        table.add_row(_words(method["label"]), _percent(method), *counts)
+    if methods:
+        yield from (table, "")
+
+
+def _judges(judges: dict[str, Any]) -> Iterator[RenderableType]:
+    heads = ("pairs", "one right", "prefers it, %", "95 % interval", "shown first", "second", "turns, %", "first place")
+    table = plain_table("judge of pairs", *heads)
+    for label, own in judges.items():
+        ex = own["ex"]
+        table.add_row(
+            _words(label),
+            str(own["pairs"]),
+            str(own["decided"]),
+            _percent(ex),
+            f"{ex['low']:.1f} - {ex['high']:.1f}",
+            _percent(own["shown_first"]),
+            _percent(own["shown_second"]),
+            _percent(own["flips"]),
+            f"{own['first_place']:.3f}",
+        )
+    if judges:
+        yield from (table, "")
+
+
+def _costs(found: dict[str, Any]) -> Iterator[RenderableType]:
+    table = plain_table("a question", "calls", "read", "of it known", "written", "seconds")
+    choosing = {f"stored: {label}": own for label, own in found["choosing"].items()}
+    for label, own in {**found["steps"], **choosing}.items():
+        counts = (f"{own['read']:,.0f}", f"{own['cached']:,.0f}", f"{own['written']:,.1f}", f"{own['seconds']:.2f}")
+        table.add_row(_words(label), f"{own['calls']:.2f}", *counts)
+    yield from (table, "")
+
+
+def _words(text: str) -> Text:
+    """Content, which is no markup and steers nothing."""
+    return Text(terminal.clean(text))
+
+
+def _percent(share: dict[str, Any]) -> str:
+    return f"{share['percent']:.1f}" if share["total"] else "-"
+
+
+TABLES: Final[dict[str, Callable[[dict[str, Any]], Iterator[RenderableType]]]] = {
+    "bounds": _bounds,
+    "overlap": _overlap,
+    "ablation": _ablation,
+}
+"""By the name of an analysis, what is shown of its figures."""

@@ -1,0 +1,64 @@
+"""Reading the query out of a reply that reasons before it concludes."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from sqljury.replies import extract_sql
+
+_FENCE: Final = re.compile(r"```[ \t]*\w*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
+_CONCLUDES: Final = re.compile(
+    r"\b(?:final|finally|simplif\w+|answer|complete|whole|optimi[sz]ed|together|assembled)\b|^\W*(?:sql )?query\W*$",
+    re.IGNORECASE,
+)
+_START: Final = re.compile(r"^(?:[^\n`]{0,60}:)?[\W\d]*?`?(?=(?:SELECT|WITH)\s)", re.IGNORECASE | re.MULTILINE)
+
+
+class _Found(NamedTuple):
+    sql: str
+    concludes: bool
+    """The line before it says that this is the end of the reasoning."""
+
+
+def concluding_sql(reply: str) -> str:
+    """The query that a reply ends in, empty when there is none.
+
+    Partial queries may stand before it, in fenced blocks or in lines, and a remark that quotes one of them after it:
+    the last block is taken that a line announces as the end, else the last one that is no part of another. Where no
+    block holds a query, the last line that begins one.
+    """
+    found = _blocks(reply)
+    if not found:
+        return _last_unfenced(reply)
+    announced = [one for one in found if one.concludes]
+    if announced:
+        return announced[-1].sql
+    flat = [" ".join(one.sql.split()).lower() for one in found]
+    whole = [
+        one.sql
+        for one, text in zip(found, flat, strict=True)
+        if not any(text != other and text in other for other in flat)
+    ]
+    return whole[-1]
+
+
+def _blocks(reply: str) -> list[_Found]:
+    """The fenced queries; what stands unfenced after an announcement behind the last of them counts too."""
+    found: list[_Found] = []
+    end = 0
+    for block in _FENCE.finditer(reply):
+        end = block.end()
+        sql = extract_sql(block[1])
+        if sql:
+            before = reply[: block.start()].rstrip().rpartition("\n")[2]
+            found.append(_Found(sql, _CONCLUDES.search(before) is not None))
+    if found and (announced := _CONCLUDES.search(reply, end)) and (sql := _last_unfenced(reply[announced.end() :])):
+        found.append(_Found(sql, True))
+    return found
+
+
+def _last_unfenced(reply: str) -> str:
+    """The last statement that begins a line, or follows a short heading and a colon on it."""
+    starts = [found.end() for found in _START.finditer(reply)]
+    return extract_sql(reply[starts[-1] :].replace("`", "\n")) if starts else extract_sql(reply)

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from sqljury.generate.concluding import concluding_sql
+
+WHOLE = "SELECT name FROM t WHERE size > (SELECT avg(size) FROM t)"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"1. find t\n```sql\n{WHOLE};\n```",
+        f"1. find t\n```sql\n{WHOLE}",
+        f"1. find t\n```\n{WHOLE}\n```\nThis finds the names.",
+        f"```sql\nSELECT avg(size) FROM t\n```\nand\n```sql\n{WHOLE}\n```",
+        f"```sql\n{WHOLE};\n```\nwhere the average is\n```sql\nSELECT avg(size) FROM t\n```\n.",
+        f"```sql\nSELECT 1\n```\nFinal query:\n```sql\n{WHOLE}\n```\nMind:\n```sql\nSELECT max(size) FROM t\n```",
+        f"```sql\nSELECT avg(size) FROM t\n```\nThe final query is:\n\n{WHOLE};",
+        f"1. the average: SELECT avg(size) FROM t\n2. names: SELECT name FROM t\n\n{WHOLE};\n",
+        f"1. the average: SELECT avg(size) FROM t\nQuery: {WHOLE}",
+        f"1. the average: `SELECT avg(size) FROM t`\nSo: `{WHOLE}`",
+        f"```text\n1. find t\n```\n```sql\n{WHOLE}\n```",
+        f"Plan:\n1. find t\n\n```sqlite\n{WHOLE};\n```\n```\nDone.\n```",
+        WHOLE,
+    ],
+)
+def test_the_whole_query_is_read(reply: str) -> None:
+    assert concluding_sql(reply) == WHOLE
+
+
+def test_a_simpler_query_that_is_announced_beats_the_one_that_holds_it() -> None:
+    reply = "```sql\nSELECT a FROM (SELECT a FROM t)\n```\nSimplified:\n```sql\nSELECT a FROM t\n```"
+    assert concluding_sql(reply) == "SELECT a FROM t"
+
+
+def test_equal_blocks_are_no_parts_of_each_other() -> None:
+    assert concluding_sql("```sql\nSELECT 1\n```\nagain\n```sql\nSELECT 1\n```") == "SELECT 1"
+
+
+@pytest.mark.parametrize("reply", ["", "I cannot answer this.", "1. Find the rows of t.\n2. Deliver a.", "```\n\n```"])
+def test_prose_has_none(reply: str) -> None:
+    assert concluding_sql(reply) == ""
+
+
+def test_a_statement_that_writes_is_handed_on_to_be_refused() -> None:
+    assert concluding_sql("1. delete\n```sql\nDELETE FROM t;\n```") == "DELETE FROM t"
+
+
+def test_long_replies_take_no_time() -> None:
+    import time
+
+    began = time.perf_counter()
+    for reply in ("```" * 20_000, "a: " * 20_000, "`" * 60_000, "SELECT " * 20_000, "```sql\nSELECT 1\n```\n" * 500):
+        concluding_sql(reply)
+    assert time.perf_counter() - began < 5
