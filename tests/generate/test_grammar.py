@@ -8,13 +8,13 @@ import random
 import re
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from gbnf_reader import Reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import SHARED
 from sqljury import connect
 from sqljury.db.readonly import allowed_functions, check
 from sqljury.db.sqlite_walls import FUNCTIONS
@@ -27,6 +27,7 @@ from sqljury.schema.introspect import introspect
 from sqljury.schema.names import quote_name
 from sqljury.types import Column, Schema, Table
 
+SHARED = Path(__file__).resolve().parents[3] / "shared"
 DIALECTS = ("sqlite", "duckdb", "postgres", "mysql")
 
 
