@@ -441,3 +441,21 @@ def test_a_finished_run_is_known_without_its_model(out: Path, data: Path) -> Non
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:3]))
     assert not run.is_finished(examples, out, wanted)
     assert run.is_finished(examples[:3], out, wanted)
+
+
+def test_parts_alone_are_the_run_without_the_others(asked: stored.StoredRun) -> None:
+    direct = asked.only({0, 1})
+    assert direct.generators == ("direct",)
+    assert [one.right(one.sql) for one in direct.questions] == [False, False, True, True]
+    assert [any(one.right(two.queries[stored.FIXED]) for two in one.candidates) for one in direct.questions] == [
+        False,
+        True,
+        True,
+        True,
+    ]
+    assert all("3 other" not in one.steps and "1 direct" in one.steps for one in direct.questions)
+    assert [one.cost.calls for one in direct.questions] < [one.cost.calls for one in asked.questions]
+    assert set(rows(bounds.bounds(direct))) == {"all", "direct", "1 direct, greedy", "2 direct, 2 at T 1"}
+    for parts in (set[int](), {3}, {-1, 0}):
+        with pytest.raises(InputError, match="the parts 1 to 3"):
+            asked.only(parts)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +13,7 @@ from sqljury.bench import folder
 from sqljury.bench.folder import Record, is_figure, misshapen
 from sqljury.bench.report import stages
 from sqljury.bench.verdicts import Tried, Verdicts, verdicts
-from sqljury.errors import DatasetError, RecipeError
+from sqljury.errors import DatasetError, InputError, RecipeError
 from sqljury.recipes import Recipe
 from sqljury.select.consistency import choose, group
 from sqljury.types import Candidate, Comparison, Cost, Limits, Result
@@ -89,7 +89,8 @@ class Asked:
 class StoredRun:
     """All questions of a run that can be judged, in the order of their answers; ``faults`` are the ones that cannot.
 
-    A fault is a question's id with what is wrong with its gold query.
+    A fault is a question's id with what is wrong with its gold query. ``left_out`` are parts of the recipe, by place,
+    that are not looked at, see ``only``.
     """
 
     folder: Path
@@ -97,11 +98,26 @@ class StoredRun:
     recipe: Recipe
     questions: tuple[Asked, ...]
     faults: tuple[tuple[str, str], ...]
+    left_out: frozenset[int] = frozenset()
 
     @cached_property
     def generators(self) -> tuple[str, ...]:
         """The names of the generators in the recipe's order."""
-        return tuple(dict.fromkeys(part.generator for part in self.recipe.generate))
+        kept = (part for place, part in enumerate(self.recipe.generate) if place not in self.left_out)
+        return tuple(dict.fromkeys(part.generator for part in kept))
+
+    def only(self, parts: Collection[int]) -> StoredRun:
+        """The run as if its recipe had these parts alone, by place from 0, and chose by votes.
+
+        What was repaired stays so. Raises ``InputError`` for a part that the recipe has not, and for none.
+        """
+        places = range(len(self.recipe.generate))
+        if not parts or not set(parts) <= set(places):
+            raise InputError(f"the recipe has the parts 1 to {len(places)}; name at least one, and no others")
+        left_out = frozenset(places) - frozenset(parts)
+        names = {f"{place + 1} {self.recipe.generate[place].generator}" for place in left_out}
+        questions = tuple(_with_parts(one, parts, names) for one in self.questions)
+        return replace(self, questions=questions, left_out=left_out)
 
 
 def load(run: Path, data: Path, processes: int = 1) -> StoredRun:
@@ -220,6 +236,20 @@ def _question(record: Record, verdict: Verdicts) -> Asked:
     )
 
 
+def _with_parts(question: Asked, parts: Collection[int], dropped: Collection[str]) -> Asked:
+    """The question with the candidates and the costs of some parts alone; ``dropped`` names the others' steps."""
+    kept = tuple(one for one in question.candidates if one.part in parts)
+    steps = {step: cost for step, cost in question.steps.items() if step not in dropped}
+    return replace(
+        question,
+        sql=question.voted(kept),
+        candidates=kept,
+        comparisons=(),
+        steps=steps,
+        cost=sum(steps.values(), Cost()),
+    )
+
+
 Keep = Callable[[Stored], bool]
 
 
@@ -243,6 +273,8 @@ def sources(run: StoredRun) -> dict[str, Sequence[Source]]:
     """By kind: ``all`` together, the ``generators`` by name, and the ``parts`` of the recipe in order."""
     parts = []
     for number, part in enumerate(run.recipe.generate):
+        if number in run.left_out:
+            continue
         how = "greedy" if part.temperature == 0 else f"{part.samples} at T {part.temperature:g}"
         label = f"{number + 1} {part.generator}, {how}"
         parts.append(Source(label, lambda one, number=number: one.part == number))  # type: ignore[misc]

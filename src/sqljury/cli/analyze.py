@@ -37,6 +37,10 @@ StopShares = Annotated[
     list[float] | None,
     typer.Option(min=0, max=1, help="For ablation: stop asking once this share of candidates agrees; repeatable."),
 ]
+Parts = Annotated[
+    list[int] | None,
+    typer.Option("--part", min=1, help="Analyse these parts of the recipe alone, by number, with votes; repeatable."),
+]
 JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the analyses there too.")]
 Processes = Annotated[int, typer.Option(min=1, help="For analyses: how many run queries side by side.")]
 
@@ -46,6 +50,7 @@ def print_analyses(
     data: Path,
     wanted: Sequence[Analysis],
     stop_shares: Sequence[float] | None,
+    parts: Sequence[int] | None,
     json_file: Path | None,
     processes: int,
 ) -> None:
@@ -58,8 +63,10 @@ def print_analyses(
         file = stack.enter_context(table_file(json_file, JSON_BEGINS, inputs))  # before the long work
         stack.enter_context(interruptible())
         run = stored.load(run_dir, data, processes)
+        run = run.only({number - 1 for number in parts}) if parts else run
         found = {name.value: _figures(name, run, stop_shares) for name in dict.fromkeys(wanted)}
         whole = {"sqljury_analysis": 1, "run": run.described, "questions": len(run.questions), "faults": run.faults}
+        whole["parts"] = parts and sorted(set(parts))
         if file is not None:
             file.write(json.dumps({**whole, **found}, indent=2) + "\n")
     terminal.show(*analyze_tables.heading(run))

@@ -25,6 +25,9 @@ def heading(run: StoredRun) -> Iterator[RenderableType]:
         f"{dataset.get('name', 'dataset')} {dataset.get('split', '')}, {len(run.questions)} questions, "
         f"recipe {run.described['recipe']['name']}, model {run.described['model']}, seed {run.described['seed']}"
     )
+    if run.left_out:
+        numbers = [str(place + 1) for place in range(len(run.recipe.generate)) if place not in run.left_out]
+        yield f"the parts {', '.join(numbers)} of the recipe alone, answers by votes"
     for name, fault in run.faults[:SHOWN_FAULTS]:
         yield terminal.clean(f"left out: {name}: {fault}")
     if len(run.faults) > SHOWN_FAULTS:

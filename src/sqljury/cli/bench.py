@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.analyze import Analysis, AnalyzeOption, JsonFile, Processes, StopShares
+from sqljury.cli.analyze import Analysis, AnalyzeOption, JsonFile, Parts, Processes, StopShares
 from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
     BudgetSeconds,
@@ -47,6 +47,7 @@ def spider(
     budget_tokens: BudgetTokens = None,
     analyze: AnalyzeOption = None,
     stop_share: StopShares = None,
+    part: Parts = None,
     json_file: JsonFile = None,
     processes: Processes = 1,
 ) -> None:
@@ -60,7 +61,7 @@ def spider(
     from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
-    _check_analysis(analyze, stop_share, json_file)
+    _check_analysis(analyze, stop_share, part, json_file)
     examples = dataset.load(data, split)
     if limit is not None:
         examples = dataset.sample(examples, limit, seed)
@@ -69,7 +70,7 @@ def spider(
     allowed, pool = allowance(budget_seconds, budget_tokens), pool_of(shots)
     wanted = {"dataset": name, "seed": seed, **run.conditions(chosen, limits, allowed, pool)}
     if analyze and model is None and run.is_finished(examples, out, wanted):  # then no model is needed
-        print_analyses(out, data, analyze, stop_share, json_file, processes)
+        print_analyses(out, data, analyze, stop_share, part, json_file, processes)
         return
     opened = partial(open_model, cache=cache)
     pipeline = Pipeline.from_recipe(recipe, opened(model), limits, opened)
@@ -85,7 +86,7 @@ def spider(
     with interruptible() as cancel:
         run.run(examples, pipeline, out, run.settings(pipeline, name, seed), say, cancel)
     if analyze:
-        print_analyses(out, data, analyze, stop_share, json_file, processes)
+        print_analyses(out, data, analyze, stop_share, part, json_file, processes)
     else:
         terminal.note(f"{len(examples)} answers in {out}; now run: sqljury eval {out}")
 
@@ -119,9 +120,13 @@ def select(
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 
-def _check_analysis(analyze: list[Analysis] | None, shares: list[float] | None, json_file: Path | None) -> None:
+def _check_analysis(
+    analyze: list[Analysis] | None, shares: list[float] | None, parts: list[int] | None, json_file: Path | None
+) -> None:
     from sqljury.errors import InputError
 
+    if parts and not analyze:
+        raise InputError("--part says what is analysed; name an analysis with --analyze")
     if json_file is not None and not analyze:
         raise InputError("--json holds analyses; name them with --analyze")
     if shares and Analysis.ABLATION not in (analyze or ()):
