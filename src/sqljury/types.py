@@ -232,13 +232,9 @@ class Answer:
             "truncated": self.truncated,
             "confidence": round(self.confidence, 4),
             "candidates": [_candidate_dict(candidate, self.candidates) for candidate in self.candidates],
-            "cost": {
-                "calls": self.cost.calls,
-                "prompt_tokens": self.cost.prompt_tokens,
-                "completion_tokens": self.cost.completion_tokens,
-                "cached_tokens": self.cost.cached_tokens,
-                "seconds": round(self.cost.seconds, 3),
-            },
+            "cost": _cost_dict(self.cost),
+            "choice": _choice_dict(self.choice),
+            "steps": [{"step": step, **_cost_dict(cost)} for step, cost in self.steps],
         }
 
     def to_pandas(self) -> Any:
@@ -286,4 +282,31 @@ def _candidate_dict(candidate: Candidate, among: tuple[Candidate, ...]) -> dict[
         "votes": 0 if group is None else sum(other.group == group for other in among),
         "logprob": None if candidate.logprob is None else round(candidate.logprob, 4),
         "generator": candidate.generator,
+        "fixes": [{"by": fix.by, "reason": fix.reason, "before": fix.before} for fix in candidate.fixes],
+    }
+
+
+def _choice_dict(choice: Choice | None) -> dict[str, Any] | None:
+    """Comparisons as judged with the first group shown first, and shown second."""
+    if choice is None:
+        return None
+    comparisons = [
+        {
+            "first": one.first,
+            "second": one.second,
+            "first_wins": [round(one.first_shown_first, 4), round(one.first_shown_second, 4)],
+        }
+        for one in choice.comparisons
+    ]
+    scores = [round(score, 4) for score in choice.scores]
+    return {"selector": choice.selector, "candidate": choice.index, "scores": scores, "comparisons": comparisons}
+
+
+def _cost_dict(cost: Cost) -> dict[str, Any]:
+    return {
+        "calls": cost.calls,
+        "prompt_tokens": cost.prompt_tokens,
+        "completion_tokens": cost.completion_tokens,
+        "cached_tokens": cost.cached_tokens,
+        "seconds": round(cost.seconds, 3),
     }

@@ -61,7 +61,6 @@ SELECT (SELECT COUNT(*) FROM singer) - (SELECT COUNT(*) FROM concert)
 SELECT name FROM singer JOIN concert USING (id)
 SELECT UPPER(name) || ', it''s ' || ROUND(id / 2.5, 1) FROM singer
 SELECT name\n  FROM singer\n WHERE id = (\n        SELECT MAX(singer_id) FROM concert)
-WITH counts AS (SELECT singer_id, COUNT(*) AS n FROM concert GROUP BY singer_id) SELECT MAX(n) FROM counts
 """
 
 REFUSED = """
@@ -81,6 +80,7 @@ SELECT nameFROM singer
 SELECT name FROM singer LIMIT 5 WHERE id = 1
 SELECT total FROM singer
 DROP TABLE singer
+WITH counts AS (SELECT singer_id, COUNT(*) AS n FROM concert GROUP BY singer_id) SELECT MAX(n) FROM counts
 SELECT name FROM singer -- done
 SELECT name FROM singer WHERE name = 'a
 Here is the query: SELECT name FROM singer
@@ -276,11 +276,11 @@ def strangers(sql: str) -> list[str]:
     from sqlglot import exp
 
     tree = sqlglot.parse_one(sql, read="sqlite")
-    own = {one.alias.lower() for one in tree.find_all(exp.CTE, exp.Alias)}
+    own = {one.alias.lower() for one in tree.find_all(exp.Alias)}
     tables = {one.name.lower() for one in SINGERS}
     columns = {column.name.lower() for one in SINGERS for column in one.columns}
     measures = {"average", "avg", "cnt", "count", "diff", "max", "min", "n", "num", "number", "rank", "ratio", "rn"}
-    own |= measures | {"share", "sum", "total"} if tree.find(exp.Subquery, exp.CTE) else set()
+    own |= measures | {"share", "sum", "total"} if tree.find(exp.Subquery) else set()
     named = [one.name for one in tree.find_all(exp.Table) if one.name.lower() not in tables | own]
     return named + [one.name for one in tree.find_all(exp.Column) if one.name.lower() not in columns | own | {"*"}]
 

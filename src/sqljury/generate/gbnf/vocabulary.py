@@ -17,7 +17,6 @@ _UNREADABLE: Final = re.compile("```|;\n|\x00|[\ud800-\udfff]")
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]{2,24}|[A-Z]{2,24}")
 _MEASURES: Final = "average avg cnt count diff max min n num number rank ratio rn share sum total"
-_WORDS: Final = "all best by distinct filtered first highest last latest list lowest of oldest other per ranked top"
 _TITLES: Final = "counts derived result sub subquery temp tmp totals"
 
 
@@ -45,9 +44,8 @@ def name_rules(schema: Schema) -> dict[str, str]:
         "star": f'({stars.write()}) ".*"',
         "short": _trie(short),
         "title": _trie([*short, *_TITLES.split()]),
-        **_made_up(schema, tables),
+        "measure": _measures(schema),
         "refd": 'refp | measure | title "." (column | measure)',
-        "refw": 'refp | alias | (title | alias) "." (column | alias)',
     }
 
 
@@ -99,18 +97,9 @@ def _short(schema: Schema, tables: list[Table]) -> list[str]:
     return [one for one in dict.fromkeys(found) if one and quote_name(one, schema.dialect) == one]
 
 
-def _made_up(schema: Schema, tables: list[Table]) -> dict[str, str]:
-    """What a query may call its results: a measure where the name stands before what it names, as in SELECT before a
-    subquery in FROM; after WITH up to three words of the schema and of measures."""
-    texts = [text for table in tables for text in (table.name, *(column.name for column in table.columns))]
-    words = dict.fromkeys(word.lower() for text in texts for word in _WORD.findall(text))
-    words |= dict.fromkeys([*_MEASURES.split(), *_WORDS.split()])
-    words |= dict.fromkeys(f"{word}s" for word in list(words) if not word.endswith("s"))
-    first = Names()
-    for word in words:
-        first.add(word, "joined?" if quote_name(word, schema.dialect) == word else "joined")
-    measures = (word for word in _MEASURES.split() if quote_name(word, schema.dialect) == word)
-    return {"alias": first.write(), "word": _trie(words), "joined": '("_" word){1,2}', "measure": _trie(measures)}
+def _measures(schema: Schema) -> str:
+    """What a subquery in FROM may call its results: SELECT has to use the names before it gives them."""
+    return _trie(word for word in _MEASURES.split() if quote_name(word, schema.dialect) == word)
 
 
 def _trie(words: Iterable[str]) -> str:
