@@ -31,8 +31,8 @@ def grammar(schema: Schema, *, reasons: bool = False) -> str:
 
     Tables, and columns after a table's name, are those of the schema; a column alone or after an alias is one of any
     table, and nothing sees to it that the alias is given in FROM. Names of a query's own are for subqueries in FROM,
-    out of a short list; there is no WITH. Names that would end a reply (with a fence, or a line that ends in a semicolon)
-    cannot be written.
+    out of a short list; there is no WITH. Names that would end a reply (with a fence, or a line that ends in a
+    semicolon) cannot be written.
     """
     rules = {"root": _ROOT} | name_rules(schema) | _rules(schema.dialect) | (_REASONED if reasons else {})
     return grammar_text(rules)
