@@ -192,6 +192,7 @@ def test_ways_to_choose_and_what_is_lost_without_a_part(asked: stored.StoredRun)
         "direct": 50.0,  # cats and dogs
         "other": 50.0,  # by age and dogs
         "the model's fixer": 25.0,  # cats
+        "binding names to the schema": 50.0,  # the old cat alone, against four of one mind
         "any repair": 25.0,
         "at a share of 0.5": 50.0,  # by age of direct alone, dogs of all
         "at a share of 1": 75.0,  # cats and dogs of all, by age of direct alone

@@ -21,6 +21,13 @@ from sqljury.types import Cost
 STOP_SHARES: Final = (0.5, 0.75, 1.0)
 """Shares of candidates with one result at which stopping early is tried."""
 
+REPAIRS: Final = {
+    "schema": "binding names to the schema",
+    "dialect": "the database's own dialect",
+    "values": "stored values in queries",
+}
+"""Repairs without the model, each left out with all that came after it."""
+
 Scores = Sequence[float | None]
 """By question: whether it is answered rightly, or the chance of it; None where nothing is known."""
 
@@ -93,6 +100,12 @@ def _without(run: StoredRun) -> Iterable[Method]:
     for name in run.generators if len(run.generators) > 1 else ():
         scores = voted(lambda one, name=name: one.generator != name, FIXED)  # type: ignore[misc]
         yield Method("votes without", name, scores, {})
+    made = {by for one in run.questions for candidate in one.candidates for _, by in candidate.repairs}
+    for by, label in REPAIRS.items():
+        if by in made:
+            kept = [[candidate.without(by) for candidate in one.candidates] for one in run.questions]
+            scores = [float(one.right(one.voted(own))) for one, own in zip(run.questions, kept, strict=True)]
+            yield Method("votes without", label, scores, {})
     yield Method("votes without", "the model's fixer", voted(lambda _: True, REPAIRED), {})
     yield Method("votes without", "any repair", voted(lambda _: True, WRITTEN), {})
 

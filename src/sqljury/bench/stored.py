@@ -36,13 +36,22 @@ _COMPARISON: Final[dict[str, type | tuple[type, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One candidate; ``queries`` holds its text at each of ``STAGES``, ``group`` is its number in the run."""
+    """One candidate; ``queries`` holds its text at each of ``STAGES``, ``group`` is its number in the run.
+
+    ``repairs`` are the text before each repair and who made it, in order.
+    """
 
     queries: tuple[str, str, str]
     generator: str
     part: int
     logprob: float | None
     group: int | None
+    repairs: tuple[tuple[str, str], ...] = ()
+
+    def without(self, by: str) -> Stored:
+        """The candidate as if the repairs by one of those who make them, and all after, had not been made."""
+        sql = next((before for before, who in self.repairs if who == by), self.queries[FIXED])
+        return replace(self, queries=(self.queries[WRITTEN], self.queries[REPAIRED], sql))
 
 
 @dataclass(frozen=True)
@@ -220,7 +229,15 @@ def _steps(record: Record) -> dict[str, Cost]:
 
 def _question(record: Record, verdict: Verdicts) -> Asked:
     candidates = tuple(
-        Stored(stages(one), one["generator"], one["part"], one["logprob"], one["group"]) for one in record["candidates"]
+        Stored(
+            stages(one),
+            one["generator"],
+            one["part"],
+            one["logprob"],
+            one["group"],
+            tuple((fix["before"], fix["by"]) for fix in one["fixes"]),
+        )
+        for one in record["candidates"]
     )
     return Asked(
         id=record["id"],

@@ -20,7 +20,6 @@ from typing import Any, Final
 
 from sqljury.bench.evaluation import GRACE_SECONDS
 from sqljury.bench.folder import Record, misshapen
-from sqljury.bench.report import stages
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.db.quiet import hush_parser
@@ -134,7 +133,7 @@ def verdicts(records: Sequence[Record], folder: Path, data: Path, limits: Limits
 
 
 def _asked(record: Record, data: Path, limits: Limits) -> _Asked:
-    queries = [sql for candidate in record["candidates"] for sql in stages(candidate)]
+    queries = [sql for one in record["candidates"] for sql in (*(fix["before"] for fix in one["fixes"]), one["sql"])]
     distinct = tuple(dict.fromkeys(sql for sql in (*queries, record["sql"]) if sql))
     name = record["db_id"]
     return _Asked(record["id"], data / "database" / name / f"{name}.sqlite", record["gold"], distinct, limits)
