@@ -25,7 +25,7 @@ from sqlglot import exp
 from sqljury.db.connect import connect
 from sqljury.metrics.execution import EX, Runs, judge
 from sqljury.metrics.match.plus import STRICT, Facts, esm_plus
-from sqljury.metrics.suite.cells import sampled, sources
+from sqljury.metrics.suite.cells import Source, sampled, sources
 from sqljury.metrics.suite.fuzz import fuzz
 from sqljury.metrics.suite.reading import column_names, facts_of, tree_of
 from sqljury.metrics.suite.store import write_database
