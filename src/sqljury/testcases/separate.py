@@ -41,6 +41,9 @@ class Search:
 
 DEFAULT: Final = Search()
 
+NATURAL: Final = 80
+"""Databases made from real rows that are tried before made-up ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Separation:
@@ -120,7 +123,7 @@ class _Running:
         yield "real", self._origin.pool
         for number in count():
             seed = f"{self._search.seed}|{number}"
-            if number % 4 == 3:
+            if number >= NATURAL and number % 4 == 3:
                 rows = fuzz(self._origin.shape.schema, self._origin.sources, seed)
                 yield "fuzzed", rows
             else:
