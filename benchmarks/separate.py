@@ -3,12 +3,12 @@
     python benchmarks/separate.py --data ../shared --limit 60
     python benchmarks/separate.py --data ../shared --limit 60 --pairs neighbours
 
-``predictions``: gold and a prediction of Spider's dev split that the published program calls wrong (exe_keep_distinct of
-``verdicts``), both of which run. Pairs that differ only in an order that one of them does not ask for are left out and
-counted. ``neighbours``: gold of the train split and a query one small change away, some of which mean the same.
+``predictions``: gold and a prediction of Spider's dev split that the published program calls wrong (exe_keep_distinct
+of ``verdicts``), both of which run. Pairs that differ only in an order that one of them does not ask for are left out
+and counted. ``neighbours``: gold of the train split and a query one small change away, some of which mean the same.
 
 Printed for each pair; at the end the shares told apart within 10 cases by the search and by random selection alone, the
-rows of the smallest database for each pair, and milliseconds to draw one database on a schema of at least 10 tables.
+rows of the smallest database for each pair, and milliseconds to draw one database on a schema of 10 tables.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def report(told: list[Told], same: int) -> None:
 
 
 def speed(data: Path) -> None:
-    """Milliseconds to draw one database on the schemas of 10 tables and more, all of them used."""
+    """Milliseconds to draw one database on each schema of 10 tables, all of them used."""
     for file in sorted((data / "spider" / "database").glob("*/*.sqlite")):
         with connect(file) as db:
             schema = introspect(db)
@@ -161,7 +161,9 @@ def speed(data: Path) -> None:
         for number in range(20):
             random_case(origin, str(number))
         took = (time.perf_counter() - start) / 20
-        print(f"{schema.name}, {len(schema.tables)} tables: read {read * 1000:.0f} ms, one database {took * 1000:.1f} ms")
+        print(
+            f"{schema.name}, {len(schema.tables)} tables: read {read * 1000:.0f} ms, one database {took * 1000:.1f} ms"
+        )
 
 
 if __name__ == "__main__":

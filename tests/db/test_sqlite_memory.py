@@ -31,6 +31,7 @@ def test_rows_are_replaced() -> None:
         {"p": [(1, 10)]},
         {"c": [(1,)]},
         {"p": [(1, 5)], "c": [(None,)]},
+        {"p": [("x", 1)]},
         {"p": [(2**70, 1)]},
         {"p": [(1, "\ud800")]},
     ],
@@ -44,7 +45,7 @@ def test_what_breaks_a_constraint_changes_nothing(bad: dict[str, list[tuple[obje
 
 def test_single_rows_can_be_skipped() -> None:
     with MemoryDatabase(TABLES) as db:
-        assert db.fill({"p": [(1, 5), (1, 6), (2, 10), (3, None)]}, skip=True)
+        assert db.fill({"p": [(1, 5), (1, 6), (2, 10), ("x", 1), (3, None)]}, skip=True)
         assert db.rows()["p"] == [(1, 5), (3, None)]
 
 

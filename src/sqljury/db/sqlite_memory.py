@@ -47,16 +47,12 @@ class MemoryDatabase:
         Every constraint that the tables declare is checked, foreign keys as SQLite does. ``skip`` leaves out rows that
         break another constraint, instead of refusing all.
         """
-        verb = "INSERT OR IGNORE" if skip else "INSERT"
         with self._writing() as connection:
             try:
                 connection.execute("BEGIN")
                 for name, quoted in self._names.items():
                     connection.execute(f"DELETE FROM {quoted}")  # noqa: S608 - a quoted name
-                    held = rows.get(name, ())
-                    if held:
-                        marks = ", ".join("?" * len(held[0]))
-                        connection.executemany(f"{verb} INTO {quoted} VALUES ({marks})", held)
+                    _insert(connection, quoted, rows.get(name, ()), skip=skip)
                 if not skip and connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
                     raise sqlite3.IntegrityError
                 connection.execute("COMMIT")
@@ -106,3 +102,15 @@ class MemoryDatabase:
         finally:
             self._connection.execute("PRAGMA query_only=ON")
             self._connection.set_authorizer(self._authorize)
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row], *, skip: bool) -> None:
+    if not rows:
+        return
+    sql = f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})"  # noqa: S608 - a quoted name
+    if not skip:
+        connection.executemany(sql, rows)
+        return
+    for row in rows:  # OR IGNORE would still fail for a text as rowid
+        with contextlib.suppress(sqlite3.Error, OverflowError, UnicodeError):
+            connection.execute(sql, row)

@@ -13,7 +13,7 @@ from sqlglot.errors import SqlglotError
 
 from sqljury.db.base import Database
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
+from sqljury.db.readonly import MAX_SQL_CHARS, can_be_parsed
 from sqljury.errors import SqljuryError
 from sqljury.metrics.suite.reading import DIALECT
 from sqljury.types import Schema, Table
@@ -24,7 +24,8 @@ Checks = dict[str, tuple[str, ...]]
 _ALLOWED: Final = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Paren, exp.Neg),
     *(exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE),
-    *(exp.Between, exp.In, exp.Is, exp.Like, exp.Length, exp.Upper, exp.Lower, exp.Add, exp.Sub, exp.Mul),
+    *(exp.Between, exp.In, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Like),
+    *(exp.Length, exp.Upper, exp.Lower, exp.Add, exp.Sub, exp.Mul),
 )
 """Database content is hostile: a condition with anything else is left out."""
 
@@ -75,16 +76,39 @@ def _enumerated(table: Table) -> Iterator[str]:
             yield exp.In(this=exp.column(column.name, quoted=True), expressions=values).sql(dialect=DIALECT)
 
 
-@quiet()
 def _conditions(definition: str, table: Table) -> list[str]:
-    if "check" not in definition.lower() or not can_be_parsed(definition, DIALECT):
+    trees = [one for one in map(_parsed, _texts(definition)) if one is not None]
+    return [one.sql(dialect=DIALECT, identify=True) for one in trees if _simple(one) and _known(one, table)]
+
+
+def _texts(definition: str) -> list[str]:
+    """What stands in parentheses after each CHECK; the rest of the statement may be beyond sqlglot."""
+    if len(definition) > MAX_SQL_CHARS:
         return []
     try:
-        create = sqlglot.parse_one(definition, dialect=DIALECT)
-    except (SqlglotError, RecursionError):
+        tokens = sqlglot.tokenize(definition, read=DIALECT)
+    except SqlglotError:
         return []
-    conditions = [found.this for found in create.find_all(exp.CheckColumnConstraint)]
-    return [one.sql(dialect=DIALECT, identify=True) for one in conditions if _simple(one) and _known(one, table)]
+    found = []
+    for at, token in enumerate(tokens[:-1]):
+        if token.text.upper() == "CHECK" and tokens[at + 1].token_type.name == "L_PAREN":
+            depth = 0
+            for other in tokens[at + 1 :]:
+                depth += {"L_PAREN": 1, "R_PAREN": -1}.get(other.token_type.name, 0)
+                if not depth:
+                    found.append(definition[tokens[at + 1].end + 1 : other.start])
+                    break
+    return found
+
+
+@quiet()
+def _parsed(condition: str) -> exp.Expr | None:
+    if not can_be_parsed(condition, DIALECT):
+        return None
+    try:
+        return sqlglot.parse_one(condition, dialect=DIALECT)
+    except (SqlglotError, RecursionError):
+        return None
 
 
 def _simple(condition: exp.Expr) -> bool:
