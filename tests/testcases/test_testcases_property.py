@@ -70,7 +70,7 @@ def _definition(draw: st.DrawFn, number: int, types: list[list[str]], keys: list
     return f'CREATE TABLE "t {number}" ({", ".join(lines)})'
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(definitions(), st.integers(0, 9))
 def test_every_constraint_is_kept(statements: tuple[str, ...], seed: int) -> None:
     queries = [f'SELECT * FROM "t {number}"' for number in range(len(statements))]
