@@ -52,7 +52,7 @@ SAME = {
     "unique": ("SELECT count(mail) FROM person", "SELECT count(DISTINCT mail) FROM person"),
     "ties alone": (
         "SELECT name FROM person ORDER BY age LIMIT 1",
-        "SELECT name FROM person ORDER BY age, 1 + 1 LIMIT 1",,
+        "SELECT name FROM person ORDER BY age, 1 + 1 LIMIT 1",
     ),
     "any row": ("SELECT name FROM person LIMIT 1", "SELECT name FROM person ORDER BY age DESC LIMIT 1"),
     "check": ("SELECT id FROM person WHERE age <= 0", "SELECT id FROM person WHERE age < 0"),
