@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,21 @@ def test_several_queries_are_classified_and_no_case_repeats(file: Path) -> None:
         for other in range(one):
             told = any(classes[one] != classes[other] for classes in found.classes)
             assert told == ({one, other} != {0, 3})
+
+
+def test_two_large_groups_that_tie_become_small_ones(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "f.sqlite")) as connection:
+        connection.execute("CREATE TABLE line (id INTEGER PRIMARY KEY, name TEXT)")
+        connection.execute("CREATE TABLE flight (no INTEGER PRIMARY KEY, line INTEGER REFERENCES line (id))")
+        connection.executemany("INSERT INTO line VALUES (?, ?)", [(1, "A"), (2, "B")])
+        connection.executemany("INSERT INTO flight VALUES (?, ?)", [(n, 1 + n // 90) for n in range(180)])
+        connection.commit()
+    counted = "SELECT name FROM line JOIN flight ON line = id GROUP BY id"
+    least = "SELECT count(*) AS n FROM flight GROUP BY line ORDER BY n LIMIT 1"
+    queries = [f"{counted} ORDER BY count(*) LIMIT 1", f"{counted} HAVING count(*) = ({least})"]
+    found = separate(shop.origin(tmp_path / "f.sqlite", *queries), queries, Search(seconds=20))
+    assert found.together == ()
+    assert found.cases[0].size <= 4
 
 
 def test_limits_on_cases_tries_and_time(file: Path) -> None:
