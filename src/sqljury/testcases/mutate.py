@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from datetime import date, timedelta
 from typing import Final, NamedTuple
 
 from sqljury.metrics.suite.cells import fresh
@@ -16,6 +17,9 @@ from sqljury.testcases.origin import Origin
 from sqljury.types import Cell, Row
 
 MOST_CHANGES: Final = 4
+STEPS: Final = (1, 31, 366)
+"""Days between a date and one beside it."""
+
 _NEW: Final = 0.3
 """Share of new keys and cells that are made up, where a value the column knows would do."""
 
@@ -45,7 +49,7 @@ class Mutator:
         self._columns = {name: [column.name for column in table.columns] for name, table in self._shape.tables.items()}
         self._operators: tuple[Callable[[Rows], None], ...] = (
             *(self._constant, self._constant, self._tie, self._tie, self._duplicate, self._duplicate),
-            *(self._partner, self._partnerless, self._add, self._value, self._null),
+            *(self._beside, self._partner, self._partnerless, self._add, self._value, self._null),
         )
 
     def changed(self, rows: Rows) -> Rows:
@@ -90,6 +94,17 @@ class Mutator:
             measured = at in self._origin.measured
             drawn = self._rng.randint(1, 10) if measured else self._origin.sources[at].draw(self._rng, _NEW)
             self._set(rows, place, drawn)
+
+    def _beside(self, rows: Rows) -> None:
+        """The value next to the one there: a number by one, a date by a day, a month or a year."""
+        if places := self._places(rows):
+            place = self._rng.choice(places)
+            cell = rows[place.table][place.row][place.column]
+            sign = self._rng.choice((-1, 1))
+            if isinstance(cell, int | float):
+                self._set(rows, place, cell + sign)
+            elif isinstance(cell, str) and (moved := _moved(cell, sign * self._rng.choice(STEPS))):
+                self._set(rows, place, moved)
 
     def _null(self, rows: Rows) -> None:
         """NULL, where it may stand."""
@@ -164,3 +179,11 @@ class Mutator:
             self._origin.take(taken, name, self._rng.choice(self._origin.pool[name]))
             for table, held in taken.items():
                 rows[table].extend(row for row in held if row not in set(rows[table]))
+
+
+def _moved(text: str, days: int) -> str | None:
+    """The date at the beginning of the text so many days later, with what stands behind it; None for another text."""
+    try:
+        return (date.fromisoformat(text[:10]) + timedelta(days=days)).isoformat() + text[10:]
+    except (ValueError, OverflowError):
+        return None
