@@ -84,8 +84,9 @@ class Trial:
     def apart(self, pairs: Collection[Pair]) -> frozenset[Pair]:
         """Those of the pairs whose two queries differ here, however ties fall and rows are stored.
 
-        The order of rows counts where both queries have an ORDER BY of their own. Where an answer is a matter of luck,
-        they differ only if their numbers of rows do.
+        The order of rows counts where both queries have an ORDER BY of their own. They differ where one has but one
+        answer and the other gives another one, whichever way rows are stored; where both answers are a matter of luck,
+        only by their numbers of rows.
         """
         return frozenset(pair for pair in pairs if self._differ(*pair))
 
@@ -114,12 +115,13 @@ class Trial:
             return False
         if all(len(a.rows) != len(b.rows) for a in ours for b in theirs):
             return True
-        return (
-            self._same(*ours, ordered)
-            and self._same(*theirs, ordered)
-            and self._decided(one, ordered)
-            and self._decided(other, ordered)
-        )
+        if any(self._same(a, b, ordered) for a in ours for b in theirs):
+            return False
+        return self._settled(one, ours, ordered) or self._settled(other, theirs, ordered)
+
+    def _settled(self, number: int, results: tuple[Result, Result], ordered: bool) -> bool:
+        """Whether this query has but one answer here."""
+        return self._same(*results, ordered) and self._decided(number, ordered)
 
     def _turn(self) -> None:
         if self._turned is None:
