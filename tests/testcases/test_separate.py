@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,28 @@ def test_limits_on_cases_tries_and_time(file: Path) -> None:
     assert len(separate(origin, queries, Search(cases=1)).cases) == 1
     assert separate(origin, SAME["check"], Search(seconds=0)).looked_at == 0
     assert separate(origin, queries[:1]).looked_at == 0
+
+
+def test_a_search_can_be_stopped(file: Path) -> None:
+    cancel = threading.Event()
+    cancel.set()
+    found = separate(shop.origin(file, *PAIRS["null"]), PAIRS["null"], cancel=cancel)
+    assert (found.cases, found.together, found.looked_at) == ((), ((0, 1),), 0)
+
+
+@pytest.mark.parametrize(
+    ("queries", "together"),
+    [
+        (("SELECT 1", "SELECT 2"), ()),
+        (("SELECT 1", "SELECT 1"), ((0, 1),)),
+        (("SELECT (", "SELECT name FROM nowhere"), ((0, 1),)),
+        ((f"SELECT name FROM person WHERE id < {'9' * 500}", "SELECT name FROM person"), ((0, 1),)),
+        (("SELECT name FROM person WHERE age IS NOT 1e999", f"SELECT mail FROM person -- {'x' * 9000}"), ()),
+        (("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n", "SELECT 1"), ((0, 1),)),
+    ],
+)
+def test_queries_that_are_strange(file: Path, queries: tuple[str, str], together: tuple[tuple[int, int], ...]) -> None:
+    assert separate(shop.origin(file, *queries), queries, Search(tries=150, seconds=3)).together == together
 
 
 def test_equal_seeds_find_the_same(file: Path) -> None:

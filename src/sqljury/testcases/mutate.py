@@ -173,8 +173,8 @@ class Mutator:
 
     def _add(self, rows: Rows) -> None:
         """One more of the user's rows, with what it refers to."""
-        name = self._rng.choice(list(rows))
-        if self._origin.pool[name]:
+        if names := [name for name in rows if self._origin.pool[name]]:
+            name = self._rng.choice(names)
             taken = {table: dict.fromkeys(held) for table, held in rows.items()}
             self._origin.take(taken, name, self._rng.choice(self._origin.pool[name]))
             for table, held in taken.items():

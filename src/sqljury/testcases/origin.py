@@ -218,7 +218,7 @@ def _constants(
 
 def _near(value: Cell, constants: Sequence[Cell]) -> bool:
     for one in constants:
-        if isinstance(one, int | float) and isinstance(value, int | float) and abs(one - value) <= 1:
+        if isinstance(one, int | float) and value in (one - 1, one, one + 1):
             return True
         if isinstance(one, str) and isinstance(value, str) and one and one in value:
             return True

@@ -6,6 +6,7 @@ Test-suite generation of Li & Xie 2024 (section 3, Algorithm 1), with a search w
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -68,23 +69,27 @@ class Separation:
     looked_at: int
 
 
-def separate(origin: Origin, queries: Sequence[str], search: Search = DEFAULT) -> Separation:
+def separate(
+    origin: Origin, queries: Sequence[str], search: Search = DEFAULT, cancel: threading.Event | None = None
+) -> Separation:
     """Find small databases, until every pair of these queries in SQLite's words differs on one of them.
 
     Each is made as small as it gets while it still tells apart what no one before it did, so none repeats the
-    classification of another. Raises ``DatabaseError`` when SQLite does not take the schema.
+    classification of another. Once ``cancel`` is set the search ends with what it has. Raises ``DatabaseError`` when
+    SQLite does not take the schema.
     """
     with Trial(origin.shape, queries) as trial:
-        return _Running(origin, trial, search).found()
+        return _Running(origin, trial, search, cancel).found()
 
 
 class _Running:
     """One search."""
 
-    def __init__(self, origin: Origin, trial: Trial, search: Search) -> None:
+    def __init__(self, origin: Origin, trial: Trial, search: Search, cancel: threading.Event | None) -> None:
         self._origin = origin
         self._trial = trial
         self._search = search
+        self._cancel = cancel
         self._rng = random.Random(f"{search.seed}|separate")  # noqa: S311 - no secret
         self._mutator = Mutator(origin, self._rng)
         self._deadline = time.monotonic() + search.seconds
@@ -106,7 +111,7 @@ class _Running:
         return enough or self._trial.looked_at >= self._search.tries or self._late()
 
     def _late(self) -> bool:
-        return time.monotonic() >= self._deadline
+        return time.monotonic() >= self._deadline or (self._cancel is not None and self._cancel.is_set())
 
     def _look(self, how: How, rows: Rows) -> None:
         """Keep the database, made smaller, if it tells a pair apart that none before it did."""
