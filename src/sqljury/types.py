@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 from math import isfinite
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from sqljury.errors import MissingExtraError
 
@@ -127,6 +127,31 @@ class Result:
     def ok(self) -> bool:
         """The query ran, whatever it returned."""
         return self.error is None
+
+
+@dataclass(frozen=True, slots=True)
+class TestCase:
+    """A small database on which queries can be tried, and what the right query returns there.
+
+    ``rows`` has an item for each table of ``schema``, in its order; each row's cells are in the order of the columns.
+    ``expected`` is None as long as nobody has said. Li & Xie 2024, section 2.
+    """
+
+    __test__: ClassVar[bool] = False  # no test of pytest's
+
+    schema: Schema
+    rows: tuple[tuple[Row, ...], ...]
+    expected: Result | None = None
+
+    @property
+    def tables(self) -> dict[str, tuple[Row, ...]]:
+        """The rows by the name of their table."""
+        return {table.name: rows for table, rows in zip(self.schema.tables, self.rows, strict=True)}
+
+    @property
+    def size(self) -> int:
+        """Rows of all tables together."""
+        return sum(map(len, self.rows))
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,12 +153,13 @@ class SQLiteDatabase:
     ) -> Result | None:
         """Run it once; None when that must be done again, because another program is writing or has written."""
         try:
-            result = _fetch(_narrow(opened, may_read), sql, parameters, watch, trusted=trusted)
+            narrow = _narrow(opened, may_read)
+            result = fetch(narrow.connection, narrow.authorize, sql, parameters, watch, trusted=trusted)
         except sqlite3.Error as error:
             if _is_busy(error):
                 _wait_for_lock(watch, self.path)
                 return None
-            return Result(error=_explain(error, watch), seconds=watch.seconds)
+            return Result(error=explain(error, watch), seconds=watch.seconds)
         finally:
             if may_read is not None:
                 opened.connection.set_authorizer(opened.authorize)
@@ -245,9 +246,19 @@ def _prime(connection: sqlite3.Connection, watch: Watch) -> list[str]:
     return [sql or "" for _, sql in schema]
 
 
-def _fetch(opened: _Opened, sql: str, parameters: Sequence[str], watch: Watch, *, trusted: bool) -> Result:
-    """Step through the rows, counting what they take."""
-    connection = opened.connection
+def fetch(
+    connection: sqlite3.Connection,
+    authorize: Authorizer,
+    sql: str,
+    parameters: Sequence[str],
+    watch: Watch,
+    *,
+    trusted: bool = False,
+) -> Result:
+    """Step through the rows, counting what they take; ``authorize`` is in force, and again after a trusted query.
+
+    Raises ``sqlite3.Error``, which ``explain`` turns into words.
+    """
     connection.set_progress_handler(watch.stop, _STEPS_PER_CHECK)
     if trusted:
         connection.set_authorizer(None)
@@ -256,11 +267,11 @@ def _fetch(opened: _Opened, sql: str, parameters: Sequence[str], watch: Watch, *
         cursor.execute(sql, parameters)
         return _rows(cursor, watch)
     except (UnicodeError, OverflowError, ValueError, MemoryError, sqlite3.Warning) as error:
-        return Result(error=_explain(error, watch), seconds=watch.seconds)
+        return Result(error=explain(error, watch), seconds=watch.seconds)
     finally:
         cursor.close()
         if trusted:
-            connection.set_authorizer(opened.authorize)
+            connection.set_authorizer(authorize)
         connection.set_progress_handler(None, 0)
 
 
@@ -306,7 +317,7 @@ def _stopped(watch: Watch) -> str:
     return error_text(watch.kind or "limit", watch.reason or "stopped")
 
 
-def _explain(error: Exception, watch: Watch) -> str:
+def explain(error: Exception, watch: Watch) -> str:
     """The line for ``Result.error``; SQLite's own words where the query is at fault."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if watch.reason is not None:

@@ -6,6 +6,7 @@ one was meant is not known, so the query is read as each of the usual ones; the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from sqljury.db.quiet import quiet
@@ -51,6 +52,19 @@ def translations(sql: str, schema: Schema) -> list[str]:
         except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
             continue  # sqlglot's generators may stumble over arguments that a dialect does not have
     return [text for text in found if _letters(text) != _letters(sql)]
+
+
+@quiet()
+def in_sqlite(sql: str, schema: Schema) -> str | None:
+    """The query of the schema's dialect in SQLite's words, None where it cannot be said in them; parsed, not run."""
+    from sqlglot.errors import SqlglotError
+
+    if schema.dialect == "sqlite":
+        return sql
+    try:
+        return _translation(sql, schema.dialect, replace(schema, dialect="sqlite"))
+    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+        return None
 
 
 def _translation(sql: str, source: str, schema: Schema) -> str:

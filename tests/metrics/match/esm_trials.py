@@ -25,7 +25,7 @@ from sqlglot import exp
 from sqljury.db.connect import connect
 from sqljury.metrics.execution import EX, Runs, judge
 from sqljury.metrics.match.plus import STRICT, Facts, esm_plus
-from sqljury.metrics.suite.cells import Source, sources
+from sqljury.metrics.suite.cells import Source, sampled, sources
 from sqljury.metrics.suite.fuzz import fuzz
 from sqljury.metrics.suite.reading import column_names, facts_of, tree_of
 from sqljury.metrics.suite.store import write_database
@@ -51,7 +51,7 @@ def trials(
     """Databases of a schema, the first without rows; NULL is wherever it may be, and text that reads as a number."""
     columns = column_names(schema)
     trees = [tree for tree in (tree_of(sql, columns) for sql in golds) if tree is not None]
-    drawn = sources(schema, own, facts_of(trees), nulls=True)
+    drawn = sources(schema, sampled(schema, own) if own is not None else None, facts_of(trees), nulls=True)
     for at, source in drawn.items():
         if source.kind == "text":
             drawn[at] = Source(source.kind, source.known + NUMBERS_AS_TEXT, source.nulls)

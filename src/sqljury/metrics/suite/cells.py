@@ -7,7 +7,7 @@ order of the rows; those that a query names are kept as they are.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final, Literal
@@ -59,20 +59,28 @@ def fresh(rng: random.Random, kind: Kind) -> Cell:
     return "".join(rng.choices(_LETTERS, k=rng.randint(2, 8))).capitalize()
 
 
+def sampled(schema: Schema, database: Runs) -> dict[tuple[str, str], list[Cell]]:
+    """By table and column some values of the user's database, NULL first where there is one."""
+    return {(table.name, column.name): _sampled(database, table, column) for table, column in _columns(schema)}
+
+
 def sources(
-    schema: Schema, database: Runs | None = None, facts: Facts | None = None, nulls: bool = False
+    schema: Schema,
+    samples: Mapping[tuple[str, str], Sequence[Cell]] | None = None,
+    facts: Facts | None = None,
+    nulls: bool = False,
 ) -> dict[tuple[str, str], Source]:
     """By table and column what its cells are drawn from.
 
-    NULL is drawn where the column of ``database`` holds some, with ``nulls`` wherever the schema lets it. Columns that
-    a foreign key or a query compares share what is known of them.
+    ``samples`` are values of the columns. NULL is drawn where there is one among them, with ``nulls`` wherever the
+    schema lets it. Columns that a query compares share what is known of them.
     """
-    facts = facts or Facts({}, frozenset())
+    facts, samples = facts or Facts({}, frozenset()), samples or {}
     own: dict[tuple[str, str], list[Cell]] = {}
     holes: set[tuple[str, str]] = set()
     for table, column in _columns(schema):
-        values = _sampled(database, table, column) if database is not None else []
         at = table.name, column.name
+        values = samples.get(at, ())
         if None in values:
             holes.add(at)
         own[at] = [_snapped(value) for value in values if value is not None and _short(value)]

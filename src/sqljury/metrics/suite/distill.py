@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.metrics.execution import EXE, EXE_KEEP_DISTINCT, Runs, judge
-from sqljury.metrics.suite.cells import sources
+from sqljury.metrics.suite.cells import sampled, sources
 from sqljury.metrics.suite.fuzz import fuzz
 from sqljury.metrics.suite.neighbours import MAX_NEIGHBOURS, neighbours
 from sqljury.metrics.suite.reading import column_names, facts_of, tree_of
@@ -88,7 +88,7 @@ def build(schema: Schema, database: Path, golds: Sequence[str], folder: Path, se
     with connect(database) as own:
         columns = column_names(schema)
         trees = [tree for tree in (tree_of(sql, columns) for sql in distinct) if tree is not None]
-        drawn = sources(schema, own, facts_of(trees), settings.nulls)
+        drawn = sources(schema, sampled(schema, own), facts_of(trees), settings.nulls)
     groups = [
         _Group(sql, readings(sql, columns), neighbours(sql, columns, settings.neighbours, settings.seed))
         for sql in distinct

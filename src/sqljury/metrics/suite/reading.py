@@ -87,6 +87,7 @@ def _value(literal: exp.Literal) -> Cell:
     if literal.is_string:
         return text.replace("%", "")
     try:
-        return int(text)
+        whole = int(text)
     except ValueError:
         return float(text)
+    return whole if abs(whole) < 2**63 else float(text)  # as SQLite reads it

@@ -65,7 +65,7 @@ def write_database(file: Path, schema: Schema, rows: Mapping[str, Sequence[Row]]
             connection.execute("PRAGMA journal_mode=OFF")
             connection.execute("BEGIN")
             for table in (table for table in schema.tables if table.kind == "table"):
-                connection.execute(_create(table, plain))
+                connection.execute(create_table(table, plain=plain))
                 marks = ", ".join("?" * len(table.columns))
                 listed = list(rows[table.name])
                 insert = f"INSERT INTO {quoted(table.name)} VALUES ({marks})"  # noqa: S608 - a quoted name
@@ -75,7 +75,8 @@ def write_database(file: Path, schema: Schema, rows: Mapping[str, Sequence[Row]]
         raise DatabaseError(f"{schema.name}: its schema cannot be written to a new database ({error})") from None
 
 
-def _create(table: Table, plain: bool) -> str:
+def create_table(table: Table, *, plain: bool = False, checks: Sequence[str] = ()) -> str:
+    """The statement that makes this table anew; ``plain`` leaves keys and ``checks``, conditions on a row, out."""
     lines = []
     for column in table.columns:
         # INT has the affinity of INTEGER, but as a primary key does not decide the order of the rows.
@@ -85,7 +86,7 @@ def _create(table: Table, plain: bool) -> str:
         if table.primary_key == (column.name,) and column.type.upper() == "INTEGER" and not plain:
             lines[-1] = f"{quoted(column.name)} INTEGER PRIMARY KEY"
     if not plain:
-        lines += _keys(table)
+        lines += [*_keys(table), *(f"CHECK ({check})" for check in checks)]
     return f"CREATE TABLE {quoted(table.name)} ({', '.join(lines)})"
 
 

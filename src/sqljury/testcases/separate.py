@@ -1,0 +1,193 @@
+"""Small databases on which candidate queries differ: drawn at random, chosen for the difference, made for it.
+
+Test-suite generation of Li & Xie 2024 (section 3, Algorithm 1), with a search where random selection gives up.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Final, Literal
+
+from sqljury.metrics.suite.fuzz import Rows, fuzz
+from sqljury.testcases.draw import MTS, select, small_numbers
+from sqljury.testcases.minimise import minimised
+from sqljury.testcases.mutate import Mutator
+from sqljury.testcases.origin import Origin
+from sqljury.testcases.shape import size
+from sqljury.testcases.trial import Pair, Trial, pairs_of
+from sqljury.types import TestCase
+
+How = Literal["drawn", "real", "mutated", "fuzzed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How long to search: ``cases`` that are kept at most, databases looked at, wall seconds.
+
+    ``size`` is the paper's maximum table size of rows drawn at random, ``numbers`` its number constraint for them.
+    Equal seeds find the same as long as time does not run out.
+    """
+
+    cases: int = 10
+    tries: int = 3_000
+    seconds: float = 5.0
+    size: int = MTS
+    numbers: bool = True
+    seed: str = ""
+
+
+DEFAULT: Final = Search()
+
+READABLE: Final = 6
+"""Rows that somebody checks by eye."""
+
+SMALLER: Final = 300
+"""Databases looked at for fewer rows where those found are more than ``READABLE``."""
+
+NATURAL: Final = 80
+"""Databases made from real rows that are tried before made-up ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """The databases found; ``classes`` has for each the number of each query's class, its first query.
+
+    ``how`` says where each comes from: ``drawn`` at random, ``real`` rows chosen because results differ on them, rows
+    ``mutated`` or ``fuzzed``. ``together`` are the pairs of queries that nothing told apart: they may mean the same.
+    ``looked_at`` counts all databases that were tried.
+    """
+
+    cases: tuple[TestCase, ...]
+    classes: tuple[tuple[int, ...], ...]
+    how: tuple[How, ...]
+    together: tuple[Pair, ...]
+    looked_at: int
+
+
+def separate(
+    origin: Origin, queries: Sequence[str], search: Search = DEFAULT, cancel: threading.Event | None = None
+) -> Separation:
+    """Find small databases, until every pair of these queries in SQLite's words differs on one of them.
+
+    Each is made as small as it gets while it still tells apart what no one before it did, so none repeats the
+    classification of another. Once ``cancel`` is set the search ends with what it has. Raises ``DatabaseError`` when
+    SQLite does not take the schema.
+    """
+    with Trial(origin.shape, queries) as trial:
+        return _Running(origin, trial, search, cancel).found()
+
+
+class _Running:
+    """One search."""
+
+    def __init__(self, origin: Origin, trial: Trial, search: Search, cancel: threading.Event | None) -> None:
+        self._origin = origin
+        self._trial = trial
+        self._search = search
+        self._cancel = cancel
+        self._rng = random.Random(f"{search.seed}|separate")  # noqa: S311 - no secret
+        self._mutator = Mutator(origin, self._rng)
+        self._deadline = time.monotonic() + search.seconds
+        self._together = set(pairs_of(len(trial.queries)))
+        self._kept: list[tuple[TestCase, tuple[int, ...], How]] = []
+        self._witnesses: dict[int, Rows] = {}
+
+    def found(self) -> Separation:
+        """Look at one database after another."""
+        databases = self._databases()
+        while not self._done():
+            self._look(*next(databases))
+        cases, classes, how_found = zip(*self._kept, strict=True) if self._kept else ((), (), ())
+        together = tuple(sorted(self._together))
+        return Separation(tuple(cases), tuple(classes), tuple(how_found), together, self._trial.looked_at)
+
+    def _done(self) -> bool:
+        enough = not self._together or len(self._kept) >= self._search.cases
+        return enough or self._trial.looked_at >= self._search.tries or self._late()
+
+    def _late(self) -> bool:
+        return time.monotonic() >= self._deadline or (self._cancel is not None and self._cancel.is_set())
+
+    def _look(self, how: How, rows: Rows) -> None:
+        """Keep the database, made smaller, if it tells a pair apart that none before it did."""
+        if not self._trial.load(rows):
+            rows = self._trial.mended(rows)
+        new = self._trial.apart(self._together)
+        if not new:
+            return
+        small, how = self._smaller(self._minimised(rows, new), how, new)
+        self._trial.load(small)
+        self._together -= self._trial.apart(self._together)
+        self._kept.append((self._origin.shape.case(small), self._trial.classes(), how))
+
+    def _minimised(self, rows: Rows, pairs: frozenset[Pair]) -> Rows:
+        return minimised(self._origin.shape, rows, lambda fewer: self._shows(fewer, pairs), self._late)
+
+    def _smaller(self, rows: Rows, how: How, pairs: frozenset[Pair]) -> tuple[Rows, How]:
+        """Other rows that show the same, where these are more than an eye takes in.
+
+        Taking rows away ends at the least of what was there: of two groups of 100 rows that tie, none can go.
+        """
+        for number in range(SMALLER):
+            if size(rows) <= READABLE or self._late():
+                break
+            other = self._mutator.changed(self._base(number, f"{self._search.seed}|smaller|{number}"))
+            if self._shows(other, pairs):
+                fewer = self._minimised(other, pairs)
+                if size(fewer) < size(rows):
+                    rows, how = fewer, "mutated"
+        return rows, how
+
+    def _shows(self, rows: Rows, pairs: frozenset[Pair]) -> bool:
+        return self._trial.load(rows) and self._trial.apart(pairs) == pairs
+
+    def _databases(self) -> Iterator[tuple[How, Rows]]:
+        """Cheap and natural ones first."""
+        for number in range(self._search.cases):
+            yield "drawn", self._drawn(f"{self._search.seed}|{number}")
+        yield "real", self._origin.pool
+        for number in count():
+            seed = f"{self._search.seed}|{number}"
+            if number >= NATURAL and number % 4 == 3:
+                rows = fuzz(self._origin.shape.schema, self._origin.sources, seed)
+                yield "fuzzed", rows
+            else:
+                yield "mutated", self._mutator.changed(self._base(number, seed))
+
+    def _drawn(self, seed: str) -> Rows:
+        rows = select(self._origin, seed, self._search.size)
+        changed = small_numbers(self._origin, rows, seed) if self._search.numbers else rows
+        return changed if self._trial.load(changed) else rows
+
+    def _base(self, number: int, seed: str) -> Rows:
+        """Rows to be changed: those by which one of two queries returns anything, some drawn at random, or both."""
+        drawn = select(self._origin, seed, self._rng.randint(2, 8)) if number % 4 else None
+        if number % 4 == 2 and drawn is not None:
+            return drawn
+        query = self._rng.choice(self._rng.choice(sorted(self._together)))
+        witness = self._witness(query)
+        if drawn is None:
+            return witness
+        return {name: list(dict.fromkeys([*witness[name], *drawn[name]])) for name in witness}
+
+    def _witness(self, query: int) -> Rows:
+        """The fewest real rows by which this query returns some, the smallest draw where there are none."""
+        if query not in self._witnesses:
+            pool = self._origin.pool
+            if self._returns(pool, query):
+                rows = minimised(self._origin.shape, pool, lambda rows: self._returns(rows, query), self._late)
+            else:
+                rows = select(self._origin, f"{self._search.seed}|witness", 2)
+            self._witnesses[query] = rows
+        return self._witnesses[query]
+
+    def _returns(self, rows: Rows, query: int) -> bool:
+        if not self._trial.load(rows):
+            return False
+        result = self._trial.results[query]
+        return result.ok and any(cell not in (None, 0) for row in result.rows for cell in row)
