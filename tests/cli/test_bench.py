@@ -90,10 +90,25 @@ def test_a_finished_run_is_analysed_without_a_model(start: Start, spider: Path, 
         assert (words in report) == (words != "stopping early"), report  # `fast` has but one part
     assert "\x1b" not in report
     found = json.loads(figures.read_text())
-    assert list(found) == ["sqljury_analysis", "run", "questions", "faults", "bounds", "overlap", "ablation"]
+    assert list(found) == ["sqljury_analysis", "run", "questions", "faults", "parts", "bounds", "overlap", "ablation"]
     assert found["questions"] == 1
     assert (out / "verdicts.jsonl").is_file()
     assert ended(start("", *bench, "--seed", "3", *analyses, env=environment))[0] != 0  # not that run
+
+
+def test_what_a_run_has_so_far_is_analysed(start: Start, spider: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert (
+        ended(start("SELECT 3", "bench", "spider", "--data", str(spider), "--out", str(out), "--recipe", "fast"))[0]
+        == 0
+    )
+    analyze = ("bench", "analyze", str(out), "--what", "bounds", "--part")
+    code, report, error = ended(start("", *analyze, "1", env={"SQLJURY_MODEL": "openai:none", "OPENAI_API_KEY": ""}))
+    assert (code, error) == (0, "")
+    assert "1 direct, greedy" in report
+    code, _, error = ended(start("", *analyze, "2"))
+    assert (code, error.count("\n")) == (2, 1)
+    assert "the parts 1 to 1" in error
 
 
 def test_analysis_follows_an_unfinished_run(start: Start, spider: Path, tmp_path: Path) -> None:
@@ -110,6 +125,7 @@ def test_analyses_that_cannot_be_had(start: Start, spider: Path, tmp_path: Path)
     for options, what in (
         (("--json", str(tmp_path / "x.json")), "--json holds analyses"),
         (("--analyze", "bounds", "--stop-share", "0.5"), "--stop-share is tried by --analyze ablation"),
+        (("--part", "1"), "name an analysis with --analyze"),
     ):
         code, _, error = ended(start("SELECT 3", *bench, *options))
         assert (code, error.count("\n")) == (2, 1)

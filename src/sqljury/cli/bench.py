@@ -120,6 +120,26 @@ def select(
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 
+@app.command("analyze")
+def analyze_run(
+    run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a run, finished or not.")],
+    what: Annotated[list[Analysis], typer.Option(help="What to print; may be given several times.")],
+    data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
+    stop_share: StopShares = None,
+    part: Parts = None,
+    json_file: JsonFile = None,
+    processes: Processes = 1,
+) -> None:
+    """Analyse the answers that a run has so far, without a model."""
+    from sqljury.bench import folder
+    from sqljury.cli.analyze import print_analyses
+    from sqljury.cli.evaluate_run import data_of
+
+    _check_analysis(what, stop_share, part, json_file)
+    where = data or data_of(folder.described(run_dir), run_dir)
+    print_analyses(run_dir, where, what, stop_share, part, json_file, processes)
+
+
 def _check_analysis(
     analyze: list[Analysis] | None, shares: list[float] | None, parts: list[int] | None, json_file: Path | None
 ) -> None:
