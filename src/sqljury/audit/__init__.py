@@ -1,0 +1,63 @@
+"""Program checks of gold queries: suspected errors, typed as in Appendix C of the TS-SQL paper, without a model.
+
+Each check is a function of a ``Subject`` that yields findings; one that fails on an odd query says nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from sqlglot.errors import SqlglotError
+
+from sqljury.audit import grouping, joining, kinds, logic, outcome, repeats, selected, values
+from sqljury.audit.finding import LIKELY, TYPES, Finding, Type
+from sqljury.audit.subject import Data, Subject
+from sqljury.db.quiet import quiet
+
+__all__ = ["CHECKS", "LIKELY", "TYPES", "Data", "Finding", "Subject", "Type", "audit"]
+
+Check = Callable[[Subject], Iterator[Finding]]
+
+CHECKS: Final[tuple[Check, ...]] = (
+    outcome.fails,
+    values.stored,
+    values.numbers,
+    values.quoted,
+    kinds.numbers_as_text,
+    kinds.dates_as_text,
+    kinds.types_apart,
+    selected.not_selected,
+    selected.not_asked,
+    selected.name_or_id,
+    grouping.group_by_label,
+    grouping.bare_columns,
+    grouping.missing_aggregate,
+    repeats.different,
+    repeats.listed_twice,
+    repeats.counted_twice,
+    repeats.same_listed,
+    logic.superlative,
+    logic.order_direction,
+    logic.comparison,
+    logic.contradiction,
+    logic.any_other,
+    logic.not_in_null,
+    logic.sets_of_labels,
+    joining.without_condition,
+    joining.unrelated,
+    outcome.empty,
+    outcome.ties,
+)
+
+
+@quiet()
+def audit(subject: Subject) -> list[Finding]:
+    """All that the checks find, the surest first."""
+    found: list[Finding] = []
+    for check in CHECKS:
+        try:
+            found += check(subject)
+        except (SqlglotError, RecursionError):
+            continue
+    return sorted(dict.fromkeys(found), key=lambda one: -one.confidence)

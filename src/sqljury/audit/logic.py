@@ -1,0 +1,203 @@
+"""Wrong semantic logic: what the question says the other way round, and conditions that cannot hold."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+from sqlglot import exp
+
+from sqljury.audit.finding import Finding
+from sqljury.audit.subject import Subject, outputs, shown, within
+
+_HIGH: Final = re.compile(
+    r"\b(?<!\bat )(most(?! recent)|largest|highest|biggest|maximum|greatest|longest|heaviest|tallest|richest|best paid|max)\b"
+)
+_LOW: Final = re.compile(r"\b(?<!\bat )(least|fewest|smallest|lowest|minimum|shortest|cheapest|lightest|min)\b")
+_DOWN: Final = re.compile(r"\b(descending|decreasing|desc|reverse alphabetical|from (?:high|highest|most|largest|oldest|biggest) )")
+_UP: Final = re.compile(r"\b(ascending|increasing|(?<!reverse )(?:alphabetical|lexicographic(?:al)?)|from (?:low|lowest|least|smallest|youngest) )")
+_OVER: Final = re.compile(r"\b(more than|greater than|higher than|larger than|bigger than|above|over|exceed(?:s|ing)?|longer than|heavier than)\b")
+_UNDER: Final = re.compile(r"\b(less than|fewer than|lower than|smaller than|below|under|shorter than|lighter than)\b")
+_AT_LEAST: Final = re.compile(r"\b(at least|or more|or above|no less than|minimum of|or higher|or greater)\b")
+_AT_MOST: Final = re.compile(r"\b(at most|or less|or fewer|no more than|or below|maximum of|up to)\b")
+_NEGATION: Final = re.compile(r"\b(not|never|no|without|nor|neither|don't|doesn't|didn't|haven't|hasn't|isn't|aren't|weren't)\b|n't\b")
+
+
+def superlative(subject: Subject) -> Iterator[Finding]:
+    """The question asks for the most and the query takes the least, or the other way round."""
+    if subject.tree is None:
+        return
+    text = subject.question.lower()
+    high, low = _HIGH.search(text), _LOW.search(text)
+    if bool(high) == bool(low):
+        return
+    taken = set()
+    clause: exp.Expr | None = None
+    for select in subject.selects:
+        order = select.args.get("order")
+        if order is not None and select.args.get("limit") is not None:
+            clause = order.expressions[0]
+            taken.add("most" if clause.args.get("desc") else "least")
+        for node in within(select, exp.Max, exp.Min):
+            clause = node
+            taken.add("most" if isinstance(node, exp.Max) else "least")
+    match = high or low
+    wanted = "most" if high else "least"
+    if match and clause is not None and taken and wanted not in taken:
+        yield Finding(
+            "semantic logic",
+            "superlative",
+            0.7,
+            shown(clause),
+            f"the question says {match[0]!r}; the query takes the {next(iter(taken))}",
+        )
+
+
+def order_direction(subject: Subject) -> Iterator[Finding]:
+    """The question names a direction, and the query sorts in the other."""
+    tree = subject.tree
+    order = None if tree is None else tree.args.get("order")
+    text = subject.question.lower()
+    down, up = _DOWN.search(text), _UP.search(text)
+    if order is None or bool(down) == bool(up):
+        return
+    directions = {bool(term.args.get("desc")) for term in order.expressions if isinstance(term, exp.Ordered)}
+    match = down or up
+    if match and directions == {not down}:
+        yield Finding(
+            "semantic logic", "order-direction", 0.85, shown(order), f"the question says {match[0].strip()!r}"
+        )
+
+
+def comparison(subject: Subject) -> Iterator[Finding]:
+    """One comparison in words, one in the query, and they are not the same."""
+    if subject.tree is None:
+        return
+    text = subject.question.lower()
+    said = [
+        (match, kind)
+        for kind, pattern in (("over", _OVER), ("under", _UNDER), ("at least", _AT_LEAST), ("at most", _AT_MOST))
+        for match in pattern.finditer(text)
+    ]
+    kinds = {exp.GT: "over", exp.LT: "under", exp.GTE: "at least", exp.LTE: "at most"}
+    made = [node for node in subject.tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)]
+    if len(said) != 1 or len(made) != 1 or type(made[0]) not in kinds or _NEGATION.search(text):
+        return
+    match, kind = said[0]
+    own = kinds[type(made[0])]
+    if own == kind or not _same_number(made[0], text, match.end()):
+        return
+    high = {"over", "at least"}
+    opposite = (own in high) != (kind in high)
+    evidence = f"the question says {match[0]!r}; the query has {shown(made[0])}"
+    yield Finding("semantic logic", "comparison", 0.8 if opposite else 0.7, shown(made[0]), evidence)
+
+
+def _same_number(node: exp.Expr, text: str, at: int) -> bool:
+    """Whether the query compares with the number of the question itself, and not with the one beside it."""
+    right = node.expression
+    if not isinstance(right, exp.Literal):
+        return True
+    digits = re.search(r"\d[\d,]*(?:\.\d+)?", text)
+    words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    spelled = re.search(rf"\b({'|'.join(words)})\b", text[max(0, at - 40) :])
+    if digits:
+        return float(digits[0].replace(",", "")) == _float(right.name)
+    return spelled is not None and float(words.index(spelled[1])) == _float(right.name)
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def contradiction(subject: Subject) -> Iterator[Finding]:
+    """One column is to equal two values at once."""
+    for select in subject.selects:
+        where = select.args.get("where")
+        if where is None:
+            continue
+        terms = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+        wanted: dict[str, set[str]] = defaultdict(set)
+        for term in terms:
+            if isinstance(term, exp.EQ) and isinstance(term.this, exp.Column) and isinstance(term.expression, exp.Literal):
+                wanted[term.this.sql().lower()].add(term.expression.name)
+        for column, values in wanted.items():
+            if len(values) > 1:
+                both = " and ".join(repr(value) for value in sorted(values))
+                yield Finding("semantic logic", "contradiction", 0.9, shown(where), f"{column} cannot be {both} at once")
+
+
+def any_other(subject: Subject) -> Iterator[Finding]:
+    """The question excludes what has something; the query keeps all that also has something else."""
+    select = subject.outer
+    if select is None or not select.args.get("joins") or not _NEGATION.search(subject.question.lower()):
+        return
+    chosen = [one for one in outputs(select) if isinstance(one, exp.Column)]
+    owners = [subject.owner(one) for one in chosen]
+    if not chosen or None in owners:
+        return
+    for node in within(select, exp.NEQ):
+        if not isinstance(node.this, exp.Column) or not isinstance(node.expression, exp.Literal):
+            continue
+        held = subject.owner(node.this)
+        if held is None or held in owners or not _in_where(node, select):
+            continue
+        opposite = select.copy()
+        twin = next(one for one in opposite.find_all(exp.NEQ) if one == node)
+        twin.replace(exp.EQ(this=node.this.copy(), expression=node.expression.copy()))
+        own, others = subject.data.rows(subject.sql), subject.data.rows(opposite)
+        both = set(own or ()) & set(others or ())
+        if both:
+            evidence = f"{len(both)} rows of the result also have {shown(node.expression)}, first {next(iter(both))!r}"
+            yield Finding("semantic logic", "any-other", 0.7, shown(node), evidence)
+
+
+def _in_where(node: exp.Expr, select: exp.Select) -> bool:
+    where = select.args.get("where")
+    return where is not None and any(one is node for one in where.find_all(exp.NEQ))
+
+
+def not_in_null(subject: Subject) -> Iterator[Finding]:
+    """NOT IN a subquery that returns NULL holds for no row."""
+    for select in subject.selects:
+        for node in within(select, exp.Not):
+            inner = node.this.args.get("query") if isinstance(node.this, exp.In) else None
+            if inner is None:
+                continue
+            rows = subject.data.rows(inner.unnest().copy())
+            if rows and any(row[0] is None for row in rows):
+                evidence = "the subquery returns NULL, so that NOT IN holds for no row"
+                yield Finding("semantic logic", "not-in-null", 0.85, shown(node), evidence)
+
+
+def sets_of_labels(subject: Subject) -> Iterator[Finding]:
+    """INTERSECT or EXCEPT of names that several rows share: one may have the one, another the other."""
+    tree = subject.tree
+    if not isinstance(tree, exp.Intersect | exp.Except):
+        return
+    sides = [tree.left, tree.right]
+    columns = []
+    for side in sides:
+        if not isinstance(side, exp.Select) or len(side.expressions) != 1:
+            return
+        columns.append(outputs(side)[0])
+    owners = [subject.owner(column) if isinstance(column, exp.Column) else None for column in columns]
+    if None in owners or owners[0] is None or owners[1] is None or owners[0][1] is not owners[1][1]:
+        return
+    table = owners[0][1]
+    if not table.primary_key or "name" not in columns[0].name.lower() or subject.data.unique(table, (columns[0].name,)):
+        return
+    whole = tree.copy()
+    for side, owner in zip((whole.left, whole.right), owners, strict=True):
+        if owner is not None:
+            for name in table.primary_key:
+                side.append("expressions", exp.column(name, table=owner[0], quoted=True))
+    own, others = subject.data.rows(subject.sql), subject.data.rows(whole)
+    if own is not None and others is not None and set(own) != {row[:1] for row in others}:
+        evidence = f"several rows of {table.name} share {columns[0].name}; by key {len(others)} rows, as written {len(own)}"
+        yield Finding("semantic logic", "set-of-labels", 0.75, shown(columns[0]), evidence)

@@ -1,0 +1,111 @@
+"""Wrong columns: asked for and not selected, or selected and not asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from sqlglot import exp
+
+from sqljury.audit.finding import Finding
+from sqljury.audit.subject import Subject, outputs, shown
+from sqljury.schema.words import words
+from sqljury.types import Column, Table
+
+_HEAD: Final = re.compile(
+    r"^(?:please\s+)?(?:show|list|give|find|return|tell|what|which|who|report|display)\b"
+    r"(?:\s+(?:me|us|is|are|was|were|out|the|all|of|distinct|different))*\s+(.*)"
+)
+_END: Final = re.compile(
+    r"\b(?:of|for|from|in|that|who|whose|which|with|where|when|sorted|ordered|order|by|on|at|have|has|had|are|is|"
+    r"were|was|do|does|did|to|if|as|corresponding)\b|[?.;:]"
+)
+_PARTS: Final = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+as well as\s+|\s+along with\s+")
+_LEADING: Final = frozenset("the a an all their its his her every each distinct different full also".split())
+_IDS: Final = frozenset("id ids code codes number numbers".split())
+
+
+def asked(subject: Subject) -> tuple[tuple[str, ...], ...]:
+    """The things that the beginning of the question lists: ``name``, ``date`` and ``result`` of each battle."""
+    match = _HEAD.match(subject.question.lower().strip())
+    if match is None:
+        return ()
+    head = _END.split(match[1], maxsplit=1)[0]
+    found = []
+    for part in _PARTS.split(head):
+        said = [word for word in part.split() if word not in _LEADING]
+        if said:
+            found.append(words(" ".join(said)))
+    return tuple(found)
+
+
+def not_selected(subject: Subject) -> Iterator[Finding]:
+    """A thing that is listed in the question is the name of a column of these tables, which the query never names."""
+    select = subject.outer
+    if select is None or any(one.find(exp.Star) and not one.find(exp.Count) for one in select.expressions):
+        return
+    phrases = asked(subject)
+    if len(phrases) < 2 or len(phrases) <= len(select.expressions):
+        return
+    used = {column.name.lower() for column in select.find_all(exp.Column)}
+    tables = subject.sources(select)
+    for phrase in phrases:
+        columns = [column for table in tables.values() for column in table.columns if _named(column, table, phrase)]
+        if columns and not any(column.name.lower() in used for column in columns) and not _covered(phrase, used):
+            evidence = f"the question lists {' '.join(phrase)!r} among {len(phrases)} things, {columns[0].name} is not selected"
+            yield Finding("wrong column", "not-selected", 0.75, "SELECT", evidence)
+            return
+
+
+def not_asked(subject: Subject) -> Iterator[Finding]:
+    """The question lists fewer things than are selected, and one of these shares no word with it."""
+    select = subject.outer
+    if select is None:
+        return
+    phrases = asked(subject)
+    if not phrases or len(phrases) >= len(select.expressions) or select.args.get("group") is not None:
+        return
+    for one in outputs(select):
+        if not isinstance(one, exp.Column) or isinstance(one.this, exp.Star):
+            continue
+        own = set(words(one.name))
+        if own and not own & set(subject.stems) and not own & {"name", "id", "code"}:
+            evidence = f"{len(select.expressions)} columns are selected, the question lists {len(phrases)}"
+            yield Finding("wrong column", "not-asked", 0.55, shown(one), evidence)
+            return
+
+
+def name_or_id(subject: Subject) -> Iterator[Finding]:
+    """The question asks for one thing, a name or an id, and the query selects the other of the same table."""
+    select = subject.outer
+    phrases = asked(subject)
+    if select is None or len(phrases) != 1 or len(select.expressions) != 1:
+        return
+    column = outputs(select)[0]
+    owner = subject.owner(column) if isinstance(column, exp.Column) else None
+    if owner is None or not isinstance(column, exp.Column):
+        return
+    said, own = set(phrases[0]), set(words(column.name))
+    wants_id, wants_name = bool(said & _IDS), "name" in said
+    for other in owner[1].columns:
+        theirs = set(words(other.name))
+        if wants_name and not wants_id and own & {"id"} and "name" not in own and "name" in theirs:
+            evidence = f"the question asks for a name; {owner[1].name} has {other.name}"
+        elif said & {"id"} and not wants_name and "name" in own and "id" in theirs and not own & {"id", "code"}:
+            evidence = f"the question asks for an id; {owner[1].name} has {other.name}"
+        else:
+            continue
+        yield Finding("wrong column", "name-or-id", 0.8, shown(column), evidence)
+        return
+
+
+def _named(column: Column, table: Table, phrase: tuple[str, ...]) -> bool:
+    """Whether the phrase is the column's name, with the table's before it or without."""
+    own = words(column.name)
+    return phrase in (own, own[len(words(table.name)) :], (*words(table.name), *own)) and bool(own)
+
+
+def _covered(phrase: tuple[str, ...], used: set[str]) -> bool:
+    """Whether a column that is used has a word of the phrase in its name."""
+    return any(set(words(name)) & set(phrase) for name in used)
