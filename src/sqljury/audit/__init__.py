@@ -24,11 +24,13 @@ CHECKS: Final[tuple[Check, ...]] = (
     values.stored,
     values.numbers,
     values.quoted,
+    values.other_table,
     kinds.numbers_as_text,
     kinds.dates_as_text,
     kinds.types_apart,
     selected.not_selected,
     selected.not_asked,
+    selected.first_or_last,
     selected.name_or_id,
     grouping.group_by_label,
     grouping.bare_columns,
@@ -40,6 +42,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     logic.superlative,
     logic.order_direction,
     logic.comparison,
+    logic.age_or_time,
+    logic.both_or_either,
     logic.contradiction,
     logic.any_other,
     logic.not_in_null,
@@ -53,11 +57,14 @@ CHECKS: Final[tuple[Check, ...]] = (
 
 @quiet()
 def audit(subject: Subject) -> list[Finding]:
-    """All that the checks find, the surest first."""
-    found: list[Finding] = []
+    """All that the checks find, the surest first; the same fault a second time in one query is not told again."""
+    found: dict[str, Finding] = {}
     for check in CHECKS:
         try:
-            found += check(subject)
+            for one in check(subject):
+                known = found.get(one.check)
+                if known is None or known.confidence < one.confidence:
+                    found[one.check] = one
         except (SqlglotError, RecursionError):
             continue
-    return sorted(dict.fromkeys(found), key=lambda one: -one.confidence)
+    return sorted(found.values(), key=lambda one: -one.confidence)

@@ -8,11 +8,13 @@ from typing import Final
 from sqlglot import exp
 
 from sqljury.audit.finding import Finding
-from sqljury.audit.subject import Subject, first_rows, outputs, shown, within
+from sqljury.audit.subject import Subject, outputs, shown, told, within
 from sqljury.types import Table
 
-_NEARLY: Final = 0.8
-_LABELS: Final = ("name", "title", "names", "fname", "lname")
+_LEAST_SHARE: Final = 0.3
+"""Different labels for each row from which on a label is taken to be a thing's own name, and not its kind."""
+
+_LABELS: Final = ("name", "title")
 
 
 def group_by_label(subject: Subject) -> Iterator[Finding]:
@@ -21,8 +23,8 @@ def group_by_label(subject: Subject) -> Iterator[Finding]:
         group = select.args.get("group")
         terms = [] if group is None else group.expressions
         columns = [term for term in terms if isinstance(term, exp.Column)]
-        if len(terms) != len(columns) or not columns:
-            continue
+        if len(terms) != len(columns) or not columns or not select.args.get("joins"):
+            continue  # within one table the key would leave each group with one row
         owners = [subject.owner(column) for column in columns]
         tables = {owner[0]: owner[1] for owner in owners if owner}
         if None in owners or len(tables) != 1:
@@ -32,18 +34,17 @@ def group_by_label(subject: Subject) -> Iterator[Finding]:
         key = _key(subject, table)
         if not key or set(map(str.lower, key)) & set(map(str.lower, names)) or subject.data.unique(table, names):
             continue
-        share = _shares(subject, table, names)
-        label = names[-1].lower().split("_")[-1] in _LABELS
-        if not (share >= _NEARLY or (label and share >= _NEARLY / 2)):
+        if _refers(table, names) or not _is_label(names) or _shares(subject, table, names) < _LEAST_SHARE:
             continue
         other = _grouped_by_key(subject, select, alias, key)
         changed = subject.differs(other)
         if changed is not None:
+            written, meant = told(*changed)
             evidence = (
-                f"several rows of {table.name} share {', '.join(names)}; grouped by {', '.join(key)} too it returns "
-                f"{first_rows(changed[1])}, as written {first_rows(changed[0])}"
+                f"several rows of {table.name} share {', '.join(names)}; "
+                f"grouped by {', '.join(key)} too it returns {meant}; as written {written}"
             )
-            yield Finding("aggregation", "group-by-label", 0.8 if label else 0.55, f"GROUP BY {', '.join(names)}", evidence)
+            yield Finding("aggregation", "group-by-label", 0.7, f"GROUP BY {', '.join(names)}", evidence)
 
 
 def bare_columns(subject: Subject) -> Iterator[Finding]:
@@ -95,6 +96,16 @@ def _key(subject: Subject, table: Table) -> tuple[str, ...]:
         return table.primary_key
     first = table.columns[0].name
     return (first,) if subject.data.unique(table, (first,)) else ()
+
+
+def _refers(table: Table, names: tuple[str, ...]) -> bool:
+    """Whether one of the columns leads to another table."""
+    leading = {column.lower() for key in table.foreign_keys for column in key.columns}
+    return bool(leading & {name.lower() for name in names})
+
+
+def _is_label(names: tuple[str, ...]) -> bool:
+    return any(name.lower().endswith(_LABELS) for name in names)
 
 
 def _shares(subject: Subject, table: Table, names: tuple[str, ...]) -> float:

@@ -58,8 +58,19 @@ def unrelated(subject: Subject) -> Iterator[Finding]:
                 evidence = f"{shown(sides[0])} and {shown(sides[1])} have no value in common"
                 yield Finding("semantic logic", "join-nothing", 0.85, shown(node), evidence)
             elif left and right and (key := _better(owners[0][1], owners[1][1], sides[0].name, sides[1].name)):
+                if _tied_otherwise(subject, select, node, {owners[0][0], owners[1][0]}):
+                    continue
                 evidence = f"the schema ties {owners[0][1].name} and {owners[1][1].name} by {key}"
                 yield Finding("semantic logic", "join-column", 0.7, shown(node), evidence)
+
+
+def _tied_otherwise(subject: Subject, select: exp.Select, own: exp.EQ, pair: set[str]) -> bool:
+    """Whether another condition ties the same two tables."""
+    for node in within(select, exp.EQ):
+        sides = [side for side in (node.this, node.expression) if isinstance(side, exp.Column)]
+        if node is not own and {owner[0] for side in sides if (owner := subject.owner(side))} == pair:
+            return True
+    return False
 
 
 def _folded(values: set[object]) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from sqljury.audit.finding import Finding
-from sqljury.audit.subject import Subject, first_rows, shown, within
+from sqljury.audit.subject import Subject, shown, told, within
 
 _NUMBER: Final = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)\s*")
 _UNSORTED: Final = re.compile(
@@ -30,11 +30,12 @@ def numbers_as_text(subject: Subject) -> Iterator[Finding]:
         changed = subject.differs(_as_numbers(subject, column), ordered=isinstance(node, exp.Ordered))
         if changed is None:
             continue
+        written, meant = told(*changed)
         other = next((text for text in texts if not _NUMBER.fullmatch(text)), None)
         why = f"and {other!r}" if other is not None else "whose order as text is another"
         evidence = (
             f"{column.name} holds numbers as text, such as {numeric[0]!r}, {why}; "
-            f"as written {first_rows(changed[0])}; compared as numbers {first_rows(changed[1])}"
+            f"as written {written}; compared as numbers {meant}"
         )
         yield Finding("data type", "number-as-text", 0.9, shown(node), evidence)
         return
@@ -87,7 +88,9 @@ def _as_numbers(subject: Subject, column: exp.Column) -> exp.Expr:
     """The query with this column read as a number wherever it is put in order; what is no number counts as NULL."""
     assert subject.tree is not None
     whole = subject.tree.copy()
-    for node in list(whole.find_all(exp.Ordered, *_COMPARISONS, *_AGGREGATES)):
+    for node in list(whole.find_all(exp.Ordered, exp.EQ, *_COMPARISONS, *_AGGREGATES)):
+        if isinstance(node, exp.EQ) and not isinstance(node.expression, exp.Subquery):
+            continue
         for key in ("this", "expression"):
             part = node.args.get(key)
             if isinstance(part, exp.Column) and part.name.lower() == column.name.lower():

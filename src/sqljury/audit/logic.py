@@ -13,11 +13,14 @@ from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, outputs, shown, within
 
 _HIGH: Final = re.compile(
-    r"\b(?<!\bat )(most(?! recent)|largest|highest|biggest|maximum|greatest|longest|heaviest|tallest|richest|best paid|max)\b"
+    r"\b(?<!\bat )(most(?! recent| poorly)|largest|highest|biggest|maximum|greatest|longest|heaviest|tallest|richest|best paid|max)\b"
 )
 _LOW: Final = re.compile(r"\b(?<!\bat )(least|fewest|smallest|lowest|minimum|shortest|cheapest|lightest|min)\b")
-_DOWN: Final = re.compile(r"\b(descending|decreasing|desc|reverse alphabetical|from (?:high|highest|most|largest|oldest|biggest) )")
-_UP: Final = re.compile(r"\b(ascending|increasing|(?<!reverse )(?:alphabetical|lexicographic(?:al)?)|from (?:low|lowest|least|smallest|youngest) )")
+_RANK: Final = re.compile(r"rank|position|place|order_|level|birth|date|year")
+"""Columns of which the least may be the most: the first rank is the highest."""
+
+_DOWN: Final = re.compile(r"\b(descending|decreasing|desc|reverse alphabetical|from (?:high|highest|most|largest|biggest) )")
+_UP: Final = re.compile(r"\b(ascending|increasing|(?<!reverse )(?:alphabetical|lexicographic(?:al)?)|from (?:low|lowest|least|smallest) )")
 _OVER: Final = re.compile(r"\b(more than|greater than|higher than|larger than|bigger than|above|over|exceed(?:s|ing)?|longer than|heavier than)\b")
 _UNDER: Final = re.compile(r"\b(less than|fewer than|lower than|smaller than|below|under|shorter than|lighter than)\b")
 _AT_LEAST: Final = re.compile(r"\b(at least|or more|or above|no less than|minimum of|or higher|or greater)\b")
@@ -45,11 +48,12 @@ def superlative(subject: Subject) -> Iterator[Finding]:
             taken.add("most" if isinstance(node, exp.Max) else "least")
     match = high or low
     wanted = "most" if high else "least"
-    if match and clause is not None and taken and wanted not in taken:
+    ranks = clause is not None and _RANK.search(clause.sql().lower())
+    if match and clause is not None and not ranks and taken and wanted not in taken:
         yield Finding(
             "semantic logic",
             "superlative",
-            0.7,
+            0.8,
             shown(clause),
             f"the question says {match[0]!r}; the query takes the {next(iter(taken))}",
         )
@@ -61,7 +65,7 @@ def order_direction(subject: Subject) -> Iterator[Finding]:
     order = None if tree is None else tree.args.get("order")
     text = subject.question.lower()
     down, up = _DOWN.search(text), _UP.search(text)
-    if order is None or bool(down) == bool(up):
+    if order is None or bool(down) == bool(up) or "revers" in text:
         return
     directions = {bool(term.args.get("desc")) for term in order.expressions if isinstance(term, exp.Ordered)}
     match = down or up
@@ -83,7 +87,7 @@ def comparison(subject: Subject) -> Iterator[Finding]:
     ]
     kinds = {exp.GT: "over", exp.LT: "under", exp.GTE: "at least", exp.LTE: "at most"}
     made = [node for node in subject.tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)]
-    if len(said) != 1 or len(made) != 1 or type(made[0]) not in kinds or _NEGATION.search(text):
+    if len(said) != 1 or len(made) != 1 or type(made[0]) not in kinds or _NEGATION.search(text) or re.search(r"\bequal|\bthan at\b", text):
         return
     match, kind = said[0]
     own = kinds[type(made[0])]
@@ -190,7 +194,7 @@ def sets_of_labels(subject: Subject) -> Iterator[Finding]:
     if None in owners or owners[0] is None or owners[1] is None or owners[0][1] is not owners[1][1]:
         return
     table = owners[0][1]
-    if not table.primary_key or "name" not in columns[0].name.lower() or subject.data.unique(table, (columns[0].name,)):
+    if _refers(table, columns[0].name) or not table.primary_key or "name" not in columns[0].name.lower() or subject.data.unique(table, (columns[0].name,)):
         return
     whole = tree.copy()
     for side, owner in zip((whole.left, whole.right), owners, strict=True):
@@ -200,4 +204,63 @@ def sets_of_labels(subject: Subject) -> Iterator[Finding]:
     own, others = subject.data.rows(subject.sql), subject.data.rows(whole)
     if own is not None and others is not None and set(own) != {row[:1] for row in others}:
         evidence = f"several rows of {table.name} share {columns[0].name}; by key {len(others)} rows, as written {len(own)}"
-        yield Finding("semantic logic", "set-of-labels", 0.75, shown(columns[0]), evidence)
+        yield Finding("semantic logic", "set-of-labels", 0.7, shown(columns[0]), evidence)
+
+
+def _refers(table: Table, column: str) -> bool:
+    """Whether the column leads to another table or is part of the key."""
+    leading = [*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)]
+    return column.lower() in map(str.lower, leading)
+
+
+def both_or_either(subject: Subject) -> Iterator[Finding]:
+    """The question asks for what has both values and the query for either, or the other way round."""
+    tree, text = subject.tree, subject.question.lower()
+    if tree is None:
+        return
+    both = re.search(r"\bboth\b[^.?!]*\band\b", text)
+    either = re.search(r"\beither\b[^.?!]*\bor\b", text)
+    if both and not either and " or " not in text and not tree.find(exp.Intersect, exp.Having, exp.In, exp.Exists):
+        for node in tree.find_all(exp.Or):
+            sides = (node.left, node.right)
+            columns = {side.this.sql().lower() for side in sides if isinstance(side, exp.EQ)}
+            if len(columns) == 1 and all(isinstance(side, exp.EQ) for side in sides):
+                yield Finding("semantic logic", "both-or-either", 0.6, shown(node), "the question says 'both', the query OR")
+                return
+    if either and not both and isinstance(tree, exp.Intersect):
+        yield Finding("semantic logic", "both-or-either", 0.8, "INTERSECT", "the question says 'either', the query INTERSECT")
+
+
+_AGED: Final = (
+    (re.compile(r"\boldest\b"), re.compile(r"\bage\b|_age\b"), True),
+    (re.compile(r"\byoungest\b"), re.compile(r"\bage\b|_age\b"), False),
+    (re.compile(r"\boldest\b"), re.compile(r"birth|born|built|found|date|year"), False),
+    (re.compile(r"\byoungest\b|\bnewest\b"), re.compile(r"birth|born|built|found|date|year"), True),
+    (re.compile(r"\bearliest\b"), re.compile(r"date|year|time"), False),
+    (re.compile(r"\blatest\b|\bmost recent(?:ly)?\b"), re.compile(r"date|year|time"), True),
+)
+"""What the question says, what the column is called, and whether its greatest value is meant."""
+
+
+def age_or_time(subject: Subject) -> Iterator[Finding]:
+    """The oldest, youngest, earliest or latest is asked for, and the query takes the other end."""
+    text = subject.question.lower()
+    said = {phrase.pattern for phrase, _, _ in _AGED if phrase.search(text)}
+    if subject.tree is None or len(said) != 1:
+        return
+    ends = []
+    for select in subject.selects:
+        order = select.args.get("order")
+        if order is not None and select.args.get("limit") is not None and len(order.expressions) == 1:
+            ends.append((order.expressions[0], bool(order.expressions[0].args.get("desc"))))
+        ends += [(node, isinstance(node, exp.Max)) for node in within(select, exp.Max, exp.Min)]
+    if len(ends) != 1 or not isinstance(ends[0][0].this, exp.Column):
+        return
+    node, greatest = ends[0]
+    for phrase, name, wanted in _AGED:
+        match = phrase.search(text)
+        if match and name.search(node.this.name.lower()) and wanted != greatest:
+            end = "greatest" if greatest else "least"
+            evidence = f"the question says {match[0]!r}; the query takes the {end} {node.this.name}"
+            yield Finding("semantic logic", "age-or-time", 0.8, shown(node), evidence)
+            return

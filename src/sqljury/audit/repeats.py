@@ -9,14 +9,19 @@ from typing import Final
 from sqlglot import exp
 
 from sqljury.audit.finding import Finding
-from sqljury.audit.subject import Subject, first_rows, outputs, plain, shown, within
+from sqljury.audit.subject import Subject, outputs, plain, shown, told, within
 from sqljury.schema.words import words
 from sqljury.types import Table
 
 _DIFFERENT: Final = re.compile(r"(?<!\beach )(?<!\bevery )(?<!\bper )\b(different|distinct|unique)\s+(?!from\b|to\b|than\b)")
 _COUNTED: Final = re.compile(r"\b(?:how many|number of|count the|count of)\s+(?:(?:different|distinct|unique|the|of|all)\s+)*([\w ]+)")
-_REACH: Final = 3
-"""Words after "how many" within which the counted thing is named."""
+_AFTER: Final = re.compile(
+    r"\b(?:do|does|did|is|are|was|were|has|have|had|with|without|for|in|of|that|who|whose|which|where|there|from|by|on|"
+    r"at|each|every|per|and|or|to|belong|can|not|been|live|lives|made|take|took)\b"
+)
+"""Words that end the name of what is counted."""
+
+_ALL: Final = re.compile(r"\b(?:for|of|to|in|with) (?:each|every|all)\b|\beach\b|\bcorresponding\b")
 
 
 def different(subject: Subject) -> Iterator[Finding]:
@@ -58,7 +63,7 @@ def _named_column(subject: Subject, select: exp.Select) -> exp.Column | None:
         exp.column(column.name, table=alias)
         for alias, table in subject.sources(select).items()
         for column in table.columns
-        if words(column.name) and phrase[: len(words(column.name))] == words(column.name)
+        if words(column.name) and phrase == words(column.name)
     ]
     return found[0] if len(found) == 1 else None
 
@@ -81,7 +86,8 @@ def listed_twice(subject: Subject) -> Iterator[Finding]:
     rows = subject.data.rows(whole)
     if rows and len(set(rows)) < len(rows):
         evidence = f"{len(rows)} rows show {len(set(rows))} rows of {table.name}; the join repeats them"
-        yield Finding("deduplication", "join-repeats", 0.7, shown(select.args["joins"][-1]), evidence)
+        sure = 0.4 if _ALL.search(subject.question.lower()) else 0.7
+        yield Finding("deduplication", "join-repeats", sure, shown(select.args["joins"][-1]), evidence)
 
 
 def same_listed(subject: Subject) -> Iterator[Finding]:
@@ -112,7 +118,7 @@ def counted_twice(subject: Subject) -> Iterator[Finding]:
         key = exp.column(table.primary_key[0], table=alias, quoted=True)
         if isinstance(node, exp.Count):
             yield from _as_distinct(subject, select, node, key, table)
-        elif select.args.get("group") is None:
+        elif select.args.get("group") is None and _about(subject, table):
             yield from _summed_twice(subject, select, node, key, table)
 
 
@@ -124,14 +130,22 @@ def _counted_table(subject: Subject, select: exp.Select, node: exp.Expr) -> tupl
     named = [
         (alias, table)
         for alias, table in subject.sources(select).items()
-        if (own := words(table.name)) and any(phrase[at : at + len(own)] == own for at in range(_REACH))
+        if (own := words(table.name)) and phrase[-len(own) :] == own
     ]
     return named[0] if len(named) == 1 else None
 
 
+def _about(subject: Subject, table: Table) -> bool:
+    """Whether an average or a total is said to be one of the table's rows, and not of what is joined to them."""
+    match = re.search(r"\b(?:average|mean|total|sum)\b.*?\b(?:of|for|across|among)\s+(.*)", subject.question.lower())
+    own = words(table.name)
+    said = [word for word in words(match[1]) if word not in ("all", "the", "different")] if match else []
+    return tuple(said[: len(own)]) == own
+
+
 def _counted_words(subject: Subject) -> tuple[str, ...]:
     match = _COUNTED.search(subject.question.lower())
-    return words(match[1]) if match else ()
+    return words(_AFTER.split(match[1], maxsplit=1)[0]) if match else ()
 
 
 def _as_distinct(
@@ -142,10 +156,8 @@ def _as_distinct(
     outputs(whole)[place].replace(exp.Count(this=exp.Distinct(expressions=[key])))
     changed = subject.differs(whole)
     if changed:
-        evidence = (
-            f"the join repeats rows of {table.name}: as written {first_rows(changed[0])}; "
-            f"each counted once {first_rows(changed[1])}"
-        )
+        written, meant = told(*changed)
+        evidence = f"the join repeats rows of {table.name}: as written {written}; each counted once {meant}"
         yield Finding("deduplication", "counted-twice", 0.75, shown(node), evidence)
 
 

@@ -23,6 +23,10 @@ _END: Final = re.compile(
 )
 _PARTS: Final = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+as well as\s+|\s+along with\s+")
 _LEADING: Final = frozenset("the a an all their its his her every each distinct different full also".split())
+_NAMES: Final = {
+    "first": ("fname", "first_name", "firstname", "forename", "name_first"),
+    "last": ("lname", "last_name", "lastname", "surname", "name_last"),
+}
 _IDS: Final = frozenset("id ids code codes number numbers".split())
 
 
@@ -59,21 +63,42 @@ def not_selected(subject: Subject) -> Iterator[Finding]:
 
 
 def not_asked(subject: Subject) -> Iterator[Finding]:
-    """The question lists fewer things than are selected, and one of these shares no word with it."""
+    """The question asks for one thing, and no selected column has a word in common with it."""
     select = subject.outer
-    if select is None:
-        return
     phrases = asked(subject)
-    if not phrases or len(phrases) >= len(select.expressions) or select.args.get("group") is not None:
+    if select is None or len(phrases) != 1 or select.args.get("group") is not None:
         return
-    for one in outputs(select):
-        if not isinstance(one, exp.Column) or isinstance(one.this, exp.Star):
-            continue
-        own = set(words(one.name))
-        if own and not own & set(subject.stems) and not own & {"name", "id", "code"}:
-            evidence = f"{len(select.expressions)} columns are selected, the question lists {len(phrases)}"
-            yield Finding("wrong column", "not-asked", 0.55, shown(one), evidence)
-            return
+    chosen = [one for one in outputs(select) if isinstance(one, exp.Column) and not isinstance(one.this, exp.Star)]
+    if not chosen or len(chosen) != len(select.expressions) or len(subject.question.split(".")) > 2:
+        return
+    tables = subject.sources(select).values()
+    meant = [column.name for table in tables for column in table.columns if _named(column, table, phrases[0])]
+    said = " ".join(subject.stems)
+    strange = [one for one in chosen if not any(_within(word, said) for word in words(one.name))]
+    if meant and len(strange) == len(chosen) and not {name.lower() for name in meant} & _selected(chosen):
+        evidence = f"the question asks for {' '.join(phrases[0])!r}, which is {meant[0]}"
+        yield Finding("wrong column", "not-asked", 0.75, ", ".join(map(shown, chosen)), evidence)
+
+
+def first_or_last(subject: Subject) -> Iterator[Finding]:
+    """The question asks for first names only and the query selects last names only, or the other way round."""
+    text = subject.question.lower()
+    first, last = "first name" in text, "last name" in text or "family name" in text
+    for select in subject.selects[:1]:
+        chosen = [one for one in outputs(select) if isinstance(one, exp.Column)]
+        kinds = {kind for one in chosen for kind, names in _NAMES.items() if one.name.lower().endswith(names)}
+        if first != last and kinds == {"last" if first else "first"}:
+            evidence = f"the question asks for the {'first' if first else 'last'} name alone"
+            yield Finding("wrong column", "first-or-last", 0.85, ", ".join(map(shown, chosen)), evidence)
+
+
+def _selected(chosen: list[exp.Column]) -> set[str]:
+    return {one.name.lower() for one in chosen}
+
+
+def _within(word: str, said: str) -> bool:
+    """Whether a word of a name, or the most of it, is in the question."""
+    return word in said or any(len(one) > 2 and (one in word) for one in said.split())
 
 
 def name_or_id(subject: Subject) -> Iterator[Finding]:

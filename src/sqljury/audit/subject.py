@@ -153,9 +153,23 @@ class Subject:
     def differs(self, other: exp.Expr, *, ordered: bool = False) -> tuple[tuple[Row, ...], tuple[Row, ...]] | None:
         """The rows of this query and of ``other`` where both run and they are not the same rows; else None."""
         own, rows = self.data.rows(self.sql), self.data.rows(other)
-        if own is None or rows is None or own == rows:
+        if own is None or rows is None:
             return None
-        return (own, rows) if ordered or Counter(map(repr, own)) != Counter(map(repr, rows)) else None
+        left, right = [list(map(_alike, found)) for found in (own, rows)]
+        same = left == right if ordered else Counter(left) == Counter(right)
+        return None if same else (own, rows)
+
+
+def _alike(row: Row) -> tuple[Any, ...]:
+    """The row with numbers that mean the same made the same, those kept as text too."""
+    return tuple(map(_number_of, row))
+
+
+def _number_of(cell: Any) -> Any:
+    try:
+        return f"{float(cell):.9g}"
+    except (TypeError, ValueError):
+        return cell
 
 
 def has(table: Table, column: str) -> bool:
@@ -192,7 +206,13 @@ def shown(node: exp.Expr | str) -> str:
     return remark(node.sql(dialect=DIALECT) if isinstance(node, exp.Expr) else node, _SHOWN_CHARS)
 
 
-def first_rows(rows: tuple[Row, ...]) -> str:
-    """The beginning of a result in words: ``3 rows, first (1, 'a')``."""
+def told(own: tuple[Row, ...], other: tuple[Row, ...]) -> tuple[str, str]:
+    """Two results in words, by a row that only the one has where there is one: ``3 rows, such as (1, 'a')``."""
+    return _told(own, other), _told(other, own)
+
+
+def _told(rows: tuple[Row, ...], other: tuple[Row, ...]) -> str:
     count = f"{len(rows)} row{'s' * (len(rows) != 1)}"
-    return count if not rows else f"{count}, first {remark(repr(rows[0]), 80)}"
+    there = set(map(_alike, other))
+    example = next((row for row in rows if _alike(row) not in there), rows[0] if rows else None)
+    return count if example is None else f"{count}, such as {remark(repr(example), 80)}"

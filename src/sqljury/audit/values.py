@@ -36,14 +36,14 @@ def stored(subject: Subject) -> Iterator[Finding]:
             continue
         texts = [value for value in values if isinstance(value, str)]
         alike = [value for value in texts if value != literal.name and _folded(value) == _folded(literal.name)]
-        where = shown(column.parent_select and literal.parent or literal)
+        where = shown(literal.parent or literal)
         if literal.name in values:
             if alike:
                 also = ", ".join(shown(repr(value)) for value in alike[:3])
                 yield Finding("wrong value", "second-spelling", 0.7, where, f"{column.name} also has {also}")
         elif alike and not _finds(subject, owner[1], column.name, literal):
             like = shown(repr(alike[0]))
-            evidence = f"{column.name} has no {literal.name!r}, but {like}: they differ by case or spaces"
+            evidence = f"{column.name} has no {literal.name!r}, but {like}: they differ by case, spaces or punctuation"
             yield Finding("wrong value", "spelling", 0.9, where, evidence)
         elif texts and not _finds(subject, owner[1], column.name, literal):
             yield _missing(subject, column, literal, owner[1], texts)
@@ -83,9 +83,25 @@ def quoted(subject: Subject) -> Iterator[Finding]:
     alien = [one for one in texts if _folded(one.name.strip("%")) not in whole]
     query = _folded(subject.sql)
     unused = [text for text in asked if _folded(text) not in query]
-    if alien and unused and not _NUMBER.search(unused[0]):
+    if alien and unused:
         evidence = f"the question has {unused[0]!r}, which the query lacks; the query has {alien[0].name!r}"
         yield Finding("wrong value", "quoted-text", 0.6, shown(alien[0].parent or alien[0]), evidence)
+
+
+def other_table(subject: Subject) -> Iterator[Finding]:
+    """A number that its column never has, while a column of the same name in another table of the query has it."""
+    for select in subject.selects:
+        for node in within(select, exp.EQ):
+            owner = subject.owner(node.this) if isinstance(node.this, exp.Column) else None
+            if owner is None or not isinstance(node.expression, exp.Literal) or node.expression.is_string:
+                continue
+            name, number = node.this.name, float(node.expression.this)
+            if not (values := subject.data.values(owner[1], name)) or number in values or str(node.expression.this) in values:
+                continue
+            for other in subject.sources(select).values():
+                if other.name != owner[1].name and number in (subject.data.values(other, name) or ()):
+                    evidence = f"{owner[1].name}.{name} never is {number:g}, {other.name}.{name} is"
+                    yield Finding("wrong column", "other-table", 0.75, shown(node), evidence)
 
 
 def _compared(subject: Subject) -> Iterator[tuple[exp.Column, exp.Literal]]:
@@ -122,4 +138,5 @@ def _missing(subject: Subject, column: exp.Column, literal: exp.Literal, table: 
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
+    """Without case, spaces and punctuation; a text of nothing else stays as it is."""
+    return "".join(c for c in text.casefold() if c.isalnum()) or text
