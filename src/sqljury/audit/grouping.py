@@ -87,7 +87,9 @@ def missing_aggregate(subject: Subject) -> Iterator[Finding]:
     if subject.question.lower().startswith("how many ") and subject.tree.find(exp.AggFunc) is None:
         rows = subject.data.rows(subject.sql)
         if rows and not any(isinstance(cell, int | float) for row in rows for cell in row):
-            yield Finding("aggregation", "no-count", 0.7, "SELECT", "the question asks how many, and no number is returned")
+            yield Finding(
+                "aggregation", "no-count", 0.7, "SELECT", "the question asks how many, and no number is returned"
+            )
 
 
 def _key(subject: Subject, table: Table) -> tuple[str, ...]:
@@ -132,8 +134,6 @@ def _several(subject: Subject, select: exp.Select, column: exp.Column) -> int:
     for clause in ("from_", "joins", "where", "group"):
         if (node := select.args.get(clause)) is not None:
             inner.set(clause, [one.copy() for one in node] if isinstance(node, list) else node.copy())
-    having = exp.GT(
-        this=exp.Count(this=exp.Distinct(expressions=[column.copy()])), expression=exp.Literal.number(1)
-    )
+    having = exp.GT(this=exp.Count(this=exp.Distinct(expressions=[column.copy()])), expression=exp.Literal.number(1))
     inner = inner.having(having)
     return int(subject.data.number(exp.select("count(*)").from_(inner.subquery("one"))) or 0)

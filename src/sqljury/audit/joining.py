@@ -53,7 +53,9 @@ def unrelated(subject: Subject) -> Iterator[Finding]:
             owners = [owner for side in sides if (owner := subject.owner(side)) is not None]
             if len(owners) != 2 or owners[0][0] == owners[1][0]:
                 continue
-            left, right = (set(subject.data.values(owner[1], side.name) or ()) for owner, side in zip(owners, sides, strict=True))
+            left, right = (
+                set(subject.data.values(owner[1], side.name) or ()) for owner, side in zip(owners, sides, strict=True)
+            )
             if left and right and not left & right and not _folded(left) & _folded(right):
                 evidence = f"{shown(sides[0])} and {shown(sides[1])} have no value in common"
                 yield Finding("semantic logic", "join-nothing", 0.85, shown(node), evidence)

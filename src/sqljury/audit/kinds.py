@@ -61,7 +61,9 @@ def types_apart(subject: Subject) -> Iterator[Finding]:
             if len(sides) != 2 or None in owners:
                 continue
             left, right = (
-                set(subject.data.values(owner[1], side.name) or ()) for owner, side in zip(owners, sides, strict=True) if owner
+                set(subject.data.values(owner[1], side.name) or ())
+                for owner, side in zip(owners, sides, strict=True)
+                if owner
             )
             if left and right and _kind(left) != _kind(right) and not _same_as_text(left, right):
                 evidence = f"{shown(sides[0])} holds {_kind(left)}, {shown(sides[1])} {_kind(right)}; none are equal"

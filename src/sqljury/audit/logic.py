@@ -16,16 +16,24 @@ _HIGH: Final = re.compile(
     r"\b(?<!\bat )(most(?! recent| poorly)|largest|highest|biggest|maximum|greatest|longest|heaviest|tallest|richest|best paid|max)\b"
 )
 _LOW: Final = re.compile(r"\b(?<!\bat )(least|fewest|smallest|lowest|minimum|shortest|cheapest|lightest|min)\b")
-_RANK: Final = re.compile(r"rank|position|place|order_|level|birth|date|year")
+_RANK: Final = re.compile(r"rank|position|place|order_|level|birth|date|year|found|built")
 """Columns of which the least may be the most: the first rank is the highest."""
 
-_DOWN: Final = re.compile(r"\b(descending|decreasing|desc|reverse alphabetical|from (?:high|highest|most|largest|biggest) )")
-_UP: Final = re.compile(r"\b(ascending|increasing|(?<!reverse )(?:alphabetical|lexicographic(?:al)?)|from (?:low|lowest|least|smallest) )")
-_OVER: Final = re.compile(r"\b(more than|greater than|higher than|larger than|bigger than|above|over|exceed(?:s|ing)?|longer than|heavier than)\b")
+_DOWN: Final = re.compile(
+    r"\b(descending|decreasing|desc|reverse alphabetical|from (?:high|highest|most|largest|biggest) )"
+)
+_UP: Final = re.compile(
+    r"\b(ascending|increasing|(?<!reverse )(?:alphabetical|lexicographic(?:al)?)|from (?:low|lowest|least|smallest) )"
+)
+_OVER: Final = re.compile(
+    r"\b(more than|greater than|higher than|larger than|bigger than|above|over|exceed(?:s|ing)?|longer than|heavier than)\b"
+)
 _UNDER: Final = re.compile(r"\b(less than|fewer than|lower than|smaller than|below|under|shorter than|lighter than)\b")
 _AT_LEAST: Final = re.compile(r"\b(at least|or more|or above|no less than|minimum of|or higher|or greater)\b")
 _AT_MOST: Final = re.compile(r"\b(at most|or less|or fewer|no more than|or below|maximum of|up to)\b")
-_NEGATION: Final = re.compile(r"\b(not|never|no|without|nor|neither|don't|doesn't|didn't|haven't|hasn't|isn't|aren't|weren't)\b|n't\b")
+_NEGATION: Final = re.compile(
+    r"\b(not|never|no|without|nor|neither|don't|doesn't|didn't|haven't|hasn't|isn't|aren't|weren't)\b|n't\b"
+)
 
 
 def superlative(subject: Subject) -> Iterator[Finding]:
@@ -87,7 +95,13 @@ def comparison(subject: Subject) -> Iterator[Finding]:
     ]
     kinds = {exp.GT: "over", exp.LT: "under", exp.GTE: "at least", exp.LTE: "at most"}
     made = [node for node in subject.tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)]
-    if len(said) != 1 or len(made) != 1 or type(made[0]) not in kinds or _NEGATION.search(text) or re.search(r"\bequal|\bthan at\b", text):
+    if (
+        len(said) != 1
+        or len(made) != 1
+        or type(made[0]) not in kinds
+        or _NEGATION.search(text)
+        or re.search(r"\bequal|\bthan at\b", text)
+    ):
         return
     match, kind = said[0]
     own = kinds[type(made[0])]
@@ -128,12 +142,18 @@ def contradiction(subject: Subject) -> Iterator[Finding]:
         terms = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
         wanted: dict[str, set[str]] = defaultdict(set)
         for term in terms:
-            if isinstance(term, exp.EQ) and isinstance(term.this, exp.Column) and isinstance(term.expression, exp.Literal):
+            if (
+                isinstance(term, exp.EQ)
+                and isinstance(term.this, exp.Column)
+                and isinstance(term.expression, exp.Literal)
+            ):
                 wanted[term.this.sql().lower()].add(term.expression.name)
         for column, values in wanted.items():
             if len(values) > 1:
                 both = " and ".join(repr(value) for value in sorted(values))
-                yield Finding("semantic logic", "contradiction", 0.9, shown(where), f"{column} cannot be {both} at once")
+                yield Finding(
+                    "semantic logic", "contradiction", 0.9, shown(where), f"{column} cannot be {both} at once"
+                )
 
 
 def any_other(subject: Subject) -> Iterator[Finding]:
@@ -194,7 +214,12 @@ def sets_of_labels(subject: Subject) -> Iterator[Finding]:
     if None in owners or owners[0] is None or owners[1] is None or owners[0][1] is not owners[1][1]:
         return
     table = owners[0][1]
-    if _refers(table, columns[0].name) or not table.primary_key or "name" not in columns[0].name.lower() or subject.data.unique(table, (columns[0].name,)):
+    if (
+        _refers(table, columns[0].name)
+        or not table.primary_key
+        or "name" not in columns[0].name.lower()
+        or subject.data.unique(table, (columns[0].name,))
+    ):
         return
     whole = tree.copy()
     for side, owner in zip((whole.left, whole.right), owners, strict=True):
@@ -203,7 +228,9 @@ def sets_of_labels(subject: Subject) -> Iterator[Finding]:
                 side.append("expressions", exp.column(name, table=owner[0], quoted=True))
     own, others = subject.data.rows(subject.sql), subject.data.rows(whole)
     if own is not None and others is not None and set(own) != {row[:1] for row in others}:
-        evidence = f"several rows of {table.name} share {columns[0].name}; by key {len(others)} rows, as written {len(own)}"
+        evidence = (
+            f"several rows of {table.name} share {columns[0].name}; by key {len(others)} rows, as written {len(own)}"
+        )
         yield Finding("semantic logic", "set-of-labels", 0.7, shown(columns[0]), evidence)
 
 
@@ -225,10 +252,14 @@ def both_or_either(subject: Subject) -> Iterator[Finding]:
             sides = (node.left, node.right)
             columns = {side.this.sql().lower() for side in sides if isinstance(side, exp.EQ)}
             if len(columns) == 1 and all(isinstance(side, exp.EQ) for side in sides):
-                yield Finding("semantic logic", "both-or-either", 0.6, shown(node), "the question says 'both', the query OR")
+                yield Finding(
+                    "semantic logic", "both-or-either", 0.6, shown(node), "the question says 'both', the query OR"
+                )
                 return
     if either and not both and isinstance(tree, exp.Intersect):
-        yield Finding("semantic logic", "both-or-either", 0.8, "INTERSECT", "the question says 'either', the query INTERSECT")
+        yield Finding(
+            "semantic logic", "both-or-either", 0.8, "INTERSECT", "the question says 'either', the query INTERSECT"
+        )
 
 
 _AGED: Final = (

@@ -42,5 +42,7 @@ def ties(subject: Subject) -> Iterator[Finding]:
         if rows is not None and not query.decides(rows):
             level = [row for row in rows if row[-1] == min(one[-1] for one in rows)]
             evidence = f"{len(level)} rows share the first place" if len(level) > 1 else "rows are level at the cut"
-            yield Finding("semantic logic", "ties", 0.3, shown(exp.Limit(expression=select.args["limit"].expression)), evidence)
+            yield Finding(
+                "semantic logic", "ties", 0.3, shown(exp.Limit(expression=select.args["limit"].expression)), evidence
+            )
             return

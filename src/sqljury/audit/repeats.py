@@ -13,8 +13,12 @@ from sqljury.audit.subject import Subject, outputs, plain, shown, told, within
 from sqljury.schema.words import words
 from sqljury.types import Table
 
-_DIFFERENT: Final = re.compile(r"(?<!\beach )(?<!\bevery )(?<!\bper )\b(different|distinct|unique)\s+(?!from\b|to\b|than\b)")
-_COUNTED: Final = re.compile(r"\b(?:how many|number of|count the|count of)\s+(?:(?:different|distinct|unique|the|of|all)\s+)*([\w ]+)")
+_DIFFERENT: Final = re.compile(
+    r"(?<!\beach )(?<!\bevery )(?<!\bper )\b(different|distinct|unique)\s+(?!from\b|to\b|than\b)"
+)
+_COUNTED: Final = re.compile(
+    r"\b(?:how many|number of|count the|count of)\s+(?:(?:different|distinct|unique|the|of|all)\s+)*([\w ]+)"
+)
 _AFTER: Final = re.compile(
     r"\b(?:do|does|did|is|are|was|were|has|have|had|with|without|for|in|of|that|who|whose|which|where|there|from|by|on|"
     r"at|each|every|per|and|or|to|belong|can|not|been|live|lives|made|take|took)\b"
@@ -86,8 +90,21 @@ def listed_twice(subject: Subject) -> Iterator[Finding]:
     rows = subject.data.rows(whole)
     if rows and len(set(rows)) < len(rows):
         evidence = f"{len(rows)} rows show {len(set(rows))} rows of {table.name}; the join repeats them"
-        sure = 0.4 if _ALL.search(subject.question.lower()) else 0.7
+        sure = 0.4 if _meant_for_each(subject, select, alias, table) else 0.7
         yield Finding("deduplication", "join-repeats", sure, shown(select.args["joins"][-1]), evidence)
+
+
+def _meant_for_each(subject: Subject, select: exp.Select, alias: str, table: Table) -> bool:
+    """Whether a row for each partner may be what the question wants: for all, ordered by the partner, or of it."""
+    if _ALL.search(subject.question.lower()):
+        return True
+    order = select.args.get("order")
+    for column in [] if order is None else order.find_all(exp.Column):
+        if (owner := subject.owner(column)) is not None and owner[0] != alias:
+            return True
+    text = " ".join(subject.stems)
+    others = [words(other.name) for other in subject.sources(select).values() if other.name != table.name]
+    return any(re.search(rf"\b(?:of|for) (?:the |all )*{re.escape(' '.join(own))}\b", text) for own in others if own)
 
 
 def same_listed(subject: Subject) -> Iterator[Finding]:

@@ -27,6 +27,7 @@ _NAMES: Final = {
     "first": ("fname", "first_name", "firstname", "forename", "name_first"),
     "last": ("lname", "last_name", "lastname", "surname", "name_last"),
 }
+_NAMING: Final = frozenset("name title id code description detail".split())
 _IDS: Final = frozenset("id ids code codes number numbers".split())
 
 
@@ -72,6 +73,8 @@ def not_asked(subject: Subject) -> Iterator[Finding]:
     if not chosen or len(chosen) != len(select.expressions) or len(subject.question.split(".")) > 2:
         return
     tables = subject.sources(select).values()
+    if any(_NAMING & set(words(one.name)) for one in chosen):
+        return  # what names a thing may stand for it
     meant = [column.name for table in tables for column in table.columns if _named(column, table, phrases[0])]
     said = " ".join(subject.stems)
     strange = [one for one in chosen if not any(_within(word, said) for word in words(one.name))]

@@ -19,7 +19,9 @@ _SCALES: Final = frozenset("hundred thousand million billion percent dozen half 
 _NUMERALS: Final = {
     word: number
     for number, words in enumerate(
-        "zero no,one a once first,two twice second both couple,three third,four,five,six,seven,eight,nine,ten".split(",")
+        "zero no,one a once first,two twice second both couple,three third,four,five,six,seven,eight,nine,ten".split(
+            ","
+        )
     )
     for word in words.split()
 }
@@ -38,8 +40,9 @@ def stored(subject: Subject) -> Iterator[Finding]:
         alike = [value for value in texts if value != literal.name and _folded(value) == _folded(literal.name)]
         where = shown(literal.parent or literal)
         if literal.name in values:
-            if alike:
-                also = ", ".join(shown(repr(value)) for value in alike[:3])
+            twins = [value for value in alike if value.casefold().split() == literal.name.casefold().split()]
+            if twins:
+                also = ", ".join(shown(repr(value)) for value in twins[:3])
                 yield Finding("wrong value", "second-spelling", 0.7, where, f"{column.name} also has {also}")
         elif alike and not _finds(subject, owner[1], column.name, literal):
             like = shown(repr(alike[0]))
@@ -96,7 +99,11 @@ def other_table(subject: Subject) -> Iterator[Finding]:
             if owner is None or not isinstance(node.expression, exp.Literal) or node.expression.is_string:
                 continue
             name, number = node.this.name, float(node.expression.this)
-            if not (values := subject.data.values(owner[1], name)) or number in values or str(node.expression.this) in values:
+            if (
+                not (values := subject.data.values(owner[1], name))
+                or number in values
+                or str(node.expression.this) in values
+            ):
                 continue
             for other in subject.sources(select).values():
                 if other.name != owner[1].name and number in (subject.data.values(other, name) or ()):
