@@ -56,9 +56,15 @@ def unrelated(subject: Subject) -> Iterator[Finding]:
             left, right = (
                 set(subject.data.values(owner[1], side.name) or ()) for owner, side in zip(owners, sides, strict=True)
             )
-            if left and right and not left & right and not _folded(left) & _folded(right):
-                evidence = f"{shown(sides[0])} and {shown(sides[1])} have no value in common"
-                yield Finding("semantic logic", "join-nothing", 0.85, shown(node), evidence)
+            sided = f"{shown(sides[0])} and {shown(sides[1])}"
+            if left and right and not left & right and not _as_texts(left) & _as_texts(right):
+                if not _folded(left) & _folded(right):
+                    evidence = f"{sided} have no value in common"
+                    yield Finding("semantic logic", "join-nothing", 0.85, shown(node), evidence)
+                else:
+                    example = _apart(left, right)
+                    evidence = f"{sided} have values in common only without spaces and case, such as {example}"
+                    yield Finding("wrong value", "join-spelling", 0.9, shown(node), evidence)
             elif left and right and (key := _better(owners[0][1], owners[1][1], sides[0].name, sides[1].name)):
                 if _tied_otherwise(subject, select, node, {owners[0][0], owners[1][0]}):
                     continue
@@ -73,6 +79,17 @@ def _tied_otherwise(subject: Subject, select: exp.Select, own: exp.EQ, pair: set
         if node is not own and {owner[0] for side in sides if (owner := subject.owner(side))} == pair:
             return True
     return False
+
+
+def _as_texts(values: set[object]) -> set[str]:
+    return {str(value) for value in values}
+
+
+def _apart(left: set[object], right: set[object]) -> str:
+    """The first pair of values that are alike but for spaces and case."""
+    there = {str(value).strip().casefold(): value for value in sorted(map(str, right))}
+    alike = next(value for value in sorted(map(str, left)) if value.strip().casefold() in there)
+    return f"{alike!r} and {there[alike.strip().casefold()]!r}"
 
 
 def _folded(values: set[object]) -> set[str]:
