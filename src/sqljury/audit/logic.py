@@ -20,7 +20,7 @@ _RANK: Final = re.compile(r"rank|position|place|order_|level|birth|date|year|fou
 """Columns of which the least may be the most: the first rank is the highest."""
 
 _DOWN: Final = re.compile(
-    r"\b(descending|decreasing|desc|reverse alphabetical|from (?:high|highest|most|largest|biggest) )"
+    r"\b(descending|decreasing|desc\b|reverse alphabetical|from (?:high|highest|most|largest|biggest) )"
 )
 _UP: Final = re.compile(
     r"\b(ascending|increasing|(?<!reverse )(?:alphabetical|lexicographic(?:al)?)|from (?:low|lowest|least|smallest) )"
