@@ -22,13 +22,15 @@ _END: Final = re.compile(
     r"were|was|do|does|did|to|if|as|corresponding)\b|[?.;:]"
 )
 _PARTS: Final = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+as well as\s+|\s+along with\s+")
-_LEADING: Final = frozenset("the a an all their its his her every each distinct different full also".split())
+_LEADING: Final = frozenset(
+    ["the", "a", "an", "all", "their", "its", "his", "her", "every", "each", "distinct", "different", "full", "also"]
+)
 _NAMES: Final = {
     "first": ("fname", "first_name", "firstname", "forename", "name_first"),
     "last": ("lname", "last_name", "lastname", "surname", "name_last"),
 }
-_NAMING: Final = frozenset("name title id code description detail".split())
-_IDS: Final = frozenset("id ids code codes number numbers".split())
+_NAMING: Final = frozenset(["name", "title", "id", "code", "description", "detail"])
+_IDS: Final = frozenset(["id", "ids", "code", "codes", "number", "numbers"])
 
 
 def asked(subject: Subject) -> tuple[tuple[str, ...], ...]:

@@ -15,13 +15,25 @@ from sqljury.schema.names import quote_name
 from sqljury.types import Table
 
 _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
-_SCALES: Final = frozenset("hundred thousand million billion percent dozen half quarter k m".split())
+_SCALES: Final = frozenset(
+    ["hundred", "thousand", "million", "billion", "percent", "dozen", "half", "quarter", "k", "m"]
+)
 _NUMERALS: Final = {
     word: number
     for number, words in enumerate(
-        "zero no,one a once first,two twice second both couple,three third,four,five,six,seven,eight,nine,ten".split(
-            ","
-        )
+        [
+            "zero no",
+            "one a once first",
+            "two twice second both couple",
+            "three third",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+        ]
     )
     for word in words.split()
 }
