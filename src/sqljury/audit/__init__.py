@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlglot.errors import SqlglotError
 
-from sqljury.audit import grouping, joining, kinds, logic, outcome, repeats, selected, values
+from sqljury.audit import grouping, joining, kinds, logic, outcome, repeats, selected, values, wording
 from sqljury.audit.finding import LIKELY, TYPES, Finding, Type
 from sqljury.audit.subject import Data, Subject
 from sqljury.db.quiet import quiet
@@ -39,11 +39,11 @@ CHECKS: Final[tuple[Check, ...]] = (
     repeats.listed_twice,
     repeats.counted_twice,
     repeats.same_listed,
-    logic.superlative,
-    logic.order_direction,
-    logic.comparison,
-    logic.age_or_time,
-    logic.both_or_either,
+    wording.superlative,
+    wording.order_direction,
+    wording.comparison,
+    wording.age_or_time,
+    wording.both_or_either,
     logic.contradiction,
     logic.any_other,
     logic.not_in_null,

@@ -13,8 +13,11 @@ from sqljury.audit.subject import Subject, shown, told, within
 
 _NUMBER: Final = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)\s*")
 _UNSORTED: Final = re.compile(
-    r"\s*(\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|(\d{1,2}\s+)?[A-Za-z]{3,9}\.?\s+(\d{1,2},?\s+)?\d{4}|\d{1,2}[ -][A-Za-z]{3}[ -]\d{2,4})\b.*"
+    r"\s*(\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|"
+    r"(\d{1,2}\s+)?[A-Za-z]{3,9}\.?\s+(\d{1,2},?\s+)?\d{4}|\d{1,2}[ -][A-Za-z]{3}[ -]\d{2,4})\b.*"
 )
+"""Dates that begin with the day or the month: 18.2.1992, 2/18/92, 18 February 1992, May 5, 2008, 28-AUG-2011."""
+
 _MOST: Final = 0.7
 _COMPARISONS: Final = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 _AGGREGATES: Final = (exp.Max, exp.Min, exp.Sum, exp.Avg)

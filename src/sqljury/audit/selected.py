@@ -60,7 +60,8 @@ def not_selected(subject: Subject) -> Iterator[Finding]:
     for phrase in phrases:
         columns = [column for table in tables.values() for column in table.columns if _named(column, table, phrase)]
         if columns and not any(column.name.lower() in used for column in columns) and not _covered(phrase, used):
-            evidence = f"the question lists {' '.join(phrase)!r} among {len(phrases)} things, {columns[0].name} is not selected"
+            listed = f"the question lists {' '.join(phrase)!r} among {len(phrases)} things"
+            evidence = f"{listed}; {columns[0].name} is not selected"
             yield Finding("wrong column", "not-selected", 0.75, "SELECT", evidence)
             return
 

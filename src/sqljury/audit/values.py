@@ -15,27 +15,13 @@ from sqljury.schema.names import quote_name
 from sqljury.types import Table
 
 _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
-_SCALES: Final = frozenset(
-    ["hundred", "thousand", "million", "billion", "percent", "dozen", "half", "quarter", "k", "m"]
-)
-_NUMERALS: Final = {
-    word: number
-    for number, words in enumerate(
-        [
-            "zero no",
-            "one a once first",
-            "two twice second both couple",
-            "three third",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-        ]
-    )
-    for word in words.split()
+_SCALES: Final = frozenset({"hundred", "thousand", "million", "billion", "percent", "dozen", "half", "quarter"})
+_NUMERALS: Final[dict[str, int]] = {
+    **dict.fromkeys(("zero", "no"), 0),
+    **dict.fromkeys(("one", "a", "once", "first"), 1),
+    **dict.fromkeys(("two", "twice", "second", "both", "couple"), 2),
+    **dict.fromkeys(("three", "third"), 3),
+    **{word: number for number, word in enumerate(("four", "five", "six", "seven", "eight", "nine", "ten"), 4)},
 }
 _QUOTED: Final = re.compile(r"""(?<!\w)["'“‘]([^"'“”‘’]{2,60})["'”’](?!\w)""")
 _CLOSE: Final = 0.85
