@@ -170,7 +170,7 @@ _AGED: Final = (
 def age_or_time(subject: Subject) -> Iterator[Finding]:
     """The oldest, youngest, earliest or latest is asked for, and the query takes the other end."""
     text = subject.question.lower()
-    said = {phrase.pattern for phrase, _, _ in _AGED if phrase.search(text)}
+    said = {match[0] for phrase, _, _ in _AGED if (match := phrase.search(text))}
     if subject.tree is None or len(said) != 1:
         return
     ends = []
