@@ -22,9 +22,12 @@ CREATE TABLE visit (id INTEGER PRIMARY KEY, pet_id INT REFERENCES pet(id), price
 INSERT INTO owner VALUES (1, 'Ann', 'Hill', 'Bergen ', 30, '3 May 2001'), (2, 'Bob', 'Lake', 'Oslo', 41, '9 June 1999'),
     (3, 'Ann', 'Moor', 'Oslo', 52, '18 April 2005'), (4, 'Eve', 'Ford', 'Molde', 24, '1 July 2010');
 INSERT INTO kennel VALUES (1, 'North', 'Oslo', 1990, ' K1'), (2, 'South', 'Molde', 1995, ' K2');
-INSERT INTO pet VALUES (1, 'Rex', 'dog', '9', '2010-05-01', 2010, 'K1', 1, 1), (2, 'Tom', 'cat', '12', '2015-01-09', 2015, 'K2', 1, 2),
-    (3, 'Rex', 'dog', '30', '2012-02-11', 2012, 'K1', 2, 1), (4, 'Ivy', 'cat', 'null', '2019-08-30', 2019, 'K2', 3, NULL);
-INSERT INTO visit VALUES (1, 1, 50, 'Kim', 2020), (2, 1, 70, 'Lee', 2021), (3, 3, 20, 'Kim', 2020), (4, 2, 20, 'Lee', 2021);
+INSERT INTO pet VALUES (1, 'Rex', 'dog', '9', '2010-05-01', 2010, 'K1', 1, 1),
+    (2, 'Tom', 'cat', '12', '2015-01-09', 2015, 'K2', 1, 2),
+    (3, 'Rex', 'dog', '30', '2012-02-11', 2012, 'K1', 2, 1),
+    (4, 'Ivy', 'cat', 'null', '2019-08-30', 2019, 'K2', 3, NULL);
+INSERT INTO visit VALUES (1, 1, 50, 'Kim', 2020), (2, 1, 70, 'Lee', 2021),
+    (3, 3, 20, 'Kim', 2020), (4, 2, 20, 'Lee', 2021);
 """
 
 JOIN = "owner AS o JOIN pet AS p ON o.id = p.owner_id"

@@ -85,7 +85,7 @@ def missing_aggregate(subject: Subject) -> Iterator[Finding]:
             word = next(iter(said & asked))
             yield Finding("aggregation", "missing-aggregate", 0.8, "SELECT", f"the question asks for the {word}")
     if subject.question.lower().startswith("how many ") and subject.tree.find(exp.AggFunc) is None:
-        rows = subject.data.rows(subject.sql)
+        rows = subject.rows
         if rows and not any(isinstance(cell, int | float) for row in rows for cell in row):
             yield Finding(
                 "aggregation", "no-count", 0.7, "SELECT", "the question asks how many, and no number is returned"

@@ -21,7 +21,7 @@ def without_condition(subject: Subject) -> Iterator[Finding]:
         tied = _tied(subject, select, names)
         loose = [name for name in names if name not in tied]
         if loose:
-            rows = subject.data.rows(subject.sql)
+            rows = subject.rows
             evidence = f"no condition ties {loose[-1]} to the other tables" + (f"; {len(rows)} rows" if rows else "")
             yield Finding("semantic logic", "no-join-condition", 0.85, shown(items[names.index(loose[-1])]), evidence)
 

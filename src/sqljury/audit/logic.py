@@ -54,7 +54,7 @@ def any_other(subject: Subject) -> Iterator[Finding]:
         opposite = select.copy()
         twin = next(one for one in opposite.find_all(exp.NEQ) if one == node)
         twin.replace(exp.EQ(this=node.this.copy(), expression=node.expression.copy()))
-        own, others = subject.data.rows(subject.sql), subject.data.rows(opposite)
+        own, others = subject.rows, subject.data.rows(opposite)
         both = set(own or ()) & set(others or ())
         if both:
             evidence = f"{len(both)} rows of the result also have {shown(node.expression)}, first {next(iter(both))!r}"
@@ -106,7 +106,7 @@ def sets_of_labels(subject: Subject) -> Iterator[Finding]:
         if owner is not None:
             for name in table.primary_key:
                 side.append("expressions", exp.column(name, table=owner[0], quoted=True))
-    own, others = subject.data.rows(subject.sql), subject.data.rows(whole)
+    own, others = subject.rows, subject.data.rows(whole)
     if own is not None and others is not None and set(own) != {row[:1] for row in others}:
         evidence = (
             f"several rows of {table.name} share {columns[0].name}; by key {len(others)} rows, as written {len(own)}"

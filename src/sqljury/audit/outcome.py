@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown
+from sqljury.db.base import error_kind
 from sqljury.metrics.suite.ties import ranked
 from sqljury.schema.emptied import emptied
 
@@ -15,7 +16,7 @@ from sqljury.schema.emptied import emptied
 def fails(subject: Subject) -> Iterator[Finding]:
     """The query does not run."""
     if not subject.result.ok:
-        limit = str(subject.result.error).startswith("limit:")
+        limit = error_kind(subject.result) == "limit"
         yield Finding("semantic logic", "fails", 0.5 if limit else 0.95, shown(subject.sql), str(subject.result.error))
 
 

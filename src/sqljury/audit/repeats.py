@@ -39,7 +39,7 @@ def different(subject: Subject) -> Iterator[Finding]:
     if counted and tree.args.get("group") is None:
         yield from _count_of_column(subject, tree, counted[0])
         return
-    rows = subject.data.rows(subject.sql)
+    rows = subject.rows
     if rows and tree.args.get("group") is None and len(set(rows)) < len(rows):
         evidence = f"the question asks for different ones; {len(rows)} rows are {len(set(rows))} different ones"
         yield Finding("deduplication", "no-distinct", 0.9, "SELECT", evidence)
@@ -114,7 +114,7 @@ def same_listed(subject: Subject) -> Iterator[Finding]:
         return
     column = outputs(select)[0]
     owner = subject.owner(column) if isinstance(column, exp.Column) else None
-    rows = subject.data.rows(subject.sql) if owner else None
+    rows = subject.rows if owner else None
     if rows and len(set(rows)) < len(rows) and not _DIFFERENT.search(subject.question.lower()):
         evidence = f"{len(rows)} rows are {len(set(rows))} different values"
         yield Finding("deduplication", "values-repeat", 0.3, shown(column), evidence)

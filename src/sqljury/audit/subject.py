@@ -109,6 +109,11 @@ class Subject:
         return self.data.run(self.sql)
 
     @cached_property
+    def rows(self) -> tuple[Row, ...] | None:
+        """The rows of the query; None where it fails or returns more than the limits allow."""
+        return self.result.rows if self.result.ok and not self.result.truncated else None
+
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """The words of the question in small letters, plurals kept."""
         return tuple(_WORD.findall(self.question.lower()))
@@ -152,7 +157,7 @@ class Subject:
 
     def differs(self, other: exp.Expr, *, ordered: bool = False) -> tuple[tuple[Row, ...], tuple[Row, ...]] | None:
         """The rows of this query and of ``other`` where both run and they are not the same rows; else None."""
-        own, rows = self.data.rows(self.sql), self.data.rows(other)
+        own, rows = self.rows, self.data.rows(other)
         if own is None or rows is None:
             return None
         left, right = [list(map(_alike, found)) for found in (own, rows)]

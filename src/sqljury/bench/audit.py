@@ -27,8 +27,8 @@ from sqljury.processes import Tell, map_processes
 from sqljury.schema.introspect import introspect
 from sqljury.types import Limits, Schema
 
-SECONDS: Final = 10.0
-"""For one query of a check, unless told otherwise."""
+ROWS: Final = 100_000
+"""Of one query; a check that needs more says nothing."""
 
 _LINE: Final[dict[str, type | tuple[type, ...]]] = {
     **dict.fromkeys(("id", "db_id", "question", "gold"), str),
@@ -131,7 +131,10 @@ class _Auditor:
                 self.opened[0].close()
                 self.opened = None
             db = connect(example.database)
-            self.opened, self.name = (db, introspect(db), Data(db, Limits(seconds=self.seconds))), example.db_id
+            self.opened, self.name = (
+                (db, introspect(db), Data(db, Limits(seconds=self.seconds, rows=ROWS))),
+                example.db_id,
+            )
         return self.opened
 
 
