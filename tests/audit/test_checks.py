@@ -107,6 +107,20 @@ CASES = [
         "SELECT last_name FROM owner ORDER BY age",
     ),
     Case(
+        "sum-of-text",
+        "data type",
+        "What is the average of the days on which owners joined?",
+        "SELECT avg(joined) FROM owner",
+        "SELECT avg(age) FROM owner",
+    ),
+    Case(
+        "everything",
+        "wrong column",
+        "What are the names of kennels in Oslo?",
+        "SELECT * FROM kennel WHERE city = 'Oslo'",
+        "SELECT name FROM kennel WHERE city = 'Oslo'",
+    ),
+    Case(
         "join-types",
         "data type",
         "Show the names of pets and their owners.",

@@ -44,6 +44,17 @@ def numbers_as_text(subject: Subject) -> Iterator[Finding]:
         return
 
 
+def sum_of_text(subject: Subject) -> Iterator[Finding]:
+    """SUM or AVG of a column that holds texts which are no numbers: of each only the digits it begins with count."""
+    for column, node in _ordered(subject):
+        texts = _texts(subject, column)
+        others = [text for text in texts if not _NUMBER.fullmatch(text)]
+        if isinstance(node, exp.Sum | exp.Avg) and len(others) > (1 - _MOST) * len(texts):
+            evidence = f"{column.name} holds {others[0]!r}, which is no number"
+            yield Finding("data type", "sum-of-text", 0.8, shown(node), evidence)
+            return
+
+
 def dates_as_text(subject: Subject) -> Iterator[Finding]:
     """Dates whose text does not sort by time are put in order."""
     for column, node in _ordered(subject):

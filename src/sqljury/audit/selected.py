@@ -25,6 +25,9 @@ _PARTS: Final = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+as well as\s+
 _LEADING: Final = frozenset(
     ["the", "a", "an", "all", "their", "its", "his", "her", "every", "each", "distinct", "different", "full", "also"]
 )
+_ALL: Final = re.compile(
+    r"\b(info|information|detail|details|everything|record|records|data|rows?|content|all|entire)\b"
+)
 _NAMES: Final = {
     "first": ("fname", "first_name", "firstname", "forename", "name_first"),
     "last": ("lname", "last_name", "lastname", "surname", "name_last"),
@@ -64,6 +67,21 @@ def not_selected(subject: Subject) -> Iterator[Finding]:
             evidence = f"{listed}; {columns[0].name} is not selected"
             yield Finding("wrong column", "not-selected", 0.75, "SELECT", evidence)
             return
+
+
+def everything(subject: Subject) -> Iterator[Finding]:
+    """All columns are selected, and the question does not ask for all that is known."""
+    select = next(iter(subject.selects), None)
+    stars = select is not None and any(isinstance(one, exp.Star) for one in outputs(select))
+    if select is None or not stars or _ALL.search(subject.question.lower()):
+        return
+    tables = subject.sources(select).values()
+    named = any(
+        _named(column, table, phrase) for phrase in asked(subject) for table in tables for column in table.columns
+    )
+    evidence = "all columns are selected; the question does not ask for everything"
+    # of one table they may stand for the thing itself
+    yield Finding("wrong column", "everything", 0.75 if named or len(tables) > 1 else 0.4, "SELECT *", evidence)
 
 
 def not_asked(subject: Subject) -> Iterator[Finding]:
