@@ -44,7 +44,7 @@ def asked(subject: Subject) -> tuple[tuple[str, ...], ...]:
     head = _END.split(match[1], maxsplit=1)[0]
     found = []
     for part in _PARTS.split(head):
-        said = [word for word in part.split() if word not in _LEADING]
+        said = ["id" if word == "ids" else word for word in part.split() if word not in _LEADING]
         if said:
             found.append(words(" ".join(said)))
     return tuple(found)

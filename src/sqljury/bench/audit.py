@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from sqljury.audit import LIKELY, TYPES, Data, Finding, Subject, audit
 from sqljury.bench.evaluation import GRACE_SECONDS
@@ -60,13 +60,10 @@ def run(
     Raises ``DatasetError`` for a file that holds something else or another audit, or cannot be written, and
     ``CancelledError`` once ``stopped`` says so.
     """
+    seconds = float(settled["seconds"])
     known = _begun(file, settled)
     waiting = [example for example in examples if example.id not in known]
-    with ExitStack() as stack:
-        try:
-            stream = stack.enter_context(appending(file))
-        except OSError as error:
-            raise DatasetError(f"{file}: cannot be written ({error.strerror}); name another file with --out") from None
+    with _opened(file) as stream:
 
         def keep(line: Record) -> None:
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -76,17 +73,26 @@ def run(
             if stopped():
                 raise CancelledError("stopped; the same command goes on with the audit")
 
-        work = _Auditor(float(settled["seconds"]))
         map_processes(
-            work.begin,
+            _Auditor(seconds).begin,
             waiting,
             lambda example, why, _: _line(example, [], f"limit: {why}"),
-            silence=float(settled["seconds"]) + GRACE_SECONDS,
+            silence=seconds + GRACE_SECONDS,
             processes=processes,
             kind=lambda example: example.db_id,
             on_result=keep,
         )
     return [known[example.id] for example in examples]
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[IO[str]]:
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(appending(file))
+        except OSError as error:
+            raise DatasetError(f"{file}: cannot be written ({error.strerror}); name another file with --out") from None
+        yield stream
 
 
 def findings_of(line: Record, least: float = LIKELY) -> list[Finding]:
