@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.eval_options import Processes, TextForm, Timeout
+from sqljury.cli.eval_options import TextForm, Timeout
 from sqljury.cli.interrupt import interruptible
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def spider(
     least: Annotated[float, typer.Option(min=0.0, max=1.0, help="Show findings of this confidence or more.")] = 0.5,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show one question's findings alone.")] = None,
     timeout: Timeout = 10.0,
-    processes: Processes = 1,
+    processes: Annotated[int, typer.Option(min=1, help="How many to use.")] = 1,
     output: Annotated[TextForm, typer.Option(help="How to print the findings.")] = TextForm.TABLE,
 ) -> None:
     """Check Spider's gold queries against their questions and data; every finding has a type and a confidence."""
