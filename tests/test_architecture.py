@@ -14,7 +14,7 @@ LAYERS = {
     0: ("errors", "types", "prompts"),
     1: ("llm", "db", "batch", "processes", "questions", "replies", "clock"),
     2: ("schema", "metrics", "datasets", "work"),
-    3: ("generate", "fix", "select", "recipes", "keywords", "prepare", "testcases"),
+    3: ("generate", "fix", "select", "recipes", "keywords", "prepare", "testcases", "audit"),
     4: ("pipeline",),
     5: ("bench",),
     6: ("cli",),

@@ -27,6 +27,12 @@ def test_order_is_kept(processes: int) -> None:
     assert found == [str(number * number) for number in range(70)]
 
 
+def test_each_result_is_told_as_it_comes() -> None:
+    heard: list[str] = []
+    found = map_processes(squares, range(40), lost, silence=30, processes=2, on_result=heard.append)
+    assert sorted(heard) == sorted(found)
+
+
 def test_nothing_gives_nothing() -> None:
     assert map_processes(squares, [], lost, silence=30) == []
 

@@ -61,11 +61,13 @@ def map_processes(
     silence: float,
     processes: int = 1,
     kind: Callable[[T], Hashable] = lambda _: None,
+    on_result: Callable[[R], None] = lambda _: None,
 ) -> list[R]:
     """The work's result for each item, in the items' order; ``start`` makes the work function in each process.
 
     A process that shows no sign of life for ``silence`` seconds, or dies, is replaced; the item it worked on gets
     ``lost(item, why, told)``, with the last that was told about it or None. Neighbours of one ``kind`` stay together.
+    ``on_result`` gets each result as it comes, in no certain order.
     An exception in the work is raised here and ends all processes; so does Ctrl-C.
     """
     blocks = deque(_blocks(items, kind))
@@ -84,6 +86,7 @@ def map_processes(
                     raise payload
                 number, item = worker.block.popleft()
                 results[number] = payload if message == "done" else lost(item, payload, worker.told)
+                on_result(results[number])
                 if not worker.block and blocks:
                     worker.block = blocks.popleft()
                 if message != "lost" and worker.block:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from sqljury.cli import ask, bench, evaluate, index, models, suite, terminal
+from sqljury.cli import ask, audit, bench, evaluate, index, models, suite, terminal
 from sqljury.errors import SqljuryError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 app.command("ask")(ask.ask)
 app.command("eval")(evaluate.evaluate)
+app.add_typer(audit.app, name="audit")
 app.add_typer(bench.app, name="bench")
 app.add_typer(index.app, name="index")
 app.add_typer(models.app, name="models")

@@ -1,0 +1,107 @@
+"""``sqljury audit``: suspected errors in the gold queries of a benchmark, with evidence and without a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sqljury.cli import terminal
+from sqljury.cli.eval_options import TextForm, Timeout
+from sqljury.cli.interrupt import interruptible
+
+if TYPE_CHECKING:
+    from sqljury.bench.folder import Record
+
+app = typer.Typer(help="Look for wrong gold queries in benchmarks.", no_args_is_help=True)
+
+
+@app.callback()
+def _audit() -> None:
+    pass
+
+
+@app.command("spider")
+def spider(
+    data: Annotated[Path, typer.Option(help="The folder with dev.json and database/; it is only read.")],
+    out: Annotated[Path, typer.Option(help="The file of lines of JSON; an unfinished audit there is continued.")],
+    split: Annotated[str, typer.Option(help="dev or train.")] = "dev",
+    limit: Annotated[int | None, typer.Option(min=1, help="That many questions, drawn at random by --seed.")] = None,
+    seed: Annotated[int, typer.Option(help="Draws the questions.")] = 0,
+    least: Annotated[float, typer.Option(min=0.0, max=1.0, help="Show findings of this confidence or more.")] = 0.5,
+    explain: Annotated[str | None, typer.Option(metavar="ID", help="Show one question's findings alone.")] = None,
+    timeout: Timeout = 10.0,
+    processes: Annotated[int, typer.Option(min=1, help="How many to use.")] = 1,
+    output: Annotated[TextForm, typer.Option(help="How to print the findings.")] = TextForm.TABLE,
+) -> None:
+    """Check Spider's gold queries against their questions and data; every finding has a type and a confidence."""
+    from sqljury.bench import audit
+    from sqljury.datasets import spider as dataset
+    from sqljury.errors import InputError
+
+    _refuse_inside(out, data)
+    examples = dataset.load(data, split)
+    if limit is not None:
+        examples = dataset.sample(examples, limit, seed)
+    if explain is not None:
+        examples = [example for example in examples if example.id == explain]
+        if not examples:
+            raise InputError(f"there is no question {explain!r} among these; ids are like {split}-0017")
+    settled = audit.settings({"name": "spider", "data": str(data.resolve()), "split": split}, timeout)
+
+    with interruptible() as cancel:
+        lines = audit.run(examples, out, settled, processes=processes, stopped=cancel.is_set)
+    if output is TextForm.JSON:
+        print(terminal.to_json(_report(lines, least)))
+    else:
+        _print(terminal.cleaned(_report(lines, 0.0 if explain else least)), one_by_one=explain is not None)
+        terminal.note(f"{len(lines)} questions in {out}")
+
+
+def _refuse_inside(out: Path, data: Path) -> None:
+    from sqljury.errors import InputError
+
+    if out.resolve().is_relative_to(data.resolve()):
+        raise InputError(f"{out}: lies in the folder of the dataset, which is only read; name another file with --out")
+
+
+def _report(lines: list[Record], least: float) -> dict[str, Any]:
+    from sqljury.bench import audit
+
+    suspected = [line for line in lines if audit.findings_of(line, least)]
+    return {
+        "questions": len(lines),
+        "suspected": len(suspected),
+        "failed": [{"id": line["id"], "error": line["error"]} for line in lines if line["error"]],
+        "types": audit.counts(lines, least),
+        "findings": [
+            {**{key: line[key] for key in ("id", "db_id", "question", "gold")}, **one._asdict()}
+            for line in suspected
+            for one in audit.findings_of(line, least)
+        ],
+    }
+
+
+def _print(report: dict[str, Any], *, one_by_one: bool) -> None:
+    last = None
+    for one in report["findings"]:
+        if one["id"] != last:
+            print(f"{one['id']} {one['db_id']}: {' '.join(one['question'].split())}")
+            print(f"  gold  {' '.join(one['gold'].split())}")
+        last = one["id"]
+        print(f"  {one['confidence']:.2f}  {one['type']} ({one['check']})  {one['clause']}\n        {one['evidence']}")
+    if one_by_one:
+        if not report["findings"]:
+            print("nothing was found")
+        return
+    if report["findings"]:
+        print()
+    for kind, checks in report["types"].items():
+        parts = ", ".join(f"{check} {count}" for check, count in checks.items())
+        print(f"{kind:15} {sum(checks.values()):5}  {parts}")
+    share = 100 * report["suspected"] / report["questions"] if report["questions"] else 0.0
+    print(f"{report['suspected']} of {report['questions']} gold queries ({share:.1f} %) are suspected to be wrong")
+    if report["failed"]:
+        first = report["failed"][0]
+        print(f"{len(report['failed'])} could not be checked, first {first['id']}: {first['error']}")
