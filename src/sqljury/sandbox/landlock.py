@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 from typing import Final
 
@@ -38,4 +39,5 @@ def restrict(libc: ctypes.CDLL) -> int:
     ruleset = libc.syscall(_CREATE, given, ctypes.c_size_t(len(given)), 0)
     if ruleset < 0 or libc.syscall(_RESTRICT, ruleset, 0):
         raise OSError(ctypes.get_errno(), f"Landlock {known} is there but cannot be used")
+    os.close(ruleset)
     return known
