@@ -16,7 +16,7 @@ _STANDARD: Final = """
 _strptime abc array ast base64 bisect calendar cmath collections collections.abc contextlib copy csv ctypes dataclasses
 datetime dateutil.easter dateutil.parser dateutil.relativedelta dateutil.rrule dateutil.tz decimal difflib enum fractions
 functools hashlib heapq html inspect io itertools json keyword linecache locale math numbers operator pprint random re
-statistics string struct textwrap time token tokenize traceback types typing unicodedata uuid warnings weakref zoneinfo
+resource statistics string struct textwrap time token tokenize traceback types typing unicodedata uuid warnings weakref zoneinfo
 """.split()
 
 _LEFT_OUT: Final = (

@@ -64,22 +64,25 @@ def _trial() -> list[str]:
     parent = os.getpid()
     pid = os.fork()
     if not pid:
-        with contextlib.suppress(BaseException):
-            try:
-                limit(1, _TRIAL_MEMORY)
-                said = {"walls": isolate(parent)}
-            except OSError as error:
-                said = {"reason": (error.strerror or str(error),)}
-            os.write(writer, json.dumps(said).encode())
+        os.write(writer, json.dumps(_attempt(parent)).encode())
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as answer:
         told = answer.read()
     os.waitpid(pid, 0)
-    said = json.loads(told or b"{}")
-    if "walls" not in said:
-        raise OSError("".join(said.get("reason", ("the process that tried it ended",))))
-    return list(said["walls"])
+    walls, reason = json.loads(told) if told else ([], "the process that tried it ended")
+    if not walls:
+        raise OSError(reason)
+    return list(walls)
+
+
+def _attempt(parent: int) -> tuple[Sequence[str], str]:
+    """The names of the walls, or why they do not stand."""
+    try:
+        limit(1, _TRIAL_MEMORY)
+        return isolate(parent), ""
+    except Exception as error:  # whatever it is, it is a reason not to run anything
+        return (), getattr(error, "strerror", None) or str(error)
 
 
 @dataclass(slots=True)
