@@ -35,7 +35,7 @@ def load() -> list[Any]:
         _import_below(root)
     _rehearse()
     time.tzset()
-    zones = [_zone(name) for name in zoneinfo.available_timezones()]
+    zones = [_zone(kind, name) for kind in _zone_classes() for name in zoneinfo.available_timezones()]
     sys.path.clear()
     sys.path_importer_cache.clear()
     warnings.resetwarnings()
@@ -52,9 +52,14 @@ def _import_below(root: str) -> None:
                 importlib.import_module(found.name)
 
 
-def _zone(name: str) -> zoneinfo.ZoneInfo | None:
+def _zone_classes() -> list[Any]:
+    """Python's, and its twin written in Python, which pandas asks for offsets; each keeps zones of its own."""
+    return [zoneinfo.ZoneInfo, importlib.import_module("zoneinfo._zoneinfo").ZoneInfo]
+
+
+def _zone(kind: Any, name: str) -> Any:
     with contextlib.suppress(OSError, ValueError):
-        return zoneinfo.ZoneInfo(name)
+        return kind(name)
     return None
 
 
