@@ -15,7 +15,7 @@ import threading
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
@@ -90,9 +90,10 @@ class Sandbox:
         job = worker.pack(code, {name: _stream(table) for name, table in (frames or {}).items()}, limits.rows)
         with contextlib.ExitStack() as held:
             run = self._order(job, limits, held)
+            process = self._process
             run.watch(started + limits.seconds)
             if run.status is None and not run.end(_GRACE_SECONDS):
-                self._replace()
+                self._replace(process)
         outcome = run.outcome()
         return replace(outcome, result=replace(outcome.result, seconds=time.monotonic() - started))
 
@@ -155,11 +156,22 @@ class Sandbox:
         self._process.kill()
         self._process.wait()
 
-    def _replace(self) -> None:
-        """Start anew: the warm process no longer answers."""
+    def _replace(self, silent: subprocess.Popen[bytes]) -> None:
+        """Start anew, because this process no longer answers; another thread may have done so already."""
         with self._lock:
-            self._stop()
-            self._start()
+            if self._process is silent:
+                self._stop()
+                self._start()
+
+    def _send(self, order: bytes, ends: list[int]) -> None:
+        """Give an order to the warm process, to a new one if it is gone."""
+        with self._lock:
+            try:
+                socket.send_fds(self._orders, [order], ends)
+            except (BrokenPipeError, ConnectionResetError):
+                self._stop()
+                self._start()
+                socket.send_fds(self._orders, [order], ends)
 
     def _order(self, job: bytes, limits: SandboxLimits, held: contextlib.ExitStack) -> _Run:
         """Have a child forked for this job; ``held`` closes what it is reached by."""
@@ -174,8 +186,7 @@ class Sandbox:
             leash, other = socket.socketpair()
             held.callback(leash.close)
             theirs.append(other.detach())
-            with self._lock:
-                socket.send_fds(self._orders, [template.ORDER.pack(limits.cpu_seconds, limits.memory)], theirs)
+            self._send(template.ORDER.pack(limits.cpu_seconds, limits.memory), theirs)
         except OSError as error:
             raise SandboxError(f"no process for written code: {error.strerror or error}; try again") from None
         finally:
@@ -217,25 +228,11 @@ class _Run:
     reply_end: int
     printed_end: int
     leash: socket.socket
-    reply: bytearray
-    printed: bytearray
-    printed_size: int
-    status: int | None
-    stopped: Kind | None
-
-    def __init__(
-        self,
-        limits: SandboxLimits,
-        job: memoryview,
-        job_end: int,
-        reply_end: int,
-        printed_end: int,
-        leash: socket.socket,
-    ) -> None:
-        self.limits, self.job, self.leash = limits, job, leash
-        self.job_end, self.reply_end, self.printed_end = job_end, reply_end, printed_end
-        self.reply, self.printed, self.printed_size = bytearray(), bytearray(), 0
-        self.status, self.stopped = None, None
+    replied: bytearray = field(default_factory=bytearray)
+    printed: bytearray = field(default_factory=bytearray)
+    printed_size: int = 0
+    status: int | None = None
+    stopped: Kind | None = None
 
     def watch(self, deadline: float) -> None:
         """Send the job and take what comes, until all is closed, a limit is passed or ``deadline`` (monotonic)."""
@@ -267,8 +264,8 @@ class _Run:
 
     def _take_reply(self) -> bool:
         part = os.read(self.reply_end, _CHUNK)
-        self.reply += part
-        if len(self.reply) > self.limits.reply + worker.HEAD.size:
+        self.replied += part
+        if len(self.replied) > self.limits.reply + worker.HEAD.size:
             self.stopped = "output"
         return bool(part)
 
@@ -315,10 +312,10 @@ class _Run:
             return self._judge_signal(os.WTERMSIG(self.status))
         if code := os.waitstatus_to_exitcode(self.status):
             return "crash", Result(error=f"its process ended with exit code {code} before it gave a result")
-        if not self.reply:
+        if not self.replied:
             return "crash", Result(error="its process ended before it gave a result")
         try:
-            return reply.read(bytes(self.reply), self.limits)
+            return reply.read(bytes(self.replied), self.limits)
         except reply.ReplyError as error:
             return "reply", Result(error=f"what it sent is no valid reply: {error}")
 
