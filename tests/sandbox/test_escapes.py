@@ -6,7 +6,6 @@ The secret, the folder and the listener are real: an attempt that gets through r
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import threading
 import time
@@ -242,12 +241,18 @@ ENDED = {
     ),
     "endless loop in one call": ("9 ** 9 ** 9", {"time", "memory"}),
     "endless regular expression": ("import re; re.match('(a+)+$', 'a' * 64 + 'b')", {"time"}),
-    "endless loop in what is caught": ("while True:\n    try:\n        while True: pass\n    except BaseException: pass", {"time"}),
+    "endless loop in what is caught": (
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        {"time"},
+    ),
     "never reads its end": ("import os; os.read(0, 1); os.read(0, 1); import time; time.sleep(1000)", {"time"}),
     "memory bomb": ("x = 'x' * 10 ** 11", {"memory"}),
     "memory bomb by steps": ("x = []\nwhile True: x.append(bytearray(10 ** 7))", {"memory"}),
     "memory bomb of numpy": ("x = np.ones(10 ** 10)", {"memory", "code"}),
-    "memory bomb of shared pages": ("import mmap; x = [mmap.mmap(-1, 10 ** 8) for n in range(100)]", {"memory", "code"}),
+    "memory bomb of shared pages": (
+        "import mmap; x = [mmap.mmap(-1, 10 ** 8) for n in range(100)]",
+        {"memory", "code"},
+    ),
     "memory bomb of pandas": ("x = pd.DataFrame({'a': [1] * 10 ** 5}); x = x.merge(x, on='a')", {"memory", "code"}),
     "memory bomb by arrow": ("import pyarrow as pa; x = pa.allocate_buffer(10 ** 11)", {"memory", "code"}),
     "output bomb": ("while True: print('x' * 10000)", {"output"}),
@@ -260,15 +265,24 @@ ENDED = {
     "leave politely": ("import sys; sys.exit(0)", {"code"}),
     "abort": ("import os; os.abort()", {"crash"}),
     "crash": ("import ctypes; ctypes.string_at(0)", {"crash"}),
-    "deep recursion": ("import sys; sys.setrecursionlimit(10 ** 9)\ndef f(): return f()\nf()", {"crash", "memory", "code", "time"}),
+    "deep recursion": (
+        "import sys; sys.setrecursionlimit(10 ** 9)\ndef f(): return f()\nf()",
+        {"crash", "memory", "code", "time"},
+    ),
     "foreign architecture": ("import ctypes; ctypes.CDLL(None).syscall(0x40000000 + 39)", {"crash"}),
-    "closes its descriptors": ("import os\nfor n in range(100):\n    try: os.close(n)\n    except OSError: pass\nresult = 1", {"crash"}),
+    "closes its descriptors": (
+        "import os\nfor n in range(100):\n    try: os.close(n)\n    except OSError: pass\nresult = 1",
+        {"crash"},
+    ),
     "writes over its own code": (
         "import ctypes; at = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value; ctypes.memset(at, 0, 8)",
         {"crash"},
     ),
     "endless message": ("raise ValueError('x' * 10 ** 7)", {"code"}),
-    "message that never comes": ("class Bad(Exception):\n    def __str__(self):\n        while True: pass\nraise Bad", {"time"}),
+    "message that never comes": (
+        "class Bad(Exception):\n    def __str__(self):\n        while True: pass\nraise Bad",
+        {"time"},
+    ),
 }
 """What would never end or take too much, and how it may end."""
 
@@ -319,31 +333,21 @@ def test_nothing_is_left_in_its_folder(sandbox: Sandbox) -> None:
     assert os.listdir(sandbox._folder.name) == []
 
 
-def test_the_template_dies_with_its_owner() -> None:
+def test_a_killed_template_is_replaced_and_ends_with_its_owner(sandbox: Sandbox) -> None:
     before = children()
-    fresh = Sandbox()
-    assert children() - before
-    fresh.close()
+    with Sandbox() as fresh:
+        fresh._process.kill()
+        fresh._process.wait()
+        assert fresh.run("result = 1").result.rows == ((1,),)
+        killer = threading.Timer(0.3, lambda: fresh._process.kill())
+        killer.start()
+        assert fresh.run("while True: pass", limits=LIMITS).kind == "crash"
+        assert fresh.run("result = 1").result.rows == ((1,),)
+        assert len(children() - before) == 1
     deadline = time.monotonic() + 5
     while children() - before and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not children() - before
-
-
-def test_a_killed_template_is_replaced() -> None:
-    with Sandbox() as fresh:
-        os.kill(fresh._process.pid, signal.SIGKILL)
-        fresh._process.wait()
-        assert fresh.run("result = 1").result.rows == ((1,),)
-
-
-def test_a_template_killed_during_a_run_is_replaced() -> None:
-    with Sandbox() as fresh:
-        killer = threading.Timer(0.3, lambda: fresh._process.kill())
-        killer.start()
-        assert fresh.run("while True: pass", limits=LIMITS).kind in ("crash", "time")
-        assert fresh.run("result = 1").result.rows == ((1,),)
-        assert len(children()) <= 2
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
@@ -109,6 +110,12 @@ def test_runs_do_not_see_each_other(sandbox: Sandbox) -> None:
     sandbox.run("import builtins; builtins.left = 1; pd.DataFrame.sum = None; result = 1")
     found = sandbox.run("import builtins; result = [hasattr(builtins, 'left'), pd.DataFrame.sum is None]")
     assert found.result.rows == ((False,), (False,))
+
+
+def test_many_at_once(sandbox: Sandbox) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda n: sandbox.run(f"result = {n}").result.rows, range(32)))
+    assert found == [((n,),) for n in range(32)]
 
 
 def test_chance_is_the_same_in_every_run(sandbox: Sandbox) -> None:

@@ -74,7 +74,9 @@ REFUSED = {
     "nested": framed(stream(pa.table({"t": [[1], [2]]}))),
     "struct": framed(stream(pa.table({"t": [{"a": 1}]}))),
     "runs": framed(stream(pa.table({"t": pa.RunEndEncodedArray.from_arrays([1000], [1])}))),
-    "extension": framed(stream(pa.table({"t": pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0" * 16], pa.binary(16)))}))),
+    "extension": framed(
+        stream(pa.table({"t": pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0" * 16], pa.binary(16)))}))
+    ),
     "too many rows": framed(stream(pa.table({"t": range(102)}))),
     "endless nothing": framed(stream(pa.table({"t": pa.nulls(10**9)}))),
     "too many columns": framed(stream(pa.table({f"c{n}": [1] for n in range(6)}))),

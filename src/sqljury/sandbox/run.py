@@ -321,6 +321,8 @@ class _Run:
 
     def _judge_signal(self, number: int) -> tuple[Kind, Result]:
         if number == getattr(signal, "SIGXCPU", None) or number == signal.SIGKILL:
-            return "time", Result(error=f"it took more than {self.limits.cpu_seconds} s of processor time, or was killed")
+            return "time", Result(
+                error=f"it took more than {self.limits.cpu_seconds} s of processor time, or was killed"
+            )
         name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
         return "crash", Result(error=f"its process was ended by {name}")
