@@ -138,5 +138,6 @@ def test_a_fake_error_stays_on_its_line(sandbox: Sandbox) -> None:
 
 
 def test_a_reply_counts_only_from_a_process_that_ends_well(sandbox: Sandbox) -> None:
-    code = "import os, sqljury.sandbox.worker as w\nos.write(3, b'E' + (6).to_bytes(8, 'little') + b'code\\nx'); os._exit(9)"
-    assert sandbox.run(code).kind == "crash"
+    code = "import os, struct\nos.write(3, struct.pack('=cQ', b'E', 6) + b'code\\nx'); os._exit({})"
+    assert sandbox.run(code.format(0)).kind == "code"
+    assert sandbox.run(code.format(9)).kind == "crash"

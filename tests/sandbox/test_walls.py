@@ -73,7 +73,7 @@ def test_without_landlock_seccomp_stands_alone() -> None:
         NO_LANDLOCK,
         "with Sandbox() as sandbox:\n"
         "    print(sandbox.walls)\n"
-        "    for attempt in ('open(\"/etc/passwd\")', '__import__(\"_socket\").socket()', '__import__(\"os\").fork()'):\n"
+        "    for attempt in ('open(\"/etc/passwd\")', 'import _socket; _socket.socket()', 'import os; os.fork()'):\n"
         "        print(sandbox.run(attempt).result.error[:23])",
     )
     assert said.splitlines() == ["('seccomp',)", *["line 1: PermissionError"] * 3]

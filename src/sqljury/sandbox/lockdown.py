@@ -42,7 +42,8 @@ def limit(cpu_seconds: int, memory: int) -> None:
         number = getattr(resource, f"RLIMIT_{name}", None)
         if number is not None:
             _, hard = resource.getrlimit(number)
-            resource.setrlimit(number, pair if hard == resource.RLIM_INFINITY else tuple(min(n, hard) for n in pair))
+            soft, most = pair if hard == resource.RLIM_INFINITY else (min(pair[0], hard), min(pair[1], hard))
+            resource.setrlimit(number, (soft, most))
 
 
 def _address_space() -> int | None:

@@ -12,12 +12,13 @@ import warnings
 import zoneinfo
 from typing import Any, Final
 
-_STANDARD: Final = """
-_strptime abc array ast base64 bisect calendar cmath collections collections.abc contextlib copy csv ctypes dataclasses
-datetime dateutil.easter dateutil.parser dateutil.relativedelta dateutil.rrule dateutil.tz decimal difflib enum fractions
-functools hashlib heapq html inspect io itertools json keyword linecache locale math numbers operator pprint random re
-resource statistics string struct textwrap time token tokenize traceback types typing unicodedata uuid warnings weakref zoneinfo
-""".split()
+_STANDARD: Final = (
+    "_strptime abc array ast base64 bisect calendar cmath collections collections.abc contextlib copy csv "
+    "ctypes dataclasses datetime dateutil.easter dateutil.parser dateutil.relativedelta dateutil.rrule "
+    "dateutil.tz decimal difflib enum fractions functools hashlib heapq html inspect io itertools json keyword "
+    "linecache locale math numbers operator pprint random re resource statistics string struct textwrap time "
+    "token tokenize traceback types typing unicodedata uuid warnings weakref zoneinfo "
+).split()
 
 _LEFT_OUT: Final = (
     "tests conftest testing _testing f2py distutils _pyinstaller cversions clipboard __main__ _numba _matplotlib style "

@@ -53,8 +53,8 @@ class UnisolatedWarning(UserWarning):
 class Sandbox:
     """A warm process from which every run is forked; use it as a context, from as many threads as wanted.
 
-    Raises ``SandboxError`` where written code cannot be isolated, unless ``allow_unisolated``: then it runs in a process
-    of its own and nothing more, and an ``UnisolatedWarning`` says so. Raises ``MissingExtraError`` without the extra.
+    Raises ``SandboxError`` where written code cannot be isolated, unless ``allow_unisolated``: then it runs in a
+    process of its own and nothing more, and an ``UnisolatedWarning`` says so. Raises ``MissingExtraError`` without the extra.
     """
 
     def __init__(self, *, allow_unisolated: bool = False) -> None:
@@ -81,7 +81,7 @@ class Sandbox:
     def run(
         self, code: str, frames: Mapping[str, pa.Table] | None = None, limits: SandboxLimits | None = None
     ) -> SandboxResult:
-        """What ``code`` leaves in ``result``; each frame is there by its name, all in ``tables``, and ``pd`` and ``np``.
+        """What ``code`` leaves in ``result``; each frame is there by its name, all in ``tables``; ``pd`` and ``np`` too.
 
         Never raises for what the code does. Raises ``SandboxError`` when no process can be started.
         """
@@ -194,7 +194,8 @@ class Sandbox:
                 os.close(end)
         for end in ours:
             os.set_blocking(end, False)
-        return _Run(limits, memoryview(job), *ours, leash)
+        job_end, reply_end, printed_end = ours
+        return _Run(limits, memoryview(job), job_end, reply_end, printed_end, leash)
 
 
 def run(code: str, frames: Mapping[str, pa.Table] | None = None, limits: SandboxLimits | None = None) -> SandboxResult:

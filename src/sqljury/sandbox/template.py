@@ -1,7 +1,7 @@
 """The process that children are forked from: pandas is loaded, no written code has ever run in it.
 
-Orders come on a socket, each with the four descriptors of one run: the job, the reply, what is printed, and the leash. On
-the leash the status goes back when the child has ended; a byte on it, or its end, ends the child.
+Orders come on a socket, each with the four descriptors of one run: the job, the reply, what is printed, and the leash.
+On the leash the status goes back when the child has ended; a byte on it, or its end, ends the child.
 """
 
 from __future__ import annotations
@@ -127,7 +127,8 @@ class _Template:
         with contextlib.suppress(OSError):  # no process to be had: the leash ends without a status
             pid = os.fork()
             if not pid:
-                _child(ends, *ORDER.unpack(order), parent if self.isolated else None)
+                cpu_seconds, memory = ORDER.unpack(order)
+                _child(ends, cpu_seconds, memory, parent if self.isolated else None)
             self.children[pid] = leash
             ready.register(leash, selectors.EVENT_READ, pid)
             leash = -1

@@ -11,8 +11,8 @@ Kind = Literal["ok", "code", "time", "memory", "output", "crash", "reply"]
 """How a run ended.
 
 ``code``: the code raised, or its result is no table; ``time``: over its wall or processor time; ``memory``: over its
-memory; ``output``: printed or returned too much; ``crash``: its process ended without a reply; ``reply``: what came back
-is no valid reply, which honest code never causes.
+memory; ``output``: printed or returned too much; ``crash``: its process ended without a reply; ``reply``: what came
+back is no valid reply, which honest code never causes.
 """
 
 
