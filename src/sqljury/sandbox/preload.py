@@ -12,7 +12,7 @@ import warnings
 import zoneinfo
 from typing import Any, Final
 
-_STANDARD: Final = (
+_STANDARD: Final = (  # noqa: SIM905: a hundred names are read more easily so
     "_strptime abc array ast base64 bisect calendar cmath collections collections.abc contextlib copy csv "
     "ctypes dataclasses datetime dateutil.easter dateutil.parser dateutil.relativedelta dateutil.rrule "
     "dateutil.tz decimal difflib enum fractions functools hashlib heapq html inspect io itertools json keyword "
@@ -20,7 +20,7 @@ _STANDARD: Final = (
     "token tokenize traceback types typing unicodedata uuid warnings weakref zoneinfo "
 ).split()
 
-_LEFT_OUT: Final = (
+_LEFT_OUT: Final = (  # noqa: SIM905: as above
     "tests conftest testing _testing f2py distutils _pyinstaller cversions clipboard __main__ _numba _matplotlib style "
     "style_render mbcs oem"
 ).split()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import selectors
@@ -54,7 +55,8 @@ class Sandbox:
     """A warm process from which every run is forked; use it as a context, from as many threads as wanted.
 
     Raises ``SandboxError`` where written code cannot be isolated, unless ``allow_unisolated``: then it runs in a
-    process of its own and nothing more, and an ``UnisolatedWarning`` says so. Raises ``MissingExtraError`` without the extra.
+    process of its own and nothing more, and an ``UnisolatedWarning`` says so.
+    Raises ``MissingExtraError`` without the extra.
     """
 
     def __init__(self, *, allow_unisolated: bool = False) -> None:
@@ -81,7 +83,7 @@ class Sandbox:
     def run(
         self, code: str, frames: Mapping[str, pa.Table] | None = None, limits: SandboxLimits | None = None
     ) -> SandboxResult:
-        """What ``code`` leaves in ``result``; each frame is there by its name, all in ``tables``; ``pd`` and ``np`` too.
+        """What ``code`` leaves in ``result``; frames are there by their names, and all in ``tables``.
 
         Never raises for what the code does. Raises ``SandboxError`` when no process can be started.
         """
@@ -175,14 +177,13 @@ class Sandbox:
 
     def _order(self, job: bytes, limits: SandboxLimits, held: contextlib.ExitStack) -> _Run:
         """Have a child forked for this job; ``held`` closes what it is reached by."""
-        ours: list[int] = []
+        ours: list[io.FileIO] = []  # closed once each, for another thread may get the number next
         theirs: list[int] = []
         try:
             for writes in (True, False, False):
                 reader, writer = os.pipe()
-                ours.append(writer if writes else reader)
                 theirs.append(reader if writes else writer)
-                held.callback(_close, ours[-1])
+                ours.append(held.enter_context(io.FileIO(writer, "w") if writes else io.FileIO(reader)))
             leash, other = socket.socketpair()
             held.callback(leash.close)
             theirs.append(other.detach())
@@ -193,7 +194,7 @@ class Sandbox:
             for end in theirs:
                 os.close(end)
         for end in ours:
-            os.set_blocking(end, False)
+            os.set_blocking(end.fileno(), False)
         job_end, reply_end, printed_end = ours
         return _Run(limits, memoryview(job), job_end, reply_end, printed_end, leash)
 
@@ -214,20 +215,15 @@ def _stream(table: pa.Table) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-def _close(end: int) -> None:
-    with contextlib.suppress(OSError):
-        os.close(end)
-
-
 @dataclass(slots=True, eq=False)
 class _Run:
     """One run as its watcher sees it: what is still to be sent, what came, and why it was ended."""
 
     limits: SandboxLimits
     job: memoryview
-    job_end: int
-    reply_end: int
-    printed_end: int
+    job_end: io.FileIO
+    reply_end: io.FileIO
+    printed_end: io.FileIO
     leash: socket.socket
     replied: bytearray = field(default_factory=bytearray)
     printed: bytearray = field(default_factory=bytearray)
@@ -250,28 +246,27 @@ class _Run:
                 for key, _ in ready.select(left):
                     if not key.data():
                         ready.unregister(key.fileobj)
+                        if key.fileobj is self.job_end:
+                            self.job_end.close()  # the child reads until then
 
     def _send(self) -> bool:
         try:
-            self.job = self.job[os.write(self.job_end, self.job[:_CHUNK]) :]
+            self.job = self.job[os.write(self.job_end.fileno(), self.job[:_CHUNK]) :]
         except BlockingIOError:
             return True
         except OSError:  # it ended without reading to the end; its status will say why
             self.job = self.job[:0]
-        if not self.job:
-            _close(self.job_end)
-            self.job_end = -1
         return bool(self.job)
 
     def _take_reply(self) -> bool:
-        part = os.read(self.reply_end, _CHUNK)
+        part = os.read(self.reply_end.fileno(), _CHUNK)
         self.replied += part
         if len(self.replied) > self.limits.reply + worker.HEAD.size:
             self.stopped = "output"
         return bool(part)
 
     def _take_printed(self) -> bool:
-        part = os.read(self.printed_end, _CHUNK)
+        part = os.read(self.printed_end.fileno(), _CHUNK)
         self.printed_size += len(part)
         room = 4 * self.limits.printed - len(self.printed)  # a character takes at most four bytes
         self.printed += part[: max(0, room)]
