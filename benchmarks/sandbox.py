@@ -22,7 +22,8 @@ PROGRAMS = {
     "group by": "result = sales.groupby('shop', as_index=False)['n'].sum().sort_values('n', ascending=False)",
     "merge": "result = sales.merge(shops, on='shop').query('n > 3')[['shop', 'area']].drop_duplicates()",
     "pivot": "result = sales.pivot_table(index='shop', columns='day', values='n', aggfunc='sum')",
-    "dates": "sales['d'] = pd.to_datetime(sales['day'])\nresult = sales[sales['d'].dt.month == 2].groupby('d')['n'].max()",
+    "dates": "sales['d'] = pd.to_datetime(sales['day'])\n"
+    "result = sales[sales['d'].dt.month == 2].groupby('d')['n'].max()",
 }
 
 

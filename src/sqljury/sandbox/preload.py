@@ -12,25 +12,25 @@ import warnings
 import zoneinfo
 from typing import Any, Final
 
-_STANDARD: Final = (  # noqa: SIM905: a hundred names are read more easily so
-    "_strptime abc array ast base64 bisect calendar cmath collections collections.abc contextlib copy csv "
-    "ctypes dataclasses datetime dateutil.easter dateutil.parser dateutil.relativedelta dateutil.rrule "
-    "dateutil.tz decimal difflib enum fractions functools hashlib heapq html inspect io itertools json keyword "
-    "linecache locale math numbers operator pprint random re resource statistics string struct textwrap time "
-    "token tokenize traceback types typing unicodedata uuid warnings weakref zoneinfo "
-).split()
+_STANDARD: Final = """
+_strptime abc array ast base64 bisect calendar cmath collections collections.abc contextlib copy csv ctypes
+dataclasses datetime dateutil.easter dateutil.parser dateutil.relativedelta dateutil.rrule dateutil.tz decimal
+difflib enum fractions functools hashlib heapq html inspect io itertools json keyword linecache locale math
+numbers operator pprint random re resource statistics string struct textwrap time token tokenize traceback types
+typing unicodedata uuid warnings weakref zoneinfo
+"""
 
-_LEFT_OUT: Final = (  # noqa: SIM905: as above
-    "tests conftest testing _testing f2py distutils _pyinstaller cversions clipboard __main__ _numba _matplotlib style "
-    "style_render mbcs oem"
-).split()
+_LEFT_OUT: Final = """
+tests conftest testing _testing f2py distutils _pyinstaller cversions clipboard __main__ _numba _matplotlib
+style style_render mbcs oem
+"""
 """Parts of modules' names that need what is not installed, or are for tests; importing one could start threads."""
 
 
 def load() -> list[Any]:
     """Import it all, and use it once, so that what is made on first use is made; what must be kept alive."""
     warnings.simplefilter("ignore")
-    for name in _STANDARD:
+    for name in _STANDARD.split():
         importlib.import_module(name)
     for root in ("encodings", "numpy", "pandas"):
         _import_below(root)
@@ -48,7 +48,7 @@ def load() -> list[Any]:
 def _import_below(root: str) -> None:
     package = importlib.import_module(root)
     for found in pkgutil.walk_packages(package.__path__, f"{root}.", onerror=lambda _: None):
-        if not set(found.name.split(".")) & set(_LEFT_OUT):
+        if not set(found.name.split(".")) & set(_LEFT_OUT.split()):
             with contextlib.suppress(Exception):  # an optional part of theirs without what it needs
                 importlib.import_module(found.name)
 
