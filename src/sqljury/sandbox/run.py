@@ -193,8 +193,8 @@ class Sandbox:
         finally:
             for end in theirs:
                 os.close(end)
-        for end in ours:
-            os.set_blocking(end.fileno(), False)
+        for own in ours:
+            os.set_blocking(own.fileno(), False)
         job_end, reply_end, printed_end = ours
         return _Run(limits, memoryview(job), job_end, reply_end, printed_end, leash)
 
