@@ -45,5 +45,5 @@ $(VENV)/.core: pyproject.toml | $(BIN)/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[dev,openai,anthropic,gemini,pandas,duckdb,embed,postgres,mysql]'
+	$(PIP) install -e '.[dev,openai,anthropic,gemini,pandas,sandbox,duckdb,embed,postgres,mysql]'
 	touch $@ $(VENV)/.core

@@ -12,7 +12,7 @@ import sqljury
 SOURCE = Path(sqljury.__file__).parent
 LAYERS = {
     0: ("errors", "types", "prompts"),
-    1: ("llm", "db", "batch", "processes", "questions", "replies", "clock"),
+    1: ("llm", "db", "sandbox", "batch", "processes", "questions", "replies", "clock"),
     2: ("schema", "metrics", "datasets", "work"),
     3: ("generate", "fix", "select", "recipes", "keywords", "prepare", "testcases", "audit"),
     4: ("pipeline",),
@@ -71,7 +71,17 @@ def test_import_is_light() -> None:
     import subprocess
     import sys
 
-    heavy = ("sqlglot", "xllamacpp", "openai", "anthropic", "google.genai", "pandas", "huggingface_hub", "numpy")
+    heavy = (
+        "sqlglot",
+        "xllamacpp",
+        "openai",
+        "anthropic",
+        "google.genai",
+        "pandas",
+        "pyarrow",
+        "huggingface_hub",
+        "numpy",
+    )
     heavy += ("sqlalchemy", "psycopg", "pymysql", "rapidfuzz", "tokenizers", "filelock")
     code = f"import sys, sqljury, sqljury.cli; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -23,6 +23,7 @@
     │   └── MissingExtraError         5   an optional library is not installed
     ├── BudgetExceededError           6   the limit on calls, tokens or money was reached
     ├── NoAnswerError                 7   every candidate failed; carries what was tried
+    ├── SandboxError                  8   written code cannot be run in isolation here
     └── CancelledError                130 stopped by the user
 
 Messages name the input, say what is wrong with it, and what to do next; never a key, never a password.
@@ -137,6 +138,12 @@ class BudgetExceededError(SqljuryError):
     """The limit on calls, tokens or money was reached."""
 
     exit_code = 6
+
+
+class SandboxError(SqljuryError):
+    """Code that a model wrote cannot be run in isolation on this machine, so it is not run."""
+
+    exit_code = 8
 
 
 class NoAnswerError(SqljuryError):
