@@ -311,6 +311,16 @@ def test_masked_values_and_hidden_columns_appear_in_no_example(db: Database) -> 
     assert not any(word in text for word in ("Rome", "Oslo", "Bern", "Star", "Dawn", "weight"))
 
 
+def test_what_is_kept_for_one_reader_is_not_shown_to_another(db: Database) -> None:
+    kept = Kept()
+    question = "Which trainers are from Bern?"
+    free = made(asked(question, db), working(db), Given(examples=100, kept=kept))
+    assert "Rome" in str(free.messages)
+    guarded = guard(db, introspect(db), Access(mask=("trainer.city",)))
+    held = made(asked(question, guarded), working(guarded), Given(examples=100, kept=kept))
+    assert "Rome" not in str(held.messages[1:-1])
+
+
 def test_hostile_names_and_values_stay_out(tmp_path: Path) -> None:
     file = tmp_path / "hostile.db"
     with sqlite3.connect(file) as connection:

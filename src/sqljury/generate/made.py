@@ -16,6 +16,7 @@ from sqljury.generate.focus import focus
 from sqljury.generate.kept import Kept
 from sqljury.generate.pool import Shot
 from sqljury.llm.base import derive_seed
+from sqljury.schema.guard import skip
 from sqljury.schema.samples import sample_rows
 from sqljury.schema.words import words
 from sqljury.types import Schema, Table, Task
@@ -59,7 +60,9 @@ def _known(table: Table, task: Task, work: Work, kept: Kept) -> Entity | None:
     def read() -> Entity | None:
         return entity(table, sample_rows(work.db, table, ROWS), task.schema.dialect)
 
-    return kept.get(("made", work.db.url, table), read)
+    masked = skip(work.db)
+    hidden = tuple(column.name for column in table.columns if masked(table.name, column.name))
+    return kept.get(("made", work.db.url, table, hidden), read)
 
 
 def _choose(candidates: Iterable[Made], task: Task, wanted: Schema, work: Work, count: int) -> list[Shot]:
