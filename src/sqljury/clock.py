@@ -47,5 +47,4 @@ class Clock:
     def over(self) -> bool:
         """Whether the allowance is spent."""
         spent = self.total()
-        tokens = spent.prompt_tokens - spent.cached_tokens + spent.completion_tokens
-        return spent.seconds >= self.allowance.seconds or tokens >= self.allowance.tokens
+        return spent.seconds >= self.allowance.seconds or spent.computed_tokens >= self.allowance.tokens

@@ -226,7 +226,8 @@ class Pipeline:
             grammar=grammar(task.schema, reasons=request.reasons) if part.constrain else None,
         )
         reply = self.model.complete(request.messages, sampling, part.samples, cancel=work.cancel)
-        clock.spend(f"{number + 1} {part.generator}", request.cost + reply.cost)
+        [step] = self.recipe.steps([number])
+        clock.spend(step, request.cost + reply.cost)
         return [
             Candidate(request.read(completion.text), part.generator, completion.logprob, part=number)
             for completion in reply.completions

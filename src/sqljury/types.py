@@ -197,6 +197,11 @@ class Cost:
     seconds: float = 0.0
     usd: float = 0.0
 
+    @property
+    def computed_tokens(self) -> int:
+        """Tokens that were read and written, without those that were known already."""
+        return self.prompt_tokens - self.cached_tokens + self.completion_tokens
+
     def __add__(self, other: Cost) -> Cost:
         return Cost(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 

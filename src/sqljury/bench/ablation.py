@@ -124,7 +124,7 @@ def _stopped(run: StoredRun, shares: Sequence[float]) -> Iterable[Method]:
             kept = [candidate for candidate in one.candidates if candidate.part < parts]
             scores.append(float(one.right(one.voted(kept))))
             written += len(kept)
-            taken += _cost_of_parts(one, run, parts)
+            taken += one.steps_without(run.recipe.steps(range(parts, len(run.recipe.generate)))).values()
         means = _per_question(taken, len(run.questions))
         more = {"candidates": round(written / max(1, len(run.questions)), 2), "seconds": means["seconds"]}
         yield Method("votes, stopping early", f"at a share of {share:g}", scores, {**more, "tokens": means["tokens"]})
@@ -137,12 +137,6 @@ def _asked_parts(question: Asked, run: StoredRun, share: float) -> int:
         if before and agreed(before, share, run.recipe.stop.least):
             return part
     return len(run.recipe.generate)
-
-
-def _cost_of_parts(question: Asked, run: StoredRun, parts: int) -> list[Cost]:
-    """The costs of a question's steps but for the parts of the recipe that are not asked."""
-    left_out = {f"{number + 1} {part.generator}" for number, part in enumerate(run.recipe.generate) if number >= parts}
-    return [cost for step, cost in question.steps.items() if step not in left_out]
 
 
 def _compared(method: Method, votes: Sequence[float], oracle: Scores, run: StoredRun, seed: int) -> dict[str, Any]:
@@ -187,13 +181,12 @@ def _mean(outcomes: Sequence[bool]) -> float:
 def _per_question(costs: Sequence[Cost], questions: int) -> dict[str, float]:
     """Means over all questions; ``tokens`` are those that were computed, read and written."""
     total = sum(costs, Cost())
-    computed = total.prompt_tokens - total.cached_tokens + total.completion_tokens
     figures = {
         "calls": total.calls,
         "read": total.prompt_tokens,
         "cached": total.cached_tokens,
         "written": total.completion_tokens,
-        "tokens": computed,
+        "tokens": total.computed_tokens,
         "seconds": total.seconds,
     }
     return {name: round(value / max(1, questions), 2) for name, value in figures.items()}

@@ -69,6 +69,10 @@ class Asked:
     cost: Cost
     verdicts: Verdicts
 
+    def steps_without(self, names: Collection[str]) -> dict[str, Cost]:
+        """What each step took, but for those of these names."""
+        return {step: cost for step, cost in self.steps.items() if step not in names}
+
     def tried(self, sql: str) -> Tried:
         """What came of one of the question's queries; an empty one fails."""
         return self.verdicts.queries[sql] if sql else _NO_QUERY
@@ -124,8 +128,8 @@ class StoredRun:
         if not parts or not set(parts) <= set(places):
             raise InputError(f"the recipe has the parts 1 to {len(places)}; name at least one, and no others")
         left_out = frozenset(places) - frozenset(parts)
-        names = {f"{place + 1} {self.recipe.generate[place].generator}" for place in left_out}
-        questions = tuple(_with_parts(one, parts, names) for one in self.questions)
+        dropped = self.recipe.steps(left_out)
+        questions = tuple(_with_parts(one, parts, dropped) for one in self.questions)
         return replace(self, questions=questions, left_out=left_out)
 
 
@@ -256,7 +260,7 @@ def _question(record: Record, verdict: Verdicts) -> Asked:
 def _with_parts(question: Asked, parts: Collection[int], dropped: Collection[str]) -> Asked:
     """The question with the candidates and the costs of some parts alone; ``dropped`` names the others' steps."""
     kept = tuple(one for one in question.candidates if one.part in parts)
-    steps = {step: cost for step, cost in question.steps.items() if step not in dropped}
+    steps = question.steps_without(dropped)
     return replace(
         question,
         sql=question.voted(kept),
@@ -293,7 +297,7 @@ def sources(run: StoredRun) -> dict[str, Sequence[Source]]:
         if number in run.left_out:
             continue
         how = "greedy" if part.temperature == 0 else f"{part.samples} at T {part.temperature:g}"
-        label = f"{number + 1} {part.generator}, {how}"
+        label = f"{run.recipe.steps([number])[0]}, {how}"
         parts.append(Source(label, lambda one, number=number: one.part == number))  # type: ignore[misc]
     named = [Source(name, lambda one, name=name: one.generator == name) for name in run.generators]  # type: ignore[misc]
     return {"all": [Source("all", lambda _: True)], "generators": named, "parts": parts}

@@ -10,6 +10,7 @@ import typer
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import TextForm, Timeout
 from sqljury.cli.interrupt import interruptible
+from sqljury.cli.options import QuestionsOption, SplitOption
 
 if TYPE_CHECKING:
     from sqljury.bench.folder import Record
@@ -26,8 +27,8 @@ def _audit() -> None:
 def spider(
     data: Annotated[Path, typer.Option(help="The folder with dev.json and database/; it is only read.")],
     out: Annotated[Path, typer.Option(help="The file of lines of JSON; an unfinished audit there is continued.")],
-    split: Annotated[str, typer.Option(help="dev or train.")] = "dev",
-    limit: Annotated[int | None, typer.Option(min=1, help="That many questions, drawn at random by --seed.")] = None,
+    split: SplitOption = "dev",
+    limit: QuestionsOption = None,
     seed: Annotated[int, typer.Option(help="Draws the questions.")] = 0,
     least: Annotated[float, typer.Option(min=0.0, max=1.0, help="Show findings of this confidence or more.")] = 0.5,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show one question's findings alone.")] = None,
@@ -41,9 +42,7 @@ def spider(
     from sqljury.errors import InputError
 
     _refuse_inside(out, data)
-    examples = dataset.load(data, split)
-    if limit is not None:
-        examples = dataset.sample(examples, limit, seed)
+    examples = dataset.sample(dataset.load(data, split), limit, seed)
     if explain is not None:
         examples = [example for example in examples if example.id == explain]
         if not examples:

@@ -18,7 +18,9 @@ from sqljury.cli.options import (
     CacheOption,
     ExamplesOption,
     ModelOption,
+    QuestionsOption,
     RecipeOption,
+    SplitOption,
     allowance,
     pool_of,
 )
@@ -35,8 +37,8 @@ def _bench() -> None:
 def spider(
     data: Annotated[Path, typer.Option(help="The folder with dev.json, tables.json and database/.")],
     out: Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")],
-    split: Annotated[str, typer.Option(help="dev or train.")] = "dev",
-    limit: Annotated[int | None, typer.Option(min=1, help="That many questions, drawn at random by --seed.")] = None,
+    split: SplitOption = "dev",
+    limit: QuestionsOption = None,
     seed: Annotated[int, typer.Option(help="Draws the questions and seeds every random choice.")] = 0,
     recipe: RecipeOption = "default",
     model: ModelOption = None,
@@ -62,9 +64,7 @@ def spider(
     from sqljury.types import Limits
 
     _check_analysis(analyze, stop_share, part, json_file)
-    examples = dataset.load(data, split)
-    if limit is not None:
-        examples = dataset.sample(examples, limit, seed)
+    examples = dataset.sample(dataset.load(data, split), limit, seed)
     name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit}
     chosen, limits = recipes.load(recipe), Limits(seconds=timeout)
     allowed, pool = allowance(budget_seconds, budget_tokens), pool_of(shots)

@@ -26,6 +26,10 @@ ModelOption = Annotated[
     str | None,
     typer.Option(help="A local model, a .gguf file, or a service such as openai:NAME; SQLJURY_MODEL sets the default."),
 ]
+SplitOption = Annotated[str, typer.Option(help="dev or train.")]
+QuestionsOption = Annotated[
+    int | None, typer.Option("--limit", min=1, help="That many questions, drawn at random by --seed.")
+]
 SeedOption = Annotated[int, typer.Option(help="Seeds every random choice.")]
 CacheOption = Annotated[bool, typer.Option(help="Keep and reuse the model's replies.")]
 MaxCalls = Annotated[int | None, typer.Option(min=1, help="Stop before making more calls to the model.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from math import inf
@@ -101,6 +101,10 @@ class Recipe:
     stop: StopPart = StopPart()
     fix: FixPart = FixPart()
     select: SelectPart = SelectPart()
+
+    def steps(self, places: Iterable[int]) -> list[str]:
+        """What the steps of these parts are called in an answer's ``steps``; places count from 0."""
+        return [f"{place + 1} {self.generate[place].generator}" for place in places]
 
 
 def names() -> list[str]:
