@@ -25,7 +25,7 @@ pytest: $(VENV)/.dev
 	$(BIN)/sqljury models pull
 	$(BIN)/sqljury models pull smollm2-135m
 	$(BIN)/sqljury models pull gemma-3-270m
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -134,7 +134,8 @@ class TestCase:
     """A small database on which queries can be tried, and what the right query returns there.
 
     ``rows`` has an item for each table of ``schema``, in its order; each row's cells are in the order of the columns.
-    ``expected`` is None as long as nobody has said. Li & Xie 2024, section 2.
+    ``expected`` is None as long as nobody has said; ``sureness`` is the share of the opinions asked for that said it,
+    in (0, 1]. Li & Xie 2024, section 2.
     """
 
     __test__: ClassVar[bool] = False  # no test of pytest's
@@ -142,6 +143,7 @@ class TestCase:
     schema: Schema
     rows: tuple[tuple[Row, ...], ...]
     expected: Result | None = None
+    sureness: float = 1.0
 
     @property
     def tables(self) -> dict[str, tuple[Row, ...]]:
@@ -152,6 +154,24 @@ class TestCase:
     def size(self) -> int:
         """Rows of all tables together."""
         return sum(map(len, self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A test case and what each of some queries does there.
+
+    ``queries``, ``results`` and ``passed`` go together, place by place; ``passed`` is None where nobody said what is
+    expected. ``how`` says where the rows come from (``drawn``, ``real``, ``mutated``, ``fuzzed`` or ``written``) and
+    ``by`` who said what is expected: ``model``, ``code``, or empty. ``code`` is the program that said it.
+    """
+
+    case: TestCase
+    queries: tuple[str, ...]
+    results: tuple[Result, ...]
+    passed: tuple[bool | None, ...]
+    how: str = ""
+    by: str = ""
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +240,8 @@ class Comparison:
 class Choice:
     """The place of the chosen candidate, None when every candidate failed, and why it was chosen.
 
-    ``scores`` are those of the groups that took part, by their numbers; empty where the selector has none.
+    ``scores`` are those of the groups that took part, by their numbers; empty where the selector has none. The
+    queries of each of ``tests`` are those of the groups, by their numbers.
     """
 
     index: int | None
@@ -228,6 +249,7 @@ class Choice:
     scores: tuple[float, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     cost: Cost = Cost()
+    tests: tuple[Tried, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,23 +3,54 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from sqljury.db.base import Database
 from sqljury.llm.base import LanguageModel
-from sqljury.types import Limits
+from sqljury.types import Cost, Limits, Tried
 
 if TYPE_CHECKING:
     from sqljury.schema.values import ValueIndex
+
+
+TestKind = Literal["", "suite", "agents"]
+Shown = Literal["csv", "sqlite"]
+Data = Literal["model", "program"]
+
+
+@dataclass(frozen=True, slots=True)
+class TestsPart:
+    """How queries are tested: not at all, or on a ``suite`` (Li & Xie 2024), or by the ``agents`` of TS-SQL.
+
+    A suite has up to ``cases`` databases, drawn ones with at most ``rows`` rows a table and ``numbers`` as the number
+    constraint; the model says ``samples`` times, at ``temperature``, what is expected there, after ``shots``
+    examples, with databases shown as ``form``. Agents write ``codes`` programs, each looked at up to ``inspections``
+    times, for data that ``data`` wrote.
+    """
+
+    __test__: ClassVar[bool] = False  # no test of pytest's
+
+    kind: TestKind = ""
+    cases: int = 10
+    rows: int = 5
+    numbers: bool = True
+    form: Shown = "csv"
+    shots: int = 7
+    samples: int = 1
+    temperature: float = 0.0
+    codes: int = 3
+    inspections: int = 5
+    data: Data = "model"
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """The database and the limits of one query on it, the model, the question's seed, and what stops it all.
 
-    ``values`` opens the value index, building it if need be; None where repairs must do without.
+    ``values`` opens the value index, building it if need be; None where repairs must do without. ``tests`` tests
+    queries that run, against each other or one alone; None where the recipe has no tests.
     """
 
     db: Database
@@ -28,3 +59,4 @@ class Work:
     seed: int
     cancel: threading.Event | None = None
     values: Callable[[], ValueIndex] | None = None
+    tests: Callable[[Sequence[str]], tuple[tuple[Tried, ...], Cost]] | None = None

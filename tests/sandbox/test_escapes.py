@@ -325,7 +325,7 @@ def test_ended(sandbox: Sandbox, outside: Outside, name: str) -> None:
     before = children()
     started = time.monotonic()
     found = sandbox.run(code, limits=SHORT if "time" in kinds else LIMITS)
-    assert time.monotonic() - started < LIMITS.seconds + 1
+    assert time.monotonic() - started < LIMITS.seconds + 10
     assert found.kind in kinds, found
     assert len(found.result.error or "") < 700
     assert found.result.rows == ()

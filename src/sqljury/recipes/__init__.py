@@ -13,6 +13,7 @@ from typing import Any, TypeVar, get_args
 
 from sqljury.errors import RecipeError
 from sqljury.schema.part import Form, Keywords, SchemaPart
+from sqljury.work import Data, Shown, TestKind, TestsPart
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),
@@ -26,6 +27,14 @@ RANGES: dict[str, tuple[float, float]] = {
     "stop.share": (0, 1),
     "stop.least": (1, 256),
     "fix.attempts": (0, 20),
+    "tests.cases": (1, 100),
+    "tests.rows": (1, 100),
+    "tests.shots": (0, 100),
+    "tests.samples": (1, 64),
+    "tests.temperature": (0, 5),
+    "tests.codes": (1, 64),
+    "tests.inspections": (0, 20),
+    "refine.rounds": (0, 20),
     "select.groups": (0, 256),
 }
 """The least and the most that a number of a recipe may be."""
@@ -87,7 +96,15 @@ class SelectPart:
     judge: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class RefinePart:
+    """How often a query that fails its test is written again (TS-SQL, Algorithm 1); 0 for never."""
+
+    rounds: int = 0
+
+
 DEFAULT_SCHEMA = SchemaPart()
+DEFAULT_TESTS = TestsPart()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +117,8 @@ class Recipe:
     generate: tuple[GeneratePart, ...] = (GeneratePart(),)
     stop: StopPart = StopPart()
     fix: FixPart = FixPart()
+    tests: TestsPart = DEFAULT_TESTS
+    refine: RefinePart = RefinePart()
     select: SelectPart = SelectPart()
 
     def steps(self, places: Iterable[int]) -> list[str]:
@@ -154,18 +173,24 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
         generate=tuple(_part(name, "generate", part, GeneratePart) for part in generate),
         stop=_part(name, "stop", data.get("stop", {}), StopPart),
         fix=_part(name, "fix", data.get("fix", {}), FixPart),
+        tests=_part(name, "tests", data.get("tests", {}), TestsPart),
+        refine=_part(name, "refine", data.get("refine", {}), RefinePart),
         select=_part(name, "select", data.get("select", {}), SelectPart),
     )
-    if recipe.schema.form not in get_args(Form):
-        raise RecipeError(f"recipe {name}: schema.form must be one of {', '.join(get_args(Form))}")
-    if any(part.form not in ("", *get_args(Form)) for part in recipe.generate):
-        raise RecipeError(f"recipe {name}: generate.form must be one of {', '.join(get_args(Form))}")
-    if recipe.schema.keywords not in get_args(Keywords):
-        raise RecipeError(f"recipe {name}: schema.keywords must be one of {', '.join(get_args(Keywords))}")
+    for field, value, known in (
+        ("schema.form", recipe.schema.form, get_args(Form)),
+        ("schema.keywords", recipe.schema.keywords, get_args(Keywords)),
+        *(("generate.form", part.form, ("", *get_args(Form))) for part in recipe.generate),
+        ("tests.kind", recipe.tests.kind, get_args(TestKind)),
+        ("tests.form", recipe.tests.form, get_args(Shown)),
+        ("tests.data", recipe.tests.data, get_args(Data)),
+    ):
+        if value not in known:
+            raise RecipeError(f"recipe {name}: {field} must be one of {', '.join(filter(None, known))}")
     return recipe
 
 
-P = TypeVar("P", SchemaPart, GeneratePart, StopPart, FixPart, SelectPart)
+P = TypeVar("P", SchemaPart, GeneratePart, StopPart, FixPart, TestsPart, RefinePart, SelectPart)
 
 
 def _part(recipe: str, section: str, data: Any, kind: type[P]) -> P:
