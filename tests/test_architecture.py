@@ -14,10 +14,12 @@ LAYERS = {
     0: ("errors", "types", "prompts"),
     1: ("llm", "db", "sandbox", "batch", "processes", "questions", "replies", "clock"),
     2: ("schema", "metrics", "datasets", "work"),
-    3: ("generate", "fix", "select", "recipes", "keywords", "prepare", "testcases", "audit"),
-    4: ("pipeline",),
-    5: ("bench",),
-    6: ("cli",),
+    3: ("generate", "fix", "select", "recipes", "keywords", "prepare", "testcases", "audit", "link"),
+    4: ("refine",),
+    5: ("pipeline",),
+    6: ("bench", "check"),
+    7: ("train",),
+    8: ("cli",),
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 WITHIN_ZERO = {("types", "errors")}
