@@ -65,6 +65,7 @@ def test_an_unknown_name_lists_the_known() -> None:
 def test_every_number_of_a_recipe_has_a_range() -> None:
     parts = {"schema": recipes.SchemaPart(), "generate": recipes.GeneratePart(), "fix": recipes.FixPart()}
     parts |= {"stop": recipes.StopPart(), "select": recipes.SelectPart()}
+    parts |= {"tests": recipes.TestsPart(), "refine": recipes.RefinePart()}
     numbers = {
         f"{section}.{field.name}"
         for section, part in parts.items()
