@@ -1,0 +1,119 @@
+"""The light judge: a linear score over features of each group of candidates; no model, no GPU, no library.
+
+The score's weights were learned on pairs of one right and one wrong group of the same question (Bradley & Terry 1952;
+the pairs are those of CHASE-SQL, section 3.5), so what all groups of a question share plays no part, one score orders
+all groups, and the difference of two scores is the log-odds that the one is right rather than the other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from itertools import combinations
+from math import exp, isfinite
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury.errors import InputError
+from sqljury.select.base import Selector, groups, members
+from sqljury.select.features import NAMES, features
+from sqljury.select.judge import spokesman
+from sqljury.types import Candidate, Choice, Comparison, Task
+from sqljury.work import Work
+
+KIND: Final = "sqljury light judge"
+VERSION: Final = 1
+"""Of the file's form; a change of what a feature means raises it too."""
+_AGAIN: Final = "make it again with `sqljury train light`"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a training learned; ``weights`` by feature are log-odds for one unit of it, calibrated. ``card`` says how."""
+
+    weights: Mapping[str, float]
+    card: Mapping[str, Any]
+
+    def score(self, figures: Mapping[str, float]) -> float:
+        """The group's score, in log-odds; only differences between groups of one question mean anything."""
+        return sum(weight * figures[name] for name, weight in self.weights.items())
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``read`` takes it."""
+        return {"kind": KIND, "version": VERSION, "weights": dict(self.weights), "card": dict(self.card)}
+
+
+def read(file: str = "") -> Weights:
+    """The weights in a file of ``sqljury train light``, those of the package for none.
+
+    Raises ``InputError`` for a file that cannot be read or is no such file, or one of another version.
+    """
+    try:
+        if file:
+            return _read(file, Path(file).read_text(encoding="utf-8"))
+        return _shipped()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror}); name a file of `sqljury train light`") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file}: is no UTF-8 text; name a file of `sqljury train light`") from None
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Weights:
+    return _read("light.json", (files("sqljury.select") / "light.json").read_text(encoding="utf-8"))
+
+
+def _read(file: str, text: str) -> Weights:
+    try:
+        loaded = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError(f"{file}: is no JSON; {_AGAIN}") from None
+    if not isinstance(loaded, dict) or loaded.get("kind") != KIND:
+        raise InputError(f"{file}: is not the file of a light judge; {_AGAIN}")
+    if loaded.get("version") != VERSION:
+        raise InputError(f"{file}: is of version {loaded.get('version')!r}, not {VERSION}; {_AGAIN}")
+    weights, card = loaded.get("weights"), loaded.get("card")
+    if not isinstance(weights, dict) or not weights or not isinstance(card, dict):
+        raise InputError(f"{file}: has no weights or no card; {_AGAIN}")
+    for name, weight in weights.items():
+        if name not in NAMES:
+            raise InputError(f"{file}: {name!r} is no feature that this version knows; {_AGAIN}")
+        if type(weight) not in (int, float) or not isfinite(weight):
+            raise InputError(f"{file}: the weight of {name!r} is no number; {_AGAIN}")
+    return Weights(weights, card)
+
+
+def light(most: int = 0, file: str = "") -> Selector:
+    """The selector, with the weights in ``file``; only the ``most`` largest groups take part, all for 0.
+
+    A group's score is the probability that it is the right one, given that one of them is. Ties go to the larger
+    group. Raises what ``read`` raises.
+    """
+    weights = read(file)
+
+    def select(candidates: Sequence[Candidate], task: Task, _work: Work) -> Choice:
+        taking_part = groups(candidates)[: most or None]
+        if not taking_part:
+            return Choice(None, "light")
+        scores = {group: weights.score(features(candidates, group, task)) for group in taking_part}
+        winner = max(taking_part, key=lambda group: (scores[group], len(members(candidates, group)), -group))
+        comparisons = tuple(_compared(pair, scores) for pair in combinations(taking_part, 2))
+        return Choice(spokesman(candidates, winner), "light", shares(list(scores.values())), comparisons)
+
+    return select
+
+
+def _compared(pair: tuple[int, int], scores: Mapping[int, float]) -> Comparison:
+    """One probability for both orders: nothing is shown first."""
+    first, _ = shares([scores[group] for group in pair])
+    return Comparison(*pair, first, first)
+
+
+def shares(scores: Sequence[float]) -> tuple[float, ...]:
+    """Scores in log-odds as probabilities that add up to 1."""
+    highest = max(scores)
+    powers = [exp(score - highest) for score in scores]
+    return tuple(power / sum(powers) for power in powers)
