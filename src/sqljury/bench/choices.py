@@ -18,7 +18,7 @@ from typing import Any, Final
 from sqljury.bench import folder
 from sqljury.bench.folder import Record, misshapen
 from sqljury.bench.run import UNANSWERED
-from sqljury.bench.stored import Asked, cost_of, judged_comparisons, limits_of, recipe_of
+from sqljury.bench.stored import Asked, cost_of, fixes_of, judged_comparisons, limits_of, recipe_of
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, InputError
 from sqljury.llm.base import LanguageModel
@@ -117,7 +117,9 @@ def _choice(
 ) -> dict[str, Any]:
     """One question's line without what says where it belongs."""
     written = [
-        Candidate(one["sql"], one.get("generator", ""), one["logprob"], part=one.get("part", 0))
+        Candidate(
+            one["sql"], one.get("generator", ""), one["logprob"], fixes=fixes_of(one), part=one.get("part", 0)
+        )
         for one in record["candidates"]
     ]
     question, name = Question(record["question"], id=record["id"]), record["db_id"]

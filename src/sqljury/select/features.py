@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from math import exp, log, log1p
 from typing import Final
 
@@ -174,7 +175,8 @@ def _mean(values: Iterable[float]) -> float:
     return sum(listed) / len(listed) if listed else 0.0
 
 
-NAMES: Final = tuple(
-    features((Candidate("", "", group=0),), 0, Task(Question(""), Schema("", "sqlite", ()), ""))
-)
-"""The names of all features, in their order."""
+@cache
+def names() -> tuple[str, ...]:
+    """All features, in their order."""
+    nothing = Task(Question(""), Schema("", "sqlite", ()), "")
+    return tuple(features((Candidate("", "", group=0),), 0, nothing))

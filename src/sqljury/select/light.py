@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from sqljury.errors import InputError
 from sqljury.select.base import Selector, groups, members
-from sqljury.select.features import NAMES, features
+from sqljury.select.features import features, names
 from sqljury.select.judge import spokesman
 from sqljury.types import Candidate, Choice, Comparison, Task
 from sqljury.work import Work
@@ -79,7 +79,7 @@ def _read(file: str, text: str) -> Weights:
     if not isinstance(weights, dict) or not weights or not isinstance(card, dict):
         raise InputError(f"{file}: has no weights or no card; {_AGAIN}")
     for name, weight in weights.items():
-        if name not in NAMES:
+        if name not in names():
             raise InputError(f"{file}: {name!r} is no feature that this version knows; {_AGAIN}")
         if type(weight) not in (int, float) or not isfinite(weight):
             raise InputError(f"{file}: the weight of {name!r} is no number; {_AGAIN}")
