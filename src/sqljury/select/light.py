@@ -7,6 +7,7 @@ all groups, and the difference of two scores is the log-odds that the one is rig
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,11 @@ class Weights:
     def score(self, figures: Mapping[str, float]) -> float:
         """The group's score, in log-odds; only differences between groups of one question mean anything."""
         return sum(weight * figures[name] for name, weight in self.weights.items())
+
+    @property
+    def digest(self) -> str:
+        """A short hash of the weights; equal for equal judges."""
+        return hashlib.sha256(json.dumps(sorted(self.weights.items())).encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
         """As ``read`` takes it."""
