@@ -118,9 +118,7 @@ def _choice(
 ) -> dict[str, Any]:
     """One question's line without what says where it belongs."""
     written = [
-        Candidate(
-            one["sql"], one.get("generator", ""), one["logprob"], fixes=fixes_of(one), part=one.get("part", 0)
-        )
+        Candidate(one["sql"], one.get("generator", ""), one["logprob"], fixes=fixes_of(one), part=one.get("part", 0))
         for one in record["candidates"]
     ]
     question, name = Question(record["question"], id=record["id"]), record["db_id"]

@@ -96,7 +96,9 @@ def select(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a finished run.")],
     selector: Annotated[str, typer.Option(help="The way to choose: consistency, first, random, tournament, ...")],
     groups: Annotated[int, typer.Option(min=0, max=256, help="Of how many of the largest groups; 0 for all.")] = 0,
-    weights: Annotated[str, typer.Option(metavar="FILE", help="What `train light` wrote, for the selector light.")] = "",
+    weights: Annotated[
+        str, typer.Option(metavar="FILE", help="What `train light` wrote, for the selector light.")
+    ] = "",
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     cache: CacheOption = False,

@@ -40,12 +40,16 @@ CUES: Final = (
     _cue("sum", "total|sum|overall|altogether|combined", "sum count"),
     _cue("extreme", rf"{GREATEST}|{SMALLEST}|oldest|youngest|best|first|last|\w+est", "limit max min"),
     _cue("distinct", "different|distinct|unique|various", "distinct"),
-    _cue("sorted", r"order(?:ed)?|sort(?:ed)?|alphabetical(?:ly)?|ascending|descending|rank(?:ed)?|from .* to", "sorted"),
+    _cue(
+        "sorted", r"order(?:ed)?|sort(?:ed)?|alphabetical(?:ly)?|ascending|descending|rank(?:ed)?|from .* to", "sorted"
+    ),
     _cue("group", rf"each|every|per|{GREATEST}|{SMALLEST}|more than|at least|common|popular", "group"),
     _cue("negation", r"not|no|never|without|except|excluding|nor|neither|other than|\w+n['’]t|none", "not"),
     _cue("either", _ALTERNATIVES, "or both", strict=False),
     _cue("compare", _COMPARED, "compare having limit", strict=False),
-    _cue("like", r"contain\w*|starts?|starting|begins?|beginning|ends? with|ending|letters?|includ\w+|substring", "like"),
+    _cue(
+        "like", r"contain\w*|starts?|starting|begins?|beginning|ends? with|ending|letters?|includ\w+|substring", "like"
+    ),
 )
 _UP: Final = re.compile(rf"\b(?:{GREATEST}|descending)\b", re.IGNORECASE)
 _DOWN: Final = re.compile(rf"\b(?:{SMALLEST})\b", re.IGNORECASE)

@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from sqljury.bench import folder
 from sqljury.bench.report import Share
+from sqljury.datasets.spider import Example
 from sqljury.errors import InputError, MissingExtraError
 from sqljury.select.base import groups
 from sqljury.select.features import features, names
 from sqljury.select.light import Weights
-from sqljury.train.replay import Replayed, replay
+from sqljury.train.leaks import near
+from sqljury.train.replay import Replayed, replay_all
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,9 +57,47 @@ class Rated:
         return [(one, other) for one in sorted(self.right) for other in wrong]
 
 
-def rated(run: Path, data: Path, leave_out: Collection[str] = (), processes: int = 1) -> list[Rated]:
-    """The questions of a run as examples; raises what ``replay`` raises."""
-    return [_rated(one) for one in replay(run, data, leave_out, processes)]
+def from_runs(
+    runs: Sequence[Path],
+    data: Path | None,
+    measured: Sequence[Example],
+    seed: int = 0,
+    processes: int = 1,
+    today: date | None = None,
+) -> Weights:
+    """The weights learned from the candidates of runs; questions ``measured`` on must be of other databases.
+
+    Raises ``InputError`` where they are not, and what ``replay_all`` and ``train`` raise.
+    """
+    _require()
+    questions = [_rated(one) for one in replay_all(runs, data, measured, processes)]
+    described = [folder.described(run) for run in runs]
+    about = {
+        "trained": None if today is None else today.isoformat(),
+        "runs": [
+            {
+                "dataset": {key: one["dataset"].get(key) for key in ("name", "split", "limit")},
+                "seed": one["seed"],
+                "recipe": one["recipe"]["name"],
+                "model": one["model"],
+                "answers": len(folder.records(run)),
+            }
+            for run, one in zip(runs, described, strict=True)
+        ],
+        "near": len(near([(one.id, one.text) for one in questions], measured)),
+    }
+    return train(questions, seed, about)
+
+
+def save(weights: Weights, out: Path) -> None:
+    """Write the weights as ``select.light.read`` takes them; raises ``InputError`` where that cannot be."""
+    part = out.with_name(f"{out.name}.{os.getpid()}.part")
+    try:
+        part.write_text(json.dumps(weights.to_json(), indent=1) + "\n", encoding="utf-8")
+        part.replace(out)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
 
 
 def _rated(one: Replayed) -> Rated:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -10,6 +10,7 @@ from pathlib import Path
 from sqljury.batch import map_threads
 from sqljury.bench import folder, stored
 from sqljury.bench.folder import Record
+from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import DatasetError
@@ -18,6 +19,7 @@ from sqljury.schema.part import SchemaPart
 from sqljury.select.base import groups
 from sqljury.select.consistency import group
 from sqljury.select.judge import spokesman
+from sqljury.train import leaks
 from sqljury.types import Candidate, Limits, Question, Result, Task
 
 
@@ -54,8 +56,25 @@ def data_of(run: Path) -> Path:
     return Path(named)
 
 
+def replay_all(
+    runs: Sequence[Path], data: Path | None, evaluation: Sequence[Example], processes: int = 1
+) -> Iterator[Replayed]:
+    """The questions of several runs, each question once, from the first run that has it.
+
+    ``data`` is the dataset's folder where it has moved. Raises ``InputError`` before the first question for a run on
+    a database of ``evaluation``, and what ``replay`` raises.
+    """
+    for run in runs:
+        leaks.refuse({record["db_id"] for record in folder.records(run)}, evaluation)
+    known: set[str] = set()
+    for run in runs:
+        for one in replay(run, data or data_of(run), known, processes):
+            known.add(one.id)
+            yield one
+
+
 def replay(run: Path, data: Path, leave_out: Collection[str] = (), processes: int = 1) -> Iterator[Replayed]:
-    """The questions of a run in its order, without those whose id is in ``leave_out`` and those whose gold fails.
+    """The questions of a run in its order, but those whose id is in ``leave_out``, whose gold fails, or without candidates.
 
     Raises what ``bench.stored.load`` raises.
     """
