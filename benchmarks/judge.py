@@ -1,6 +1,6 @@
 """How well a model judges queries that differ: right against wrong answers to the same question, by form of the prompt.
 
-    python benchmarks/judge.py --data ../shared/spider --limit 25 --seed 7 [--judge MODEL] [--selectors ranker,first]
+    python benchmarks/judge.py --data ../shared/spider --limit 25 --seed 7 [--judge MODEL] [--selectors critic,first]
 
 Candidates are sampled as in sampled.py. Of each question that has right and wrong groups, the largest right one stands
 against the largest wrong ones, --pairs of them. A line for a pair as it goes: the chance given to the right query when
@@ -86,7 +86,7 @@ def first_wins(model: LanguageModel, conversation: Sequence[Message]) -> tuple[f
     """The chance of the query shown first, the letters' share, and the call's seconds."""
     reply = model.complete(conversation, Sampling(max_tokens=1, top_logprobs=ALTERNATIVES))
     (completion,) = reply.completions
-    return probabilities(completion, 2)[0], mass(completion), reply.cost.seconds
+    return probabilities(completion, "AB")[0], mass(completion), reply.cost.seconds
 
 
 def pairs(one: Sampled, most: int) -> list[tuple[Candidate, Candidate]]:

@@ -76,6 +76,12 @@ class Preparation:
         part = replace(self.part, form=cast(Form, form)) if form else self.part
         return replace(task, schema_text=_schema_text(db, task.schema, part, order or None))
 
+    def narrowed(self, task: Task, db: Database, schema: Schema) -> Task:
+        """The task on a part of its schema."""
+        if schema == task.schema:
+            return task
+        return replace(task, schema=schema, schema_text=_schema_text(db, schema, self.part))
+
     def index(
         self, db: Database, schema: Schema, told: Told | None = None, cancel: threading.Event | None = None
     ) -> ValueIndex:

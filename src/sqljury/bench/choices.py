@@ -25,6 +25,7 @@ from sqljury.errors import CancelledError, DatasetError, InputError
 from sqljury.llm.base import LanguageModel
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import SelectPart
+from sqljury.schema.part import LinkPart
 from sqljury.select import SELECTORS
 from sqljury.select.light import read
 from sqljury.types import Candidate, Choice, Comparison, Cost, Question
@@ -72,7 +73,7 @@ def select(
     if part.selector not in SELECTORS:
         raise InputError(f"there is no selector {part.selector!r}; known are {', '.join(sorted(SELECTORS))}")
     described = folder.described(run)
-    recipe = replace(recipe_of(run, described), select=part)
+    recipe = replace(recipe_of(run, described), select=part, link=LinkPart())
     pipeline = Pipeline(recipe, model, limits_of(run, described))
     made_by = _made_by(part, model)
     file = run / file_name(part, model.name, described["model"])

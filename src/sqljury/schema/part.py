@@ -7,6 +7,7 @@ from typing import Literal
 
 Form = Literal["ddl", "compact", "mschema"]
 Keywords = Literal["rules", "model"]
+LinkKind = Literal["", "retrieval", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +25,21 @@ class SchemaPart:
     types: bool = False
     values: int = 0
     keywords: Keywords = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPart:
+    """Which tables of a schema a question is shown: all, or those that ``retrieval`` or a ``model`` picks.
+
+    Retrieval keeps the tables whose score is at least ``share`` of the best one's. The model is asked ``samples``
+    times at ``temperature``, and what any reply names is kept, beside what retrieval keeps. It is the model of that
+    name, as ``open_model`` takes it; where ``model`` is empty, the one that writes the queries. Schemas of at most
+    ``whole`` tables are shown as they are.
+    """
+
+    kind: LinkKind = ""
+    share: float = 1.0
+    samples: int = 3
+    temperature: float = 0.5
+    model: str = ""
+    whole: int = 0

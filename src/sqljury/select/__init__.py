@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from sqljury.select import consistency, plain
 from sqljury.select.base import Selector
+from sqljury.select.critic import bracket, critic
+from sqljury.select.independent import independent
 from sqljury.select.light import light
-from sqljury.select.ranker import ranker
 from sqljury.select.tournament import tournament
 
 if TYPE_CHECKING:
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
 
 SELECTORS: dict[str, Callable[[int], Selector]] = {
     "consistency": lambda _: consistency.votes,
+    "critic": critic,
+    "critic-bracket": bracket,
+    "critic-independent": independent,
     "first": lambda _: plain.first,
-    "random": lambda _: plain.chance,
     "light": light,
-    "ranker": ranker,
+    "random": lambda _: plain.chance,
     "tournament": tournament,
 }
 """From name to what makes the selector, given how many of the largest groups may take part, 0 for all."""

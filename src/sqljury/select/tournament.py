@@ -14,7 +14,7 @@ from sqljury.llm.base import Message, derive_seed
 from sqljury.schema.render import render
 from sqljury.schema.used import used
 from sqljury.select.base import Selector, groups, members
-from sqljury.select.judge import ask, shown, spokesman
+from sqljury.select.judge import LETTERS, ask, shown, spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task
 from sqljury.work import Work
 
@@ -58,7 +58,7 @@ def _compare(numbers: tuple[int, int], pair: Sequence[Candidate], task: Task, wo
 def _first_wins(first: Candidate, second: Candidate, task: Task, work: Work) -> tuple[float, Cost]:
     """The judge's probability that the query shown first is the right one; 0.5 for a reply that is no choice."""
     messages = conversation(first, second, task)
-    (wins, _), cost = ask(messages, 2, work, derive_seed(work.seed, "judge", messages[-1].content))
+    (wins, _), cost = ask(messages, LETTERS[:2], work, derive_seed(work.seed, "judge", messages[-1].content))
     return wins, cost
 
 
