@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.options import ModelOption, QuestionsOption, RecipeOption, SeedOption, SplitOption
+from sqljury.cli.options import QuestionsOption, RecipeOption, SeedOption, SplitOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -60,7 +60,7 @@ def missing(question: str, query: Anatomy) -> dict[str, float]:
     return {cue.name: float(bool(cue.words.search(question)) and not cue.elements & query.elements) for cue in CUES}
 
 
-def extra(question: str, query: Anatomy) -> dict[str, float]:
+def uncalled(question: str, query: Anatomy) -> dict[str, float]:
     """By strict cue 1 where the query has an element that no word of the question calls for, else 0."""
     return {
         cue.name: float(bool(cue.elements & query.elements) and not cue.words.search(question))

@@ -24,9 +24,8 @@ ALIKE: Final = 0.7
 """From here on a word of the question counts as naming a column or table, see ``schema.alike.likeness``."""
 LEAST_LOGPROB: Final = -60.0
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
-_SPELT: Final = {
-    word: str(number) for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)
-}
+_WORDS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_SPELT: Final = {word: str(number) for number, word in enumerate(_WORDS, 2)}
 
 
 def features(candidates: Sequence[Candidate], group: int, task: Task) -> dict[str, float]:
@@ -110,12 +109,12 @@ def _shape(query: Anatomy) -> dict[str, float]:
 
 
 def _cues(question: str, query: Anatomy) -> dict[str, float]:
-    missing, extra = cues.missing(question, query), cues.extra(question, query)
+    missing, uncalled = cues.missing(question, query), cues.uncalled(question, query)
     return {
         "missing": sum(missing.values()),
-        "extra": sum(extra.values()),
+        "extra": sum(uncalled.values()),
         **{f"missing_{name}": value for name, value in missing.items()},
-        **{f"extra_{name}": value for name, value in extra.items()},
+        **{f"extra_{name}": value for name, value in uncalled.items()},
         "direction": cues.direction(question, query),
     }
 

@@ -33,7 +33,7 @@ _AGAIN: Final = "make it again with `sqljury train light`"
 
 @dataclass(frozen=True)
 class Weights:
-    """What a training learned; ``weights`` by feature are log-odds for one unit of it, calibrated. ``card`` says how."""
+    """What was learned: by feature, calibrated log-odds for one unit of it; ``card`` says from what and how well."""
 
     weights: Mapping[str, float]
     card: Mapping[str, Any]

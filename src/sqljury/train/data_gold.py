@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final
 
 from sqljury import link
 from sqljury.datasets.spider import Example
-from sqljury.db.connect import connect
 from sqljury.db.base import Database
+from sqljury.db.connect import connect
 from sqljury.errors import InputError
-from sqljury.generate import direct
+from sqljury.generate.direct import messages
 from sqljury.llm.base import derive_seed
 from sqljury.prepare import Preparation
 from sqljury.schema.part import SchemaPart
@@ -56,7 +55,7 @@ def generator(
         kept = {*tables, *drawn.sample(others, min(count, len(others)))}
         cut = prepared.narrowed(task, db, only_tables(task.schema, kept))
         meta = {**_meta(example, "generator"), "extra_tables": len(kept) - len(tables)}
-        return Item(tuple(direct.messages(cut)), example.gold_sql.strip(), meta)
+        return Item(tuple(messages(cut)), example.gold_sql.strip(), meta)
 
     return _made(examples, part, make)
 

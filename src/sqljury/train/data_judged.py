@@ -17,16 +17,17 @@ from sqljury import prompts
 from sqljury.db.base import DEFAULT_LIMITS
 from sqljury.db.connect import connect
 from sqljury.errors import ContextLengthError
-from sqljury.generate import direct
+from sqljury.generate.direct import question, system
 from sqljury.llm.base import LanguageModel, Message, Sampling, derive_seed
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.prepare import Preparation
 from sqljury.replies import STOP, extract_sql
 from sqljury.schema.part import SchemaPart
-from sqljury.select import critic as critics
-from sqljury.select import tournament
 from sqljury.select.base import groups
+from sqljury.select.critic import conversation as of_critic
+from sqljury.select.critic import failed, fitting
 from sqljury.select.judge import LETTERS
+from sqljury.select.tournament import conversation as of_pair
 from sqljury.train.data import Item
 from sqljury.train.replay import Replayed
 from sqljury.types import Candidate
@@ -81,10 +82,10 @@ def _helped(found: Sides, part: SchemaPart, seed: int, model: LanguageModel | No
         if model is None:
             return replace(found, right=(Candidate(one.gold, "gold", result=gold),), hint="gold")
         task = Preparation(part).task(one.task.question, db)
-        asked = prompts.render("train/hint", question=direct.question(task), gold=one.gold)
+        asked = prompts.render("train/hint", question=question(task), gold=one.gold)
         own = replace(_HINTED, seed=derive_seed(seed, "hint", one.id))
         try:
-            reply = model.complete([direct.system(task), Message("user", asked)], own)
+            reply = model.complete([system(task), Message("user", asked)], own)
         except ContextLengthError:
             return found
         sql = extract_sql(reply.completions[0].text)
@@ -102,7 +103,7 @@ def pairwise(questions: Iterable[Sides], seed: int, most: int = MOST_PAIRS) -> I
         for right, wrong in drawn.sample(pairs, min(most, len(pairs))):
             place = drawn.randrange(2)
             shown = (right, wrong) if place == 0 else (wrong, right)
-            messages = tournament.conversation(*shown, found.one.task)
+            messages = of_pair(*shown, found.one.task)
             yield Item(tuple(messages), LETTERS[place], found.meta("pairwise"))
 
 
@@ -113,13 +114,13 @@ def critic(questions: Iterable[Sides], seed: int, most: int = len(LETTERS)) -> I
     as a wrong one, as at inference.
     """
     for found in questions:
-        failed = critics.failed(found.one.candidates)
+        broken = failed(found.one.candidates)
         for number, right in enumerate(found.right):
             drawn = _draw(seed, f"critic {number}", found)
-            fitting = critics.fitting([right, *found.wrong, *failed][:most])
-            shown = [right, *found.wrong, *failed][: max(2, fitting)]
+            listed = [right, *found.wrong, *broken][:most]
+            shown = listed[: max(2, fitting(listed))]
             order = drawn.sample(range(len(shown)), len(shown))
-            messages = critics.conversation([shown[place] for place in order], found.one.task)
+            messages = of_critic([shown[place] for place in order], found.one.task)
             yield Item(tuple(messages), LETTERS[order.index(0)], found.meta("critic"))
 
 

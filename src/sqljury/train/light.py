@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -297,7 +298,7 @@ def _reliability(margins: Floats) -> dict[str, Any]:
 
     sure = 1 / (1 + np.exp(-np.abs(margins)))
     bins, error = [], 0.0
-    for low, high in zip(BINS, BINS[1:], strict=False):
+    for low, high in pairwise(BINS):
         inside = (sure >= low) & ((sure < high) | (high == BINS[-1]))
         if count := int(inside.sum()):
             said, was = float(sure[inside].mean()), float((margins[inside] > 0).mean())

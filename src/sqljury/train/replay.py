@@ -74,9 +74,9 @@ def replay_all(
 
 
 def replay(run: Path, data: Path, leave_out: Collection[str] = (), processes: int = 1) -> Iterator[Replayed]:
-    """The questions of a run in its order, but those whose id is in ``leave_out``, whose gold fails, or without candidates.
+    """The questions of a run in its order, but those whose id is in ``leave_out`` and those whose gold fails.
 
-    Raises what ``bench.stored.load`` raises.
+    Questions without candidates are left out too. Raises what ``bench.stored.load`` raises.
     """
     loaded = stored.load(run, data, processes)
     records = {record["id"]: record for record in folder.records(run)}
