@@ -24,6 +24,7 @@ ALIKE: Final = 0.7
 """From here on a word of the question counts as naming a column or table, see ``schema.alike.likeness``."""
 LEAST_LOGPROB: Final = -60.0
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_WORD: Final = re.compile(r"\w+")
 _WORDS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SPELT: Final = {word: str(number) for number, word in enumerate(_WORDS, 2)}
 
@@ -123,7 +124,7 @@ def _constants(question: str, query: Anatomy) -> dict[str, float]:
     """Texts and numbers that the question has and the query lacks, and the other way round."""
     said = question.casefold()
     texts = [text.casefold().strip("% ") for text in query.texts]
-    asked = {*_NUMBER.findall(said), *(_SPELT[word] for word in said.split() if word in _SPELT)}
+    asked = {*_NUMBER.findall(said), *(_SPELT[word] for word in _WORD.findall(said) if word in _SPELT)}
     used = {number for text in (*query.numbers, *texts) for number in _NUMBER.findall(text)}
     marks = [text.casefold() for text in quoted(question)]
     return {
