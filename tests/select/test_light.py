@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +11,27 @@ from sqljury.errors import InputError, RecipeError
 from sqljury.recipes import parse
 from sqljury.select.anatomy import UNREAD, anatomy
 from sqljury.select.cues import CUES, direction, missing, uncalled
-from sqljury.select.features import features, names
+from sqljury.select.features import features, names, opinions
 from sqljury.select.light import KIND, VERSION, Weights, light, read, shares
-from sqljury.types import Candidate, Column, Question, Result, Schema, Table, Task
+from sqljury.types import (
+    Candidate,
+    Choice,
+    Column,
+    Cost,
+    Limits,
+    Question,
+    Result,
+    Schema,
+    Table,
+    Task,
+    TestCase,
+    Tried,
+)
+from sqljury.work import Work
 
 PET = Table("pet", (Column("id"), Column("name"), Column("kind"), Column("age")), primary_key=("id",))
 OWNER = Table("owner", (Column("id"), Column("full_name"), Column("pet_id")), primary_key=("id",))
+WORK = Work(None, None, Limits(), 0)  # type: ignore[arg-type]
 SCHEMA = Schema("pets", "sqlite", (PET, OWNER))
 
 
@@ -22,7 +39,9 @@ def task(question: str) -> Task:
     return Task(Question(question), SCHEMA, "")
 
 
-def candidate(sql: str, group: int | None, rows: tuple[tuple[object, ...], ...] = (("x",),), **more: object) -> Candidate:
+def candidate(
+    sql: str, group: int | None, rows: tuple[tuple[object, ...], ...] = (("x",),), **more: object
+) -> Candidate:
     result = Result(("c",), rows) if group is not None else Result(error="no such column")
     return Candidate(sql, "direct", result=result, group=group, **more)  # type: ignore[arg-type]
 
@@ -47,14 +66,16 @@ def test_anatomy_of_a_query() -> None:
     assert {"count", "group", "limit", "up", "compare"} <= found.elements
 
 
-@pytest.mark.parametrize("sql", ["", "SELECT (", "(" * 5000, "no query at all", "SELECT 'never closed", "DELETE FROM pet"])
+@pytest.mark.parametrize(
+    "sql", ["", "SELECT (", "(" * 5000, "no query at all", "SELECT 'never closed", "DELETE FROM pet"]
+)
 def test_what_is_no_query_has_no_anatomy(sql: str) -> None:
     assert anatomy(sql, SCHEMA) == UNREAD
     assert set(alone(sql, "How many pets?")) == set(names())
 
 
 @pytest.mark.parametrize(
-    "question, right, wrong, cue",
+    ("question", "right", "wrong", "cue"),
     [
         ("How many pets are there?", "SELECT count(*) FROM pet", "SELECT name FROM pet", "count"),
         ("What is the average age?", "SELECT avg(age) FROM pet", "SELECT age FROM pet", "average"),
@@ -114,25 +135,25 @@ def test_votes_probabilities_and_results() -> None:
     assert features((candidate("SELECT 1", 0),), 0, task(""))["logprob_mass"] == 0
 
 
-def choose(weights: Weights, tmp_path: Path, candidates: tuple[Candidate, ...], most: int = 0) -> object:
+def choose(weights: Weights, tmp_path: Path, candidates: tuple[Candidate, ...], most: int = 0) -> Choice:
     file = tmp_path / "own.json"
     file.write_text(json.dumps(weights.to_json()))
-    return light(most, str(file))(candidates, task("How many pets?"), None)  # type: ignore[arg-type]
+    return light(most, str(file))(candidates, task("How many pets?"), WORK)
 
 
 def test_the_highest_score_wins_and_is_a_probability(tmp_path: Path) -> None:
     candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT name FROM pet", 0),
                   candidate("SELECT count(*) FROM pet", 1))  # fmt: skip
     choice = choose(Weights({"missing_count": -2.0}, {}), tmp_path, candidates)
-    assert choice.index == 2  # type: ignore[attr-defined]
-    assert choice.scores == pytest.approx(shares([-2.0, 0.0]))  # type: ignore[attr-defined]
-    [compared] = choice.comparisons  # type: ignore[attr-defined]
-    assert compared.first_shown_first == compared.first_shown_second == pytest.approx(choice.scores[0])  # type: ignore[attr-defined]
+    assert choice.index == 2
+    assert choice.scores == pytest.approx(shares([-2.0, 0.0]))
+    [compared] = choice.comparisons
+    assert compared.first_shown_first == compared.first_shown_second == pytest.approx(choice.scores[0])
     even = choose(Weights({"star": 1.0}, {}), tmp_path, candidates)
-    assert even.index == 0  # type: ignore[attr-defined]
+    assert even.index == 0
     only = choose(Weights({"missing_count": -2.0}, {}), tmp_path, candidates, most=1)
-    assert only.index == 0  # type: ignore[attr-defined]
-    assert choose(Weights({"star": 1.0}, {}), tmp_path, (candidate("SELECT", None),)).index is None  # type: ignore[attr-defined]
+    assert only.index == 0
+    assert choose(Weights({"star": 1.0}, {}), tmp_path, (candidate("SELECT", None),)).index is None
 
 
 def test_scores_out_of_all_measure_are_probabilities() -> None:
@@ -144,7 +165,7 @@ GOOD = {"kind": KIND, "version": VERSION, "weights": {"votes_share": 1}, "card":
 
 
 @pytest.mark.parametrize(
-    "text, says",
+    ("text", "says"),
     [
         ("{", "is no JSON"),
         ("[]", "is not the file of a light judge"),
@@ -172,7 +193,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_weights_are_for_the_light_judge_alone() -> None:
     assert parse("own", '[select]\nselector = "light"\nweights = "a.json"').select.weights == "a.json"
-    with pytest.raises(RecipeError, match="select.weights are for the selector light, not consistency"):
+    with pytest.raises(RecipeError, match=r"select\.weights are for the selector light, not consistency"):
         parse("own", '[select]\nweights = "a.json"')
 
 
@@ -184,10 +205,33 @@ def test_the_shipped_judge_says_what_it_is_worth() -> None:
     assert {run["dataset"]["split"] for run in card["runs"]} == {"train"}
     assert 0 <= card["held_out"]["ece"] <= 1
     assert card["held_out"]["ex_bound"]["right"] >= card["held_out"]["ex"]["right"]
-    work = None
-    choice = light()((candidate("SELECT name FROM pet", 0),), task("Names of pets"), work)  # type: ignore[arg-type]
+    choice = light()((candidate("SELECT name FROM pet", 0),), task("Names of pets"), WORK)
     assert choice.index == 0
 
 
 def test_every_cue_has_a_feature() -> None:
     assert {f"missing_{cue.name}" for cue in CUES} <= set(names())
+
+
+def test_tests_count_where_the_weights_know_them(tmp_path: Path) -> None:
+    asked: list[list[str]] = []
+    case = TestCase(SCHEMA, ((), ()), sureness=0.5)
+
+    def tests(queries: Sequence[str]) -> tuple[tuple[Tried, ...], Cost]:
+        asked.append(list(queries))
+        return (Tried(case, tuple(queries), (Result(), Result()), (False, True)),), Cost(calls=3)
+
+    candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT kind FROM pet", 1))
+    work = replace(WORK, tests=tests)
+    for name, chosen, calls in (("tests_passed", 1, 3), ("votes_first", 0, 0)):
+        file = tmp_path / "own.json"
+        file.write_text(json.dumps(Weights({name: 1.0}, {}).to_json()))
+        choice = light(0, str(file))(candidates, task("names"), work)
+        assert (choice.index, choice.cost.calls, len(choice.tests)) == (chosen, calls, calls // 3)
+    assert asked == [["SELECT name FROM pet", "SELECT kind FROM pet"]]
+
+
+def test_opinions_are_weighted_by_sureness() -> None:
+    told = [(["a", "b"], [True, None], 0.5), (["a", "b"], [False, None], 1.0)]
+    assert opinions(told) == {"a": pytest.approx(1 / 3)}
+    assert features((candidate("b", 0),), 0, task(""), opinions(told))["tests_passed"] == 0.5

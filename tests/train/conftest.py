@@ -27,7 +27,7 @@ BROKEN = "SELECT nothing FROM nowhere"
 
 
 def questions(kind: str) -> list[tuple[str, str, list[str]]]:
-    """Question, gold, and four candidates: votes are wrong in the first, right in the second, nothing is in the third."""
+    """Question, gold, and four candidates: votes err in the first and not in the second, all do in the third."""
     names, many = f"SELECT name FROM pet WHERE kind = '{kind}'", f"SELECT count(*) FROM pet WHERE kind = '{kind}'"
     average, total = "SELECT avg(age) FROM pet", "SELECT sum(age) FROM pet"
     cities = "SELECT city FROM shop"

@@ -10,7 +10,9 @@ from sqljury.select.light import read
 
 
 @pytest.mark.parametrize("kind", ["linker", "generator"])
-def test_sets_of_questions(kind: str, benchmark_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sets_of_questions(
+    kind: str, benchmark_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "set.jsonl"
     assert _guarded(["train", "data", kind, "--data", str(benchmark_folder), "--limit", "7", "--out", str(out)]) == 0
     lines = [json.loads(line) for line in out.read_text().splitlines()]
@@ -49,7 +51,7 @@ def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(
-    "arguments, says",
+    ("arguments", "says"),
     [
         (["data", "linker"], "give either --data"),
         (["data", "critic"], "name a run on train with --run"),

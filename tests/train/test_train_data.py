@@ -46,7 +46,7 @@ def test_a_linker_learns_the_tables_of_gold_in_the_words_it_will_use(examples: l
     assert item.messages[-1].content.count(item.meta["question"]) == 1
 
 
-@pytest.mark.parametrize("weights, extra", [((1.0,), {0}), ((0.0, 1.0), {1}), ((0.0, 0.0, 1.0), {1, 2})])
+@pytest.mark.parametrize(("weights", "extra"), [((1.0,), {0}), ((0.0, 1.0), {1}), ((0.0, 0.0, 1.0), {1, 2})])
 def test_a_generator_sees_golds_tables_and_some_others(
     examples: list[Example], weights: tuple[float, ...], extra: set[int]
 ) -> None:

@@ -7,7 +7,7 @@ Nothing here knows which group is right.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from math import exp, log, log1p
 from typing import Final
@@ -22,6 +22,9 @@ from sqljury.types import Candidate, Question, Result, Schema, Task
 
 ALIKE: Final = 0.7
 """From here on a word of the question counts as naming a column or table, see ``schema.alike.likeness``."""
+TESTED: Final = "tests_passed"
+"""The one feature that costs something to know; whoever chooses asks for it only where it has a weight."""
+NO_OPINIONS: Final[Mapping[str, float]] = {}
 LEAST_LOGPROB: Final = -60.0
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _WORD: Final = re.compile(r"\w+")
@@ -29,8 +32,14 @@ _WORDS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine"
 _SPELT: Final = {word: str(number) for number, word in enumerate(_WORDS, 2)}
 
 
-def features(candidates: Sequence[Candidate], group: int, task: Task) -> dict[str, float]:
-    """The figures of one group by name, always the same names in the same order; candidates are grouped."""
+def features(
+    candidates: Sequence[Candidate], group: int, task: Task, opinions: Mapping[str, float] = NO_OPINIONS
+) -> dict[str, float]:
+    """The figures of one group by name, always the same names in the same order; candidates are grouped.
+
+    ``opinions`` are the shares of tests that queries passed. A query without one counts as having passed half: where
+    nothing was tested, that is the same for all groups and decides nothing.
+    """
     own = [candidates[place] for place in members(candidates, group)]
     speaker = candidates[spokesman(candidates, group)]
     question = f"{task.question.text} {task.question.evidence}".strip()
@@ -44,7 +53,19 @@ def features(candidates: Sequence[Candidate], group: int, task: Task) -> dict[st
         **_cues(question, query),
         **_constants(question, query),
         **_names(question, query, task.schema),
+        TESTED: opinions.get(speaker.sql, 0.5),
     }
+
+
+def opinions(told: Iterable[tuple[Sequence[str], Sequence[bool | None], float]]) -> dict[str, float]:
+    """By query the share of tests that it passed, of those that say; each test has its queries, passes and sureness."""
+    weights: dict[str, list[float]] = {}
+    for queries, passed, sureness in told:
+        for sql, outcome in zip(queries, passed, strict=False):
+            if outcome is not None:
+                known = weights.setdefault(sql, [0.0, 0.0])
+                known[not outcome] += sureness
+    return {sql: good / (good + bad) for sql, (good, bad) in weights.items() if good + bad > 0}
 
 
 def _votes(own: Sequence[Candidate], candidates: Sequence[Candidate], group: int) -> dict[str, float]:

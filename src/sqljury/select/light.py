@@ -20,9 +20,9 @@ from typing import Any, Final
 
 from sqljury.errors import InputError
 from sqljury.select.base import Selector, groups, members
-from sqljury.select.features import features, names
+from sqljury.select.features import TESTED, features, names, opinions
 from sqljury.select.judge import spokesman
-from sqljury.types import Candidate, Choice, Comparison, Task
+from sqljury.types import Candidate, Choice, Comparison, Cost, Task, Tried
 from sqljury.work import Work
 
 KIND: Final = "sqljury light judge"
@@ -100,16 +100,26 @@ def light(most: int = 0, file: str = "") -> Selector:
     """
     weights = read(file)
 
-    def select(candidates: Sequence[Candidate], task: Task, _work: Work) -> Choice:
+    def select(candidates: Sequence[Candidate], task: Task, work: Work) -> Choice:
         taking_part = groups(candidates)[: most or None]
         if not taking_part:
             return Choice(None, "light")
-        scores = {group: weights.score(features(candidates, group, task)) for group in taking_part}
+        speakers = {group: spokesman(candidates, group) for group in taking_part}
+        tests, cost = _tested([candidates[place].sql for place in speakers.values()], work, weights)
+        known = opinions((one.queries, one.passed, one.case.sureness) for one in tests)
+        scores = {group: weights.score(features(candidates, group, task, known)) for group in taking_part}
         winner = max(taking_part, key=lambda group: (scores[group], len(members(candidates, group)), -group))
         comparisons = tuple(_compared(pair, scores) for pair in combinations(taking_part, 2))
-        return Choice(spokesman(candidates, winner), "light", shares(list(scores.values())), comparisons)
+        return Choice(speakers[winner], "light", shares(list(scores.values())), comparisons, cost, tests)
 
     return select
+
+
+def _tested(queries: Sequence[str], work: Work, weights: Weights) -> tuple[tuple[Tried, ...], Cost]:
+    """The tests of the recipe, where it has some and these weights make use of them."""
+    if len(queries) < 2 or work.tests is None or not weights.weights.get(TESTED):
+        return (), Cost()
+    return work.tests(queries)
 
 
 def _compared(pair: tuple[int, int], scores: Mapping[int, float]) -> Comparison:

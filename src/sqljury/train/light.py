@@ -103,7 +103,7 @@ def save(weights: Weights, out: Path) -> None:
 
 
 def _rated(one: Replayed) -> Rated:
-    figures = tuple(features(one.candidates, number, one.task) for number in groups(one.candidates))
+    figures = tuple(features(one.candidates, number, one.task, one.opinions) for number in groups(one.candidates))
     return Rated(one.id, one.named, one.task.question.text, figures, one.right)
 
 

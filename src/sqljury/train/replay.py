@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from sqljury.batch import map_threads
 from sqljury.bench import folder, stored
-from sqljury.bench.folder import Record
+from sqljury.bench.folder import Record, is_figure, misshapen
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
@@ -18,6 +18,7 @@ from sqljury.prepare import Preparation
 from sqljury.schema.part import SchemaPart
 from sqljury.select.base import groups
 from sqljury.select.consistency import group
+from sqljury.select.features import opinions
 from sqljury.select.judge import spokesman
 from sqljury.train import leaks
 from sqljury.types import Candidate, Limits, Question, Result, Task
@@ -27,7 +28,8 @@ from sqljury.types import Candidate, Limits, Question, Result, Task
 class Replayed:
     """One question with its candidates, grouped; ``right`` are the groups whose speaking query is right.
 
-    ``database`` is the file, ``gold`` the gold query, ``named`` the database's name in the benchmark.
+    ``database`` is the file, ``gold`` the gold query, ``named`` the database's name in the benchmark. ``opinions`` are
+    what the run's own tests said, see ``select.features``; empty where it had none.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Replayed:
     candidates: tuple[Candidate, ...]
     right: frozenset[int]
     gold: str
+    opinions: Mapping[str, float]
 
     @property
     def decided(self) -> bool:
@@ -91,7 +94,17 @@ def replay(run: Path, data: Path, leave_out: Collection[str] = (), processes: in
                 task = preparation.task(Question(one.text, id=one.id), db)
                 ran = group(map_threads(lambda written: _ran(written, db, limits), record["candidates"]))
                 right = frozenset(number for number in groups(ran) if one.right(ran[spokesman(ran, number)].sql))
-                yield Replayed(one.id, name, file, task, ran, right, record["gold"])
+                yield Replayed(one.id, name, file, task, ran, right, record["gold"], opinions(_tests(record)))
+
+
+def _tests(record: Record) -> Iterator[tuple[list[str], list[bool | None], float]]:
+    """Of each stored test its queries, which of them passed, and how sure it is; what is no test is passed over."""
+    choice = record.get("choice")
+    for one in choice.get("tests") or () if isinstance(choice, dict) else ():
+        if misshapen(one, {"queries": list, "passed": list, "case": dict}) is None:
+            sureness = one["case"].get("sureness", 1.0)
+            passed = [outcome if isinstance(outcome, bool) else None for outcome in one["passed"]]
+            yield [str(sql) for sql in one["queries"]], passed, sureness if is_figure(sureness) else 1.0
 
 
 def _ran(record: Record, db: Database, limits: Limits) -> Candidate:
