@@ -61,6 +61,18 @@ def test_figures_are_of_databases_that_were_left_out() -> None:
     assert held_out["pairs"]["percent"] < 65
 
 
+def test_where_nothing_can_be_learned_votes_decide() -> None:
+    drawn = random.Random(4)
+    questions = []
+    for number in range(60):
+        votes = [{"votes_log": 1.5}, {"votes_log": 0.5}, {"votes_log": 0.0}]
+        groups = tuple({**{name: drawn.gauss(0, 1) for name in names()}, **one} for one in votes)
+        right = drawn.choices(range(3), weights=[6, 2, 1])[0]
+        questions.append(Rated(f"q{number}", f"db{number % 10}", "", groups, frozenset([right])))
+    held_out = train(questions).card["held_out"]
+    assert abs(held_out["ex"]["right"] - held_out["ex_votes"]["right"]) <= 3
+
+
 def test_the_order_of_questions_does_not_matter() -> None:
     questions = made_up(40, 4)
     turned = random.Random(1).sample(questions, len(questions))
