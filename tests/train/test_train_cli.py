@@ -56,6 +56,8 @@ def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.Capture
         (["data", "linker"], "give either --data"),
         (["data", "critic"], "name a run on train with --run"),
         (["data", "linker", "--questions", "q.json"], "give either --data"),
+        (["data", "linker", "--run", "runs/a"], "a set for linker is not made with --run"),
+        (["data", "critic", "--run", "runs/a", "--limit", "3"], "a set for critic is not made with --limit"),
     ],
 )
 def test_what_is_missing_is_said(

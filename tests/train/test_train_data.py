@@ -164,7 +164,8 @@ def test_repeated_and_contradicting_examples_are_left_out(tmp_path: Path) -> Non
 
 def test_what_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
     out = tmp_path / "set.jsonl"
-    out.write_text("before")
+    before = Item((), "B", {"id": "0", "db_id": "a", "question": "q"}).line()
+    out.write_text(before)
 
     def broken() -> Any:
         yield Item((), "A", {"id": "1", "db_id": "a", "question": "q"})
@@ -173,12 +174,20 @@ def test_what_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         data.write(broken(), out, "critic", 0)
     assert [file.name for file in tmp_path.iterdir()] == ["set.jsonl"]
-    assert out.read_text() == "before"
+    assert out.read_text() == before
     with pytest.raises(InputError, match="nothing to train a critic on"):
         data.write([], out, "critic", 0)
-    assert out.read_text() == "before"
+    assert out.read_text() == before
     with pytest.raises(InputError, match="cannot be written"):
         data.write([], tmp_path / "no" / "set.jsonl", "critic", 0)
+
+
+def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
+    out = tmp_path / "notes.txt"
+    out.write_text("mine")
+    with pytest.raises(InputError, match=r"notes\.txt: is there and no training set"):
+        data.write([Item((), "A", {"id": "1", "db_id": "a", "question": "q"})], out, "critic", 0)
+    assert out.read_text() == "mine"
 
 
 def test_several_runs_have_each_question_once(train_run: Path, measured: list[Example]) -> None:

@@ -119,7 +119,11 @@ def test_trained_on_a_run_it_overrules_votes_on_another_database(
     assert weights.card["runs"][0]["recipe"] == "four"
     assert weights.card["near"] > 0
     save(weights, tmp_path / "own.json")
+    save(weights, tmp_path / "own.json")
     assert read(str(tmp_path / "own.json")) == weights
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="is no JSON"):
+        save(weights, tmp_path / "notes.txt")
 
     written = ["SELECT name FROM pet", "SELECT name FROM pet", "SELECT count(*) FROM pet", "SELECT id FROM shop"]
     part = SelectPart("light", weights=str(tmp_path / "own.json"))

@@ -71,9 +71,12 @@ def data(
     from sqljury.train import data as sets
     from sqljury.train.data_gold import EXTRA
 
+    judged = kind in (Kind.CRITIC, Kind.PAIRWISE)
+    given = {"--questions": questions, "--limit": limit, "--extra": extra}
+    _refuse(kind, given if judged else {"--run": run, "--model": model})
     part = recipes.load(recipe).schema
     sources: dict[str, object] = {"recipe": recipe, "limit": limit}
-    if kind in (Kind.LINKER, Kind.GENERATOR):
+    if not judged:
         examples, evaluation = _examples(data, split, questions, db_dir, against, limit, seed)
         sources |= {"data": str(questions or data), "split": None if questions else split, "extra": extra}
         items = _of_gold(kind, examples, part, seed, extra or EXTRA)
@@ -119,6 +122,15 @@ def light(
     print(f"decided pairs: {held_out['pairs']['percent']:.1f} % ({held_out['pairs_votes']['percent']:.1f} % by votes)")
     print(f"mean distance of said and observed probability: {held_out['ece']:.3f}")
     terminal.note(f"weights in {out}; all figures are on databases left out in turn, see its card")
+
+
+def _refuse(kind: Kind, options: dict[str, object]) -> None:
+    """Raise ``InputError`` for an option that was given and that sets of this kind do not have."""
+    from sqljury.errors import InputError
+
+    for name, value in options.items():
+        if value:
+            raise InputError(f"a set for {kind} is not made with {name}; leave it out")
 
 
 def _examples(

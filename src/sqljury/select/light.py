@@ -55,12 +55,11 @@ class Weights:
 def read(file: str = "") -> Weights:
     """The weights in a file of ``sqljury train light``, those of the package for none.
 
-    Raises ``InputError`` for a file that cannot be read or is no such file, or one of another version.
+    Raises ``InputError`` for a file that cannot be read or is no such file, one of another version, and for a package
+    that has none.
     """
     try:
-        if file:
-            return _read(file, Path(file).read_text(encoding="utf-8"))
-        return _shipped()
+        return _read(file, Path(file).read_text(encoding="utf-8")) if file else _shipped()
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}); name a file of `sqljury train light`") from None
     except UnicodeDecodeError:
@@ -69,7 +68,13 @@ def read(file: str = "") -> Weights:
 
 @lru_cache(maxsize=1)
 def _shipped() -> Weights:
-    return _read("light.json", (files("sqljury.select") / "light.json").read_text(encoding="utf-8"))
+    file = files("sqljury.select") / "light.json"
+    if not file.is_file():
+        raise InputError(
+            "this version comes without weights for the light judge; train some with `sqljury train light` and name "
+            "their file as select.weights"
+        )
+    return _read("light.json", file.read_text(encoding="utf-8"))
 
 
 def _read(file: str, text: str) -> Weights:

@@ -12,13 +12,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from sqljury.datasets.spider import Example
 from sqljury.errors import InputError
 from sqljury.llm.base import Message
 from sqljury.train.leaks import Near, near
 
+_BEGINS: Final = b'{"messages": '
 Kind = Literal["linker", "generator", "critic", "pairwise"]
 
 
@@ -74,8 +75,9 @@ def write(
 
     What is asked a second time is left out, whether with the same answer (``repeated``) or another one
     (``contradicting``). Questions like one of ``evaluation`` are kept, and counted. Raises ``InputError`` for a set
-    without examples and for a file that cannot be written.
+    without examples, and for a file that cannot be written or holds something else than a set.
     """
+    _refuse_foreign(out)
     report = Report(kind, seed, sources=dict(sources or {}))
     texts: dict[str, str] = {}
     databases: set[str] = set()
@@ -104,6 +106,17 @@ def write(
     finally:
         unfinished.unlink(missing_ok=True)
     return report
+
+
+def _refuse_foreign(out: Path) -> None:
+    """Raise ``InputError`` where there is a file that this module did not write; an empty one may be written to."""
+    try:
+        with out.open("rb") as stream:
+            begins = stream.read(len(_BEGINS))
+    except OSError:
+        return  # nothing there, or what writing will say
+    if begins not in (b"", _BEGINS):
+        raise InputError(f"{out}: is there and no training set; name a new file with --out, or remove this one")
 
 
 def _once(items: Iterable[Item], report: Report) -> Iterator[Item]:

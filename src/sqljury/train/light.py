@@ -25,7 +25,7 @@ from sqljury.datasets.spider import Example
 from sqljury.errors import InputError, MissingExtraError
 from sqljury.select.base import groups
 from sqljury.select.features import features, names
-from sqljury.select.light import Weights
+from sqljury.select.light import Weights, read
 from sqljury.train.leaks import near
 from sqljury.train.replay import Replayed, replay_all
 
@@ -96,7 +96,12 @@ def from_runs(
 
 
 def save(weights: Weights, out: Path) -> None:
-    """Write the weights as ``select.light.read`` takes them; raises ``InputError`` where that cannot be."""
+    """Write the weights as ``select.light.read`` takes them, over nothing but such a file.
+
+    Raises ``InputError`` for another file that is there and one that cannot be written.
+    """
+    if out.exists() and out.stat().st_size:
+        read(str(out))
     part = out.with_name(f"{out.name}.{os.getpid()}.part")
     try:
         part.write_text(json.dumps(weights.to_json(), indent=1) + "\n", encoding="utf-8")
