@@ -96,16 +96,20 @@ def write(
         report.questions, report.databases = len(texts), len(databases)
         report.sha256 = digest.hexdigest()
         report.near = near(list(texts.items()), evaluation)
-        card = out.with_name(f"{out.name}.card.json")
-        part = card.with_name(f"{card.name}.{os.getpid()}.part")
-        part.write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
-        part.replace(card)
+        _write_card(report, out)
         unfinished.replace(out)
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
     finally:
         unfinished.unlink(missing_ok=True)
     return report
+
+
+def _write_card(report: Report, out: Path) -> None:
+    card = out.with_name(f"{out.name}.card.json")
+    unfinished = card.with_name(f"{card.name}.{os.getpid()}.part")
+    unfinished.write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
+    unfinished.replace(card)
 
 
 def _refuse_foreign(out: Path) -> None:
