@@ -113,6 +113,12 @@ def test_gold_helps_where_nothing_is_right(train_run: Path, measured: list[Examp
     assert all(one.hint == "model" and one.right[0].sql.startswith("SELECT name FROM owner WHERE") for one in hinted)
     assert len(hinted) == 6
 
+    parrot = FakeModel(
+        lambda call: "select" + call.prompt.partition("SELECT T2")[2].partition("\n")[0].join(["  T2", ";"])
+    )
+    copied = [one for one in data_judged.sides(replayed, PLAIN, 0, parrot) if one.hint]
+    assert [one.hint for one in copied] == ["gold"] * 6  # in other letters and blanks it is gold all the same
+
     stubborn = FakeModel("SELECT 1")  # what is not right, is not learned from
     assert not [one for one in data_judged.sides(replayed, PLAIN, 0, stubborn) if one.hint]
 

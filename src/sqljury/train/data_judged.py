@@ -41,7 +41,8 @@ _HINTED: Final = Sampling(temperature=0.8, top_p=0.95, max_tokens=300, stop=STOP
 class Sides:
     """One question's queries, one a group: those that are right, and those that are not.
 
-    ``hint`` says where the right one comes from when no candidate was: ``model``, ``gold``, or empty.
+    ``hint`` says where the right one comes from when no candidate was: a ``model`` that saw gold, ``gold`` itself, of
+    which a model's copy counts as gold too, or empty.
     """
 
     one: Replayed
@@ -92,7 +93,15 @@ def _helped(found: Sides, part: SchemaPart, seed: int, model: LanguageModel | No
         result = db.execute(EX.prepare(sql), DEFAULT_LIMITS) if sql else None
         if result is None or not judge(gold, result, EX.ordered(one.gold)).correct:
             return found
-        return replace(found, right=(Candidate(sql, "hinted", result=db.execute(sql)),), hint="model")
+        copied = _bare(sql) == _bare(one.gold)
+        return replace(
+            found, right=(Candidate(sql, "hinted", result=db.execute(sql)),), hint="gold" if copied else "model"
+        )
+
+
+def _bare(sql: str) -> str:
+    """A query without what does not matter in it, so that a copy is known for one."""
+    return "".join(sql.casefold().replace('"', "'").split()).rstrip(";")
 
 
 def pairwise(questions: Iterable[Sides], seed: int, most: int = MOST_PAIRS) -> Iterator[Item]:
