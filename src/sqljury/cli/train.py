@@ -12,7 +12,7 @@ from sqljury.cli import terminal
 from sqljury.cli.options import QuestionsOption, RecipeOption, SeedOption, SplitOption
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sqljury.datasets.spider import Example
     from sqljury.llm.base import LanguageModel
@@ -124,7 +124,7 @@ def light(
     terminal.note(f"weights in {out}; all figures are on databases left out in turn, see its card")
 
 
-def _refuse(kind: Kind, options: dict[str, object]) -> None:
+def _refuse(kind: Kind, options: Mapping[str, object]) -> None:
     """Raise ``InputError`` for an option that was given and that sets of this kind do not have."""
     from sqljury.errors import InputError
 
