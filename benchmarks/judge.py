@@ -7,7 +7,7 @@ against the largest wrong ones, --pairs of them. A line for a pair as it goes: t
 shown first and when shown second, for each form. Then for each form: decided rightly over both orders, in each order,
 the mean chance of the first place (0.5 is without bias) and how much of the distribution the letters have.
 With --selectors also how these judge the same queries: which of them choose a right one of such a question, among its
---groups largest groups, and, from their comparisons of one right and one wrong group, the same figures as for the forms.
+--groups largest groups; and from their comparisons of a right and a wrong group the same figures as for the forms.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def pairs(one: Sampled, most: int) -> list[tuple[Candidate, Candidate]]:
 
 
 def decided(one: Sampled, choice: Choice) -> list[tuple[float, float]]:
-    """The chances of the right query in a choice's comparisons of a right and a wrong group: shown first, and second."""
+    """The chances of the right query in comparisons of a right and a wrong group: shown first, and second."""
     found = []
     for pair in choice.comparisons:
         first, second = (one.right(one.candidates[choose_in(one.candidates, group) or 0].sql)

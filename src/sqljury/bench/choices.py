@@ -1,7 +1,8 @@
 """Other selectors on the candidates of a finished run: nothing is written again, each makes a file of its choices.
 
 ``choices-<selector>[-groups<N>][-first<K>][-<model>].jsonl`` in the run's folder holds a line a question, in the order
-they were chosen; the model is named where it is not the run's own. A line counts for the candidates it was made for only.
+they were chosen; the model is named where it is not the run's own. A line counts for the candidates it was made for
+only.
 """
 
 from __future__ import annotations
@@ -68,8 +69,9 @@ def select(
 
     With ``first`` only so many candidates of each question take part, those that were written first, as if the run
     had no more (MSc-SQL, Tables 2 and 3). Questions that the file has a choice for are left out. ``on_choice`` is told
-    how many choices there are, of how many, and the newest. Raises ``InputError`` for an unknown selector, ``DatasetError`` for a folder that holds no
-    run or is in use, ``CancelledError`` once ``cancel`` is set, and what the model raises.
+    how many choices there are, of how many, and the newest. Raises ``InputError`` for an unknown selector,
+    ``DatasetError`` for a folder that holds no run or is in use, ``CancelledError`` once ``cancel`` is set, and what
+    the model raises.
     """
     if part.selector not in SELECTORS:
         raise InputError(f"there is no selector {part.selector!r}; known are {', '.join(sorted(SELECTORS))}")

@@ -29,9 +29,9 @@ class Style:
 
     ``rows`` of the samples are shown below a table (all if None), never in the form ``mschema``; ``examples`` distinct
     values beside each column (if None, three in the form ``mschema`` and none in others), from rows that ``seed``
-    chooses, after those of ``near``, by table and column. ``comments`` are cut to so many characters, none at 0. ``types`` says what ``contents`` found. ``shuffle``
-    is the seed of an order of tables and columns, None keeps the database's. What meets ``question`` outlasts the
-    rest when the text must shrink.
+    chooses, after those that ``near`` has by table and column. ``comments`` are cut to so many characters, none at 0.
+    ``types`` says what ``contents`` found. ``shuffle`` is the seed of an order of tables and columns, None keeps the
+    database's. What meets ``question`` outlasts the rest when the text must shrink.
     """
 
     rows: int | None = None

@@ -65,7 +65,7 @@ def nearest(index: ValueIndex, keywords: Sequence[str], most: int) -> list[tuple
             known = scores.setdefault((match.table, match.column), {})
             known[match.value] = max(match.score, known.get(match.value, 0.0))
     return [
-        (table, column, tuple(sorted(known, key=lambda value: -known[value])[:most]))  # noqa: B023 - used at once
+        (table, column, tuple(sorted(known, key=lambda value: -known[value])[:most]))
         for (table, column), known in scores.items()
     ]
 
