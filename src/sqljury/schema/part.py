@@ -42,8 +42,8 @@ class LinkPart:
     """
 
     kind: LinkKind = ""
-    share: float = 1.0
-    samples: int = 3
-    temperature: float = 0.5
+    share: float = 0.8
+    samples: int = 1
+    temperature: float = 0.0
     model: str = ""
     whole: int = 0
