@@ -78,10 +78,10 @@ class Jury:
 
     def _ask(self, order: Sequence[int], queries: Sequence[Candidate]) -> tuple[dict[int, float], Cost]:
         """The probability of each query by its place in ``queries``, when they are shown in this order."""
-        conversation = _conversation([queries[at] for at in order], self.task)
+        asked = conversation([queries[at] for at in order], self.task)
         letters = LETTERS[: len(order)]
-        seed = derive_seed(self.work.seed, "critic", conversation[-1].content)
-        chances, cost = ask(conversation, letters, self.work, seed)
+        seed = derive_seed(self.work.seed, "critic", asked[-1].content)
+        chances, cost = ask(asked, letters, self.work, seed)
         return dict(zip(order, chances, strict=True)), cost
 
 
@@ -193,7 +193,8 @@ def _entry(letter: str, candidate: Candidate) -> str:
     return prompts.render("select/critic_query", letter=letter, sql=candidate.sql, result=shown(candidate.result))
 
 
-def _conversation(candidates: Sequence[Candidate], task: Task) -> list[Message]:
+def conversation(candidates: Sequence[Candidate], task: Task) -> list[Message]:
+    """What the judge is asked about these queries, of which the first is A; at most as many as there are letters."""
     text = prompts.render(
         "select/critic",
         schema=render(used(task.schema, [one.sql for one in candidates])).strip(),
