@@ -20,14 +20,14 @@ from statistics import mean
 from typing import Any
 
 from sqljury import Question, connect, recipes
-from sqljury.link import ask, keep, retrieved
+from sqljury.link import ask, keep, retrieved, scored
 from sqljury.llm.base import derive_seed
 from sqljury.llm.open import open_model
 from sqljury.prepare import Preparation
 from sqljury.schema.part import LinkPart
 from sqljury.schema.retrieve import Indexes
 from sqljury.schema.used import used
-from sqljury.types import Cost, Limits, Task
+from sqljury.types import Limits, Task
 from sqljury.work import Work
 
 SHARES = (0.9, 0.8, 0.7, 0.65, 0.6, 0.5)
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--split", default="train")
     parser.add_argument("--limit", type=int, default=40)
     parser.add_argument("--seed", type=int, default=3)
-    parser.add_argument("--samples", type=int, default=3)
+    parser.add_argument("--samples", type=int, default=3, help="replies put together; 0 for the greedy one alone")
     parser.add_argument("--temperature", type=float, default=0.5)
     parser.add_argument("--out", type=Path, help="a line a question; needed with a model")
     parser.add_argument("--model", help="the linker's model; the embedded one by default")
@@ -81,19 +81,17 @@ def _known(file: Path | None) -> dict[int, dict[str, Any]]:
 def _replies(task: Task, work: Work, samples: int, temperature: float) -> dict[str, Any]:
     """The places of the tables that the model names, greedily and in any of several replies; seconds of each call."""
     if len(task.schema.tables) == 1:
-        return {"greedy": [0], "union": [0], "seconds": [0.0, 0.0]}
-    greedy, cost = ask(task, LinkPart("model", samples=1, temperature=0.0), work)
-    union, more = ask(task, LinkPart("model", samples=samples, temperature=temperature), work)
-    return {"greedy": sorted(greedy), "union": sorted(union), "seconds": [_seconds(cost), _seconds(more)]}
-
-
-def _seconds(cost: Cost) -> float:
-    return round(cost.seconds, 1)
+        return {"greedy": [0], "union": [0], "seconds": []}
+    parts = {"greedy": LinkPart("model", samples=1, temperature=0.0)}
+    parts |= {"union": LinkPart("model", samples=samples, temperature=temperature)} if samples else {}
+    replies = {kind: ask(task, part, work) for kind, part in parts.items()}
+    seconds = [round(cost.seconds, 1) for _, cost in replies.values()]
+    return {**{kind: sorted(places) for kind, (places, _) in replies.items()}, "seconds": seconds}
 
 
 def _count(found: Found, task: Task, needed: set[str], line: Mapping[str, Sequence[int]], indexes: Indexes) -> None:
     """Add a question to the figures of every linker."""
-    scores = indexes.of(task.schema).scores(task.question.text).tables
+    scores = scored(task, indexes)
     for name, picked in _linkers(scores, line):
         kept = {table.name for table in keep(task.schema, picked, scores, indexes).tables}
         found.setdefault(name, []).append((len(needed), len(needed & kept), len(kept)))
@@ -103,7 +101,7 @@ def _linkers(scores: list[float], line: Mapping[str, Sequence[int]]) -> Iterator
     yield "all tables", set(range(len(scores)))
     for share in SHARES:
         yield f"retrieval, share {share:g}", retrieved(scores, share)
-    for kind in ("greedy", "union") if line else ():
+    for kind in sorted(line.keys() & {"greedy", "union"}):
         yield kind, set(line[kind])
         for share in (1.0, *SHARES[:-1]):
             yield f"{kind} and retrieval, share {share:g}", set(line[kind]) | retrieved(scores, share)

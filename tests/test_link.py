@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.db.base import Database
 from sqljury.errors import RecipeError
-from sqljury.link import link, read, reply_schema, written
+from sqljury.link import ask, link, read, reply_schema, written
 from sqljury.llm.base import Message
+from sqljury.llm.local import LocalModel
 from sqljury.prepare import Preparation
 from sqljury.recipes import FixPart, GeneratePart, Recipe
 from sqljury.schema.introspect import introspect
@@ -34,7 +35,7 @@ SCRIPT = """
     INSERT INTO book VALUES (1, 'Sea');
     INSERT INTO weather VALUES ('Monday', 0.5);
 """
-MODEL = LinkPart("model", samples=3, share=1.0)
+MODEL = LinkPart("model", samples=3, temperature=0.5, share=1.0)
 
 
 @pytest.fixture
@@ -67,7 +68,17 @@ def test_tables_of_all_replies_are_kept_with_those_that_join_them(db: Database) 
 def test_retrieval_adds_what_no_reply_names(db: Database) -> None:
     model = FakeModel(written(["author"]))
     assert "weather" in linked(db, "How much rain does the weather bring?", MODEL, model)
-    assert linked(db, "How much rain does the weather bring?", LinkPart("retrieval"), FakeModel([])) == ["weather"]
+    assert linked(db, "How much rain does the weather bring?", LinkPart("retrieval", share=1.0), FakeModel([])) == [
+        "weather"
+    ]
+
+
+def test_tables_that_hold_what_the_question_names_score_more(db: Database) -> None:
+    for question, table in (("Where is Ann?", "author"), ("Where is Sea?", "book")):
+        asked = Preparation(SchemaPart(values=6)).task(Question(question), db)
+        assert [hit[:2] for hit in asked.hits] == [(table, "name" if table == "author" else "title")]
+        schema, _ = link(asked, LinkPart("retrieval", share=1.0), Work(db, FakeModel([]), Limits(), 7), Indexes())
+        assert [one.name for one in schema.tables] == [table]
 
 
 def test_a_smaller_share_keeps_more(db: Database) -> None:
@@ -105,6 +116,14 @@ def test_what_is_written_can_be_read(db: Database) -> None:
     assert len(read(both, schema)) == 2
     assert len(read(both[: both.index("odd")], schema)) == 1  # cut off
     json.dumps(reply_schema(schema))
+
+
+@pytest.mark.weights
+def test_a_real_model_is_held_to_names_of_any_kind(db: Database, small_model: LocalModel) -> None:
+    work = Work(db, small_model, Limits(), 7)
+    named, cost = ask(task(db, "Which price is odd?"), LinkPart("model", samples=2, temperature=2.0), work)
+    assert named
+    assert cost.calls == 1
 
 
 def test_names_that_are_escaped_are_read() -> None:

@@ -105,6 +105,9 @@ def test_a_judge_that_prefers_a_place_decides_nothing(path: Path, place: int, co
     answer, choice, _ = judged(path, written, lambda shown: {list(shown)[place]: 1.0})
     assert answer.sql == number(0)  # votes stand
     assert choice.scores == pytest.approx((1 / count,) * count)
+    if place != -1 or count == 2:
+        means = [(one.first_shown_first + one.first_shown_second) / 2 for one in choice.comparisons]
+        assert means == pytest.approx([0.5] * len(means))
 
 
 def test_comparisons_tell_the_judge_from_its_bias(path: Path) -> None:

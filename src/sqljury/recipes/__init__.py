@@ -18,6 +18,7 @@ from sqljury.work import Data, Shown, TestKind, TestsPart
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),
     "schema.values": (0, 100),
+    "schema.examples": (0, 20),
     "link.share": (0, 1),
     "link.samples": (1, 64),
     "link.temperature": (0, 5),

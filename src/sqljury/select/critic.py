@@ -158,12 +158,17 @@ def orders(count: int) -> list[list[int]]:
 def _compared(
     numbers: tuple[int, int], first: int, second: int, asked: Sequence[tuple[list[int], Mapping[int, float]]]
 ) -> Comparison:
-    """Two of the queries against each other, by what each has of their joint probability: either way round."""
-    shares: dict[bool, list[float]] = {True: [], False: []}
+    """Two of the queries against each other, by what the first has of their probability: either way round.
+
+    Of several orders with the same one of them ahead the probabilities are added up first, so that one in which both
+    have next to none says next to nothing.
+    """
+    own, both = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
     for order, chances in asked:
-        both = chances[first] + chances[second]
-        shares[order.index(first) < order.index(second)].append(chances[first] / both if both else 0.5)
-    forwards, backwards = (sum(found) / len(found) for found in (shares[True], shares[False]))
+        ahead = order.index(first) < order.index(second)
+        own[ahead] += chances[first]
+        both[ahead] += chances[first] + chances[second]
+    forwards, backwards = (own[ahead] / both[ahead] if both[ahead] else 0.5 for ahead in (True, False))
     return Comparison(*numbers, forwards, backwards)
 
 
@@ -189,7 +194,7 @@ def _entry(letter: str, candidate: Candidate) -> str:
 
 
 def conversation(candidates: Sequence[Candidate], task: Task) -> list[Message]:
-    """What the model is asked of some queries, by letters in this order; at training as at inference."""
+    """What the judge is asked about these queries, of which the first is A; at most as many as there are letters."""
     text = prompts.render(
         "select/critic",
         schema=render(used(task.schema, [one.sql for one in candidates])).strip(),
