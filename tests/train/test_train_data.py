@@ -119,6 +119,10 @@ def test_gold_helps_where_nothing_is_right(train_run: Path, measured: list[Examp
     copied = [one for one in data_judged.sides(replayed, PLAIN, 0, parrot) if one.hint]
     assert [one.hint for one in copied] == ["gold"] * 6  # in other letters and blanks it is gold all the same
 
+    late = FakeModel(lambda call: ["SELECT 1", call.prompt.partition("rows:\n")[2].partition("\n")[0],
+                                   rewritten.format(call.prompt.partition("kind = '")[2][:3]), "SELECT 2"])  # fmt: skip
+    assert [one.hint for one in data_judged.sides(replayed, PLAIN, 0, late) if one.hint] == ["model"] * 6
+
     stubborn = FakeModel("SELECT 1")  # what is not right, is not learned from
     assert not [one for one in data_judged.sides(replayed, PLAIN, 0, stubborn) if one.hint]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqljury import prompts
-from sqljury.db.base import DEFAULT_LIMITS
+from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
 from sqljury.errors import ContextLengthError
 from sqljury.generate.direct import question, system
@@ -34,6 +34,8 @@ from sqljury.types import Candidate
 
 MOST_PAIRS: Final = 6
 """Of one question at most, drawn by the seed, so that hard questions do not crowd out the others."""
+HINTED: Final = 4
+"""Queries that the model writes with gold as a hint: of those that are right, the first that is no copy counts."""
 _HINTED: Final = Sampling(temperature=0.8, top_p=0.95, max_tokens=300, stop=STOP)
 
 
@@ -82,21 +84,29 @@ def _helped(found: Sides, part: SchemaPart, seed: int, model: LanguageModel | No
         gold = run_gold(db, one.gold)
         if model is None:
             return replace(found, right=(Candidate(one.gold, "gold", result=gold),), hint="gold")
-        task = Preparation(part).task(one.task.question, db)
-        asked = prompts.render("train/hint", question=question(task), gold=one.gold)
-        own = replace(_HINTED, seed=derive_seed(seed, "hint", one.id))
-        try:
-            reply = model.complete([system(task), Message("user", asked)], own)
-        except ContextLengthError:
+        own = None
+        for sql in _hinted(one, part, seed, model, db):
+            result = db.execute(EX.prepare(sql), DEFAULT_LIMITS)
+            if judge(gold, result, EX.ordered(one.gold)).correct:
+                own = sql
+                if _bare(sql) != _bare(one.gold):
+                    break
+        if own is None:
             return found
-        sql = extract_sql(reply.completions[0].text)
-        result = db.execute(EX.prepare(sql), DEFAULT_LIMITS) if sql else None
-        if result is None or not judge(gold, result, EX.ordered(one.gold)).correct:
-            return found
-        copied = _bare(sql) == _bare(one.gold)
-        return replace(
-            found, right=(Candidate(sql, "hinted", result=db.execute(sql)),), hint="gold" if copied else "model"
-        )
+        hint = "gold" if _bare(own) == _bare(one.gold) else "model"
+        return replace(found, right=(Candidate(own, "hinted", result=db.execute(own)),), hint=hint)
+
+
+def _hinted(one: Replayed, part: SchemaPart, seed: int, model: LanguageModel, db: Database) -> list[str]:
+    """What the model writes, ``HINTED`` times, when it is shown gold; nothing for a schema that is too long for it."""
+    task = Preparation(part).task(one.task.question, db)
+    asked = prompts.render("train/hint", question=question(task), gold=one.gold)
+    own = replace(_HINTED, seed=derive_seed(seed, "hint", one.id))
+    try:
+        reply = model.complete([system(task), Message("user", asked)], own, HINTED)
+    except ContextLengthError:
+        return []
+    return [sql for completion in reply.completions if (sql := extract_sql(completion.text))]
 
 
 def _bare(sql: str) -> str:
