@@ -94,8 +94,14 @@ def spider(
 @app.command("select")
 def select(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a finished run.")],
-    selector: Annotated[str, typer.Option(help="The way to choose: consistency, first, random, tournament, ...")],
+    selector: Annotated[
+        str, typer.Option(help="The way to choose: consistency, critic, tournament, first, random, ...")
+    ],
     groups: Annotated[int, typer.Option(min=0, max=256, help="Of how many of the largest groups; 0 for all.")] = 0,
+    weights: Annotated[
+        str, typer.Option(metavar="FILE", help="What `train light` wrote, for the selector light.")
+    ] = "",
+    first: Annotated[int, typer.Option(min=0, help="Among the first so many candidates; 0 for all.")] = 0,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     cache: CacheOption = False,
@@ -103,9 +109,12 @@ def select(
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
     from sqljury.bench import choices, folder
     from sqljury.cli.evaluate_run import data_of
+    from sqljury.errors import InputError
     from sqljury.llm.open import open_model
     from sqljury.recipes import SelectPart
 
+    if weights and selector != "light":
+        raise InputError("--weights are for --selector light; leave one of them out, or add the other")
     where = data or data_of(folder.described(run_dir), run_dir)
 
     def say(done: int, total: int, line: folder.Record | None) -> None:
@@ -115,8 +124,8 @@ def select(
             terminal.note(f"{run_dir} has {done} of {total} choices; going on")
 
     with interruptible() as cancel:
-        part = SelectPart(selector, groups)
-        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel)
+        part = SelectPart(selector, groups, weights=weights)
+        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, first=first)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 

@@ -1,0 +1,1 @@
+"""Training of the learned parts, and the sets they are trained on."""
