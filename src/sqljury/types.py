@@ -179,12 +179,12 @@ class Fix:
     """One repair of a candidate: the query before, why it needed one, and who repaired it.
 
     ``schema`` bound its names, ``dialect`` rewrote what another engine would take, ``values`` put stored values for
-    texts that a column does not have, ``model`` was asked again.
+    texts that a column does not have, ``model`` was asked again, and so it was where ``tests`` failed.
     """
 
     before: str
     reason: str
-    by: Literal["schema", "dialect", "values", "model"]
+    by: Literal["schema", "dialect", "values", "model", "tests"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class Choice:
     """The place of the chosen candidate, None when every candidate failed, and why it was chosen.
 
     ``scores`` are those of the groups that took part, by their numbers; empty where the selector has none. The
-    queries of each of ``tests`` are those of the groups, by their numbers.
+    queries of each of ``tests`` are those of the groups, by their numbers, and then those that refinement wrote.
     """
 
     index: int | None

@@ -156,6 +156,7 @@ _REPAIRS = {
     "dialect": "written in the database's dialect",
     "values": "values as the database has them",
     "model": "rewritten by the model",
+    "tests": "rewritten by the model for a test",
 }
 
 
