@@ -161,8 +161,10 @@ class Tried:
     """A test case and what each of some queries does there.
 
     ``queries``, ``results`` and ``passed`` go together, place by place; ``passed`` is None where nobody said what is
-    expected. ``how`` says where the rows come from (``drawn``, ``real``, ``mutated``, ``fuzzed`` or ``written``) and
-    ``by`` who said what is expected: ``model``, ``code``, or empty. ``code`` is the program that said it.
+    expected, and for a query that cannot be run here. ``how`` says where the rows come from (``drawn``, ``real``,
+    ``mutated``, ``fuzzed`` or ``written``) and ``by`` who said what is expected: ``model``, ``code``, or empty.
+    ``code`` is the program that said it. ``classes`` has for each query the place of the first that it does not differ
+    from here, whichever way ties fall; empty where that was not looked at.
     """
 
     case: TestCase
@@ -172,6 +174,15 @@ class Tried:
     how: str = ""
     by: str = ""
     code: str = ""
+    classes: tuple[int, ...] = ()
+
+    def differ(self, one: int, other: int) -> bool:
+        """Whether the queries at these places differ here, and not by luck as far as that was looked at."""
+        if not (self.results[one].ok and self.results[other].ok):
+            return False
+        if self.classes:
+            return self.classes[one] != self.classes[other]
+        return self.results[one].rows != self.results[other].rows
 
 
 @dataclass(frozen=True, slots=True)
