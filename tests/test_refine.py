@@ -79,20 +79,15 @@ def test_the_model_is_told_query_rows_program_and_both_results(db: Database) -> 
     *before, wrote, told = model.calls[0].messages
     assert [message.role for message in before] == ["system", "user"]
     assert wrote == ("assistant", ALL)
-    for part in (
-        "id | name | height\n1 | Dee | 181\n",
-        "name\nDee\nEve\n",
-        f"```python\n{PROGRAM}\n```",
-        "name\nDee\n\n",
-    ):
-        assert part in told.content
+    rows, actual, expected = 'id, name, height\n1, "Dee", 181\n', "2 rows\nDee\nEve\n", "1 row\nDee\n\n"
+    assert all(part in told.content for part in (rows, actual, expected, f"```python\n{PROGRAM}\n```"))
 
 
 def test_without_a_program_the_model_is_told_the_expected_rows_alone(db: Database) -> None:
     model = FakeModel([TALL])
     refined(db, model, a_test(db, ("Dee",), code=""))
     assert "python" not in model.calls[0].prompt
-    assert "The right answer on these rows is:\nname\nDee" in model.calls[0].prompt
+    assert "The right answer on these rows is:\n1 row\nDee" in model.calls[0].prompt
 
 
 @pytest.mark.parametrize("expected", [("Dee",), ("Eve",)])

@@ -37,6 +37,7 @@ from sqljury.llm.open import open_model
 from sqljury.prepare import Preparation
 from sqljury.questions import check_question
 from sqljury.recipes import GeneratePart, Recipe
+from sqljury.refine import Asking, by_tests
 from sqljury.replies import is_write
 from sqljury.schema.access import Access
 from sqljury.schema.describe import NO_NOTES, Notes, load
@@ -44,7 +45,9 @@ from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
 from sqljury.select import SELECTORS, TESTING
-from sqljury.select.consistency import agreed, decided, group
+from sqljury.select.base import groups
+from sqljury.select.consistency import agreed, decided, group, joined
+from sqljury.select.judge import spokesman
 from sqljury.testcases import TESTERS
 from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Task, Tried
 from sqljury.work import Work
@@ -56,6 +59,15 @@ class Progress(NamedTuple):
     step: str
     done: int
     total: int
+
+
+class Ready(NamedTuple):
+    """A question made ready for the steps of a recipe; ``shown`` is the task as one part of the recipe shows it."""
+
+    task: Task
+    work: Work
+    clock: Clock
+    shown: Callable[[GeneratePart], Task]
 
 
 def _silent(_: Progress) -> None:
@@ -94,6 +106,9 @@ class Pipeline:
         if self.recipe.select.selector in TESTING and not self.recipe.tests.kind:
             named = f"recipe {self.recipe.name}: the selector {self.recipe.select.selector} chooses by tests"
             raise RecipeError(f'{named}; add [tests] with kind = "suite" or "agents"')
+        if self.recipe.refine.rounds and not self.recipe.tests.kind:
+            named = f"recipe {self.recipe.name}: [refine] writes queries again that fail their tests"
+            raise RecipeError(f'{named}; add [tests] with kind = "agents" or "suite"')
         if self.recipe.select.judge and self.judge is None:
             named = f"recipe {self.recipe.name} names the judge {self.recipe.select.judge!r}"
             raise RecipeError(f"{named}; give Pipeline that model as judge, or use Pipeline.from_recipe")
@@ -132,29 +147,48 @@ class Pipeline:
         tables, ``NotesError`` for notes on what it does not have, ``NoAnswerError`` when no candidate ran,
         ``CancelledError`` once ``cancel`` is set, and what the model raises.
         """
+        ready = self.ready(question, db, seed=seed, progress=progress, cancel=cancel, notes=notes)
+        grouped = self.candidates(ready, progress)
+        progress(Progress("choosing", 0, 1))
+        choice = self._select(grouped, ready)
+        if choice.index is None:
+            raise NoAnswerError(_why_none(grouped), grouped, ready.clock.total())
+        grouped, choice = self._refine(grouped, choice, ready, progress)
+        return self._answered(question, grouped, choice, ready.clock.total(), tuple(ready.clock.steps))
+
+    def ready(
+        self,
+        question: Question,
+        db: Database,
+        *,
+        seed: int = 0,
+        progress: Callable[[Progress], None] = _silent,
+        cancel: threading.Event | None = None,
+        notes: Notes = NO_NOTES,
+    ) -> Ready:
+        """What the steps of the recipe work with on this question; its clock runs from here on.
+
+        Raises what ``answer`` raises before anything is written.
+        """
         started = time.perf_counter()
         check_question(question)
         progress(Progress("reading the schema", 0, 1))
         keywords, asking = self._keywords(question, seed, cancel)
         prepared = Preparation(self.recipe.schema, self.indexes)
         task = prepared.task(question, db, notes, keywords, lambda *done: progress(Progress(*done)), cancel)
+        clock = Clock(self.allowance, started)
+        clock.spend("keywords", asking)
         work = self._work(question, db, seed, cancel)
         if self.recipe.fix.values:
             work = replace(work, values=cache(lambda: prepared.index(db, introspect(db), cancel=cancel)))
-        clock = Clock(self.allowance, started)
-        clock.spend("keywords", asking)
-        candidates = self._generate(
-            task, work, clock, lambda part: prepared.reshown(task, db, part.form, part.order), progress
-        )
-        _check_execution(question, candidates)
-        candidates = self._fix(candidates, task, work, clock, progress)
-        grouped = group(candidates)
-        progress(Progress("choosing", 0, 1))
-        choice = self._select(grouped, task, self._testing(task, work, clock, progress), clock)
-        cost = clock.total()
-        if choice.index is None:
-            raise NoAnswerError(_why_none(grouped), grouped, cost)
-        return self._answered(question, grouped, choice, cost, tuple(clock.steps))
+        work = self._testing(task, work, clock, progress)
+        return Ready(task, work, clock, lambda part: prepared.reshown(task, db, part.form, part.order))
+
+    def candidates(self, ready: Ready, progress: Callable[[Progress], None] = _silent) -> tuple[Candidate, ...]:
+        """The recipe's queries, run, repaired and grouped; raises what ``answer`` raises, but no ``NoAnswerError``."""
+        written = self._generate(ready, progress)
+        _check_execution(ready.task.question, written)
+        return group(self._fix(written, ready.task, ready.work, ready.clock, progress))
 
     def choose(
         self,
@@ -171,13 +205,15 @@ class Pipeline:
         Nothing is written nor repaired: it is the last step of ``answer`` alone. Raises what ``answer`` raises, but no
         ``NoAnswerError``.
         """
-        keywords, _ = self._keywords(question, seed, cancel)
-        task = Preparation(self.recipe.schema, self.indexes).task(question, db, notes, keywords, cancel=cancel)
+        ready = self.ready(question, db, seed=seed, cancel=cancel, notes=notes)
         ran = map_threads(lambda one: replace(one, result=self._run(one.sql, db, cancel)), candidates, cancel)
         grouped = group(ran)
-        clock = Clock(self.allowance, time.perf_counter())
-        work = self._testing(task, self._work(question, db, seed, cancel), clock, _silent)
-        return grouped, self._select(grouped, task, work, clock)
+        return grouped, self._select(grouped, ready)
+
+    def asking(self, ready: Ready) -> Asking:
+        """How this recipe's model is asked again for a query."""
+        most = max(part.max_tokens for part in self.recipe.generate)
+        return Asking(messages(ready.task), ready.task, ready.work, most)
 
     def _work(self, question: Question, db: Database, seed: int, cancel: threading.Event | None) -> Work:
         return Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
@@ -207,15 +243,9 @@ class Pipeline:
             return None, Cost()
         return by_model(question, self.model, derive_seed(seed, question.id or question.text, "keywords"), cancel)
 
-    def _generate(
-        self,
-        task: Task,
-        work: Work,
-        clock: Clock,
-        shown: Callable[[GeneratePart], Task],
-        progress: Callable[[Progress], None],
-    ) -> list[Candidate]:
+    def _generate(self, ready: Ready, progress: Callable[[Progress], None]) -> list[Candidate]:
         """Candidates, run and repaired without the model, part by part until they agree or the allowance is spent."""
+        task, work, clock, shown = ready
         total = sum(part.samples for part in self.recipe.generate)
         stop = self.recipe.stop
         candidates: list[Candidate] = []
@@ -304,13 +334,31 @@ class Pipeline:
             hinted=self.recipe.fix.hints,
         )
 
-    def _select(self, grouped: tuple[Candidate, ...], task: Task, work: Work, clock: Clock) -> Choice:
+    def _select(self, grouped: tuple[Candidate, ...], ready: Ready) -> Choice:
         """By votes alone once the allowance is spent."""
-        name = "consistency" if clock.over() else self.recipe.select.selector
-        judging = replace(work, model=self.judge or self.model)
-        choice = SELECTORS[name](self.recipe.select.groups)(grouped, task, judging)
-        clock.spend("tests" if choice.tests else "select", choice.cost)
+        name = "consistency" if ready.clock.over() else self.recipe.select.selector
+        judging = replace(ready.work, model=self.judge or self.model)
+        choice = SELECTORS[name](self.recipe.select.groups)(grouped, ready.task, judging)
+        ready.clock.spend("tests" if choice.tests else "select", choice.cost)
         return choice
+
+    def _refine(
+        self, grouped: tuple[Candidate, ...], choice: Choice, ready: Ready, progress: Callable[[Progress], None]
+    ) -> tuple[tuple[Candidate, ...], Choice]:
+        """The chosen query put to its tests, and written again where it fails them; then it is one candidate more."""
+        if not self.recipe.refine.rounds or choice.index is None or ready.clock.over():
+            return grouped, choice
+        tests, best = choice.tests, grouped[choice.index]
+        if not tests and ready.work.tests is not None:
+            tests, spent = ready.work.tests([grouped[spokesman(grouped, one)].sql for one in groups(grouped)])
+            ready.clock.spend("tests", spent)
+        progress(Progress("refining the query", 0, 1))
+        refined = by_tests(best, tests, self.asking(ready), self.recipe.refine)
+        ready.clock.spend("refine", refined.cost)
+        choice = replace(choice, tests=refined.tests)
+        if refined.candidate is best:
+            return grouped, choice
+        return joined(grouped, refined.candidate), replace(choice, index=len(grouped))
 
     def _answered(
         self,

@@ -15,12 +15,11 @@ from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes import RefinePart
 from sqljury.replies import STOP, extract_sql
 from sqljury.schema.text import cell_text, plain
+from sqljury.select.judge import shown
 from sqljury.testcases.again import again
-from sqljury.types import Candidate, Cost, Fix, Result, Row, Task, TestCase, Tried
+from sqljury.testcases.shown import show
+from sqljury.types import Candidate, Cost, Fix, Result, Task, Tried
 from sqljury.work import Work
-
-ROWS: Final = 12
-"""Rows of a table or a result that the model is shown."""
 
 CODE_LINES: Final = 60
 _LINE_CHARACTERS: Final = 200
@@ -70,7 +69,7 @@ def by_tests(candidate: Candidate, tests: Sequence[Tried], asking: Asking, part:
             break
         seen.add(revised.sql)
         told, latest = trail.review(revised), revised
-        if told is None and not _worse(revised, candidate):
+        if told is None and trail.mended(candidate, revised) and not _worse(revised, candidate):
             return Refined(
                 _kept(candidate, revised, Fix(candidate.sql, trail.reason, "tests")), trail.tests, cost, rounds
             )
@@ -119,15 +118,6 @@ def passes(sql: str, tests: Sequence[Tried], sure: float) -> tuple[int, int]:
     return sum(one is True for one in said), sum(one is not None for one in said)
 
 
-def result_lines(result: Result) -> str:
-    """A result as lines of data: its columns and first rows, or that it failed."""
-    if result.error is not None:
-        return f"an error: {plain(result.error, _LINE_CHARACTERS)}"
-    if not result.rows:
-        return "no rows"
-    return "\n".join(_lines(result.columns, result.rows))
-
-
 class _Trail:
     """The tests, and what each query written so far does on them."""
 
@@ -146,18 +136,23 @@ class _Trail:
                 return self._failed(one, candidate.sql)
         return None
 
+    def mended(self, candidate: Candidate, revised: Candidate) -> bool:
+        """Whether the revised query passes every test that the first one fails; one that cannot run there does not."""
+        failed = [one for one in self.tests if counts(one, self._sure) and _said(one, candidate.sql) is False]
+        return all(_said(one, revised.sql) for one in failed)
+
     def _failed(self, tried: Tried, sql: str) -> str:
         assert tried.case.expected is not None
         actual, expected = tried.results[tried.queries.index(sql)], tried.case.expected
         self.reason = self.reason or f"a test returned {_short(actual)}, expected was {_short(expected)}"
-        shown = {
-            "rows": _rows(tried.case),
-            "actual": result_lines(actual),
-            "expected": result_lines(expected),
+        parts = {
+            "rows": show(tried.case, "csv"),
+            "actual": _result(actual),
+            "expected": _result(expected),
         }
         if not tried.code:
-            return prompts.render("refine/rows", **shown)
-        return prompts.render("refine/code", **shown, code=_program(tried.code))
+            return prompts.render("refine/rows", **parts)
+        return prompts.render("refine/code", **parts, code=_program(tried.code))
 
 
 def _revised(candidate: Candidate, told: str, asking: Asking, number: int) -> tuple[Candidate | None, Cost]:
@@ -199,6 +194,7 @@ def _with(tried: Tried, sql: str) -> Tried:
         queries=(*tried.queries, *more.queries),
         results=(*tried.results, *more.results),
         passed=(*tried.passed, *more.passed),
+        classes=(),
     )
 
 
@@ -206,19 +202,8 @@ def _said(tried: Tried, sql: str) -> bool | None:
     return tried.passed[tried.queries.index(sql)] if sql in tried.queries else None
 
 
-def _rows(case: TestCase) -> str:
-    """The small database: a line for the columns of each table, then its rows."""
-    parts = []
-    for table, rows in zip(case.schema.tables, case.rows, strict=True):
-        columns = tuple(column.name for column in table.columns)
-        lines = _lines(columns, rows) if rows else [*_lines(columns, ()), "no rows"]
-        parts.append("\n".join([f"{plain(table.name, _LINE_CHARACTERS)}:", *lines]))
-    return "\n".join(parts)
-
-
-def _lines(columns: Sequence[str], rows: Sequence[Row]) -> list[str]:
-    shown = [" | ".join(map(cell_text, row)) for row in (columns, *rows[:ROWS])]
-    return shown if len(rows) <= ROWS else [*shown, f"and {len(rows) - ROWS} more rows"]
+def _result(result: Result) -> str:
+    return shown(result) if result.error is None else f"an error: {plain(result.error, _LINE_CHARACTERS)}"
 
 
 def _program(code: str) -> str:
