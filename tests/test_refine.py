@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from sqljury import FakeModel, connect
+from sqljury import FakeModel, Pipeline, connect, recipes
+from sqljury.clock import Allowance
 from sqljury.db.base import Database
+from sqljury.errors import RecipeError
 from sqljury.generate.direct import messages
+from sqljury.llm.fake import Call
 from sqljury.recipes import RefinePart
 from sqljury.refine import Asking, Refined, by_errors, by_looking, by_tests, passes
 from sqljury.schema.introspect import introspect
@@ -20,6 +23,7 @@ from sqljury.work import Work
 
 ALL = "SELECT name FROM person"
 TALL = "SELECT name FROM person WHERE height > 180"
+SHORT = "SELECT name FROM person WHERE height < 180"
 TALLER = "SELECT name FROM person WHERE height > 185"
 NONE = "SELECT name FROM person WHERE height > 300"
 BROKEN = "SELECT nome FROM persona"
@@ -176,3 +180,69 @@ def test_errors_alone_never_doubt_a_query_that_finds_something(db: Database) -> 
     found = by_errors(candidate(db, BROKEN), asking(db, model), 3)
     assert (found.candidate.sql, found.rounds) == (TALL, 2)
     assert "no such table" in model.calls[0].messages[-1].content
+
+
+SUITE = """
+[[generate]]
+samples = 2
+temperature = 1.0
+[tests]
+kind = "suite"
+shots = 0
+[refine]
+rounds = 2
+"""
+
+
+def answering(expected: str, *queries: str) -> FakeModel:
+    """Writes these queries in turn, and always expects the same of a small database."""
+    left = list(queries)
+
+    def say(call: Call) -> str | list[str]:
+        if not call.messages[0].content.startswith("You write SQLite"):
+            return expected
+        return [left.pop(0) for _ in range(call.n)]
+
+    return FakeModel(say)
+
+
+def test_the_pipeline_shows_the_refined_query_as_a_candidate_of_its_own(db: Database) -> None:
+    model = answering('"Ann"\n"Cy"', SHORT, SHORT, TALL)
+    found = Pipeline(recipes.parse("refining", SUITE), model).answer(Question("Who is tall?"), db)
+    assert (found.sql, found.rows) == (TALL, (("Ann",), ("Cy",)))
+    assert [(one.sql, one.group) for one in found.candidates] == [(SHORT, 0), (SHORT, 0), (TALL, 1)]
+    assert found.confidence == pytest.approx(1 / 3)
+    assert found.choice is not None
+    assert found.choice.index == 2
+    assert [(test.queries, test.passed) for test in found.choice.tests] == [((SHORT, TALL), (False, True))]
+    assert [step for step, _ in found.steps] == ["1 direct", "tests", "refine"]
+    assert found.cost.calls == 3
+
+
+def test_the_pipeline_keeps_its_choice_where_nothing_better_comes(db: Database) -> None:
+    model = answering('"Ann"\n"Cy"', SHORT, SHORT, ALL, NONE)
+    found = Pipeline(recipes.parse("refining", SUITE), model).answer(Question("Who is tall?"), db)
+    assert (found.sql, found.confidence, len(found.candidates)) == (SHORT, 1.0, 2)
+    assert found.choice is not None
+    assert found.choice.tests[0].queries == (SHORT, ALL, NONE)
+
+
+def test_a_query_beyond_what_the_test_holds_is_not_kept(db: Database) -> None:
+    """A suite has only the columns that candidates use; a test says nothing of a query that needs another."""
+    model = answering('"Ann"\n"Cy"', ALL, ALL, TALL)
+    found = Pipeline(recipes.parse("refining", SUITE), model).answer(Question("Who is tall?"), db)
+    assert found.sql == ALL
+    assert found.choice is not None
+    assert found.choice.tests[0].passed == (False, None)
+
+
+def test_a_spent_allowance_leaves_the_choice_alone(db: Database) -> None:
+    model = answering('"Ann"', SHORT, SHORT)
+    pipeline = Pipeline(recipes.parse("refining", SUITE), model, allowance=Allowance(tokens=1))
+    found = pipeline.answer(Question("Who is tall?"), db)
+    assert (found.sql, found.cost.calls) == (SHORT, 1)
+
+
+def test_refinement_without_tests_is_no_recipe() -> None:
+    with pytest.raises(RecipeError, match=r"refining: \[refine\] .* add \[tests\]"):
+        Pipeline(recipes.parse("refining", "[refine]\nrounds = 1"), FakeModel("SELECT 1"))
