@@ -396,17 +396,18 @@ def _check_execution(question: Question, candidates: Sequence[Candidate]) -> Non
         )
     if any(candidate.result.ok for candidate in candidates):
         return
-    for kind, error in _UNUSABLE.items():
+    for kind, error in UNUSABLE.items():
         for candidate in candidates:
             if error_kind(candidate.result) == kind:
                 raise error(str(candidate.result.error).removeprefix(f"{kind}: "))
 
 
-_UNUSABLE: dict[str, type[SqljuryError]] = {
+UNUSABLE: dict[str, type[SqljuryError]] = {
     "cancelled": CancelledError,
     "locked": DatabaseLockedError,
     "database": DatabaseError,
 }
+"""Errors of a query that are not its own fault, by ``error_kind``."""
 
 
 def _why_none(candidates: tuple[Candidate, ...]) -> str:
