@@ -184,6 +184,24 @@ class Tried:
             return self.classes[one] != self.classes[other]
         return self.results[one].rows != self.results[other].rows
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for JSON; tables by their names."""
+        return {
+            "tables": {
+                table.name: {"columns": [column.name for column in table.columns], "rows": _plain_rows(rows)}
+                for table, rows in zip(self.case.schema.tables, self.case.rows, strict=True)
+            },
+            "queries": list(self.queries),
+            "results": [_result_dict(result) for result in self.results],
+            "passed": list(self.passed),
+            "classes": list(self.classes),
+            "expected": None if self.case.expected is None else _result_dict(self.case.expected),
+            "sureness": round(self.case.sureness, 4),
+            "how": self.how,
+            "by": self.by,
+            "code": self.code,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Fix:
@@ -291,7 +309,7 @@ class Answer:
             "question": self.question.text,
             "sql": self.sql,
             "columns": list(self.columns),
-            "rows": [[_plain(cell) for cell in row] for row in self.rows],
+            "rows": _plain_rows(self.rows),
             "truncated": self.truncated,
             "confidence": round(self.confidence, 4),
             "candidates": [_candidate_dict(candidate, self.candidates) for candidate in self.candidates],
@@ -336,6 +354,14 @@ def _plain(cell: Any) -> Any:
     return cell
 
 
+def _plain_rows(rows: tuple[Row, ...]) -> list[list[Any]]:
+    return [[_plain(cell) for cell in row] for row in rows]
+
+
+def _result_dict(result: Result) -> dict[str, Any]:
+    return {"columns": list(result.columns), "rows": _plain_rows(result.rows), "error": result.error}
+
+
 def _candidate_dict(candidate: Candidate, among: tuple[Candidate, ...]) -> dict[str, Any]:
     group = candidate.group
     return {
@@ -362,7 +388,13 @@ def _choice_dict(choice: Choice | None) -> dict[str, Any] | None:
         for one in choice.comparisons
     ]
     scores = [round(score, 4) for score in choice.scores]
-    return {"selector": choice.selector, "candidate": choice.index, "scores": scores, "comparisons": comparisons}
+    return {
+        "selector": choice.selector,
+        "candidate": choice.index,
+        "scores": scores,
+        "comparisons": comparisons,
+        "tests": [test.to_dict() for test in choice.tests],
+    }
 
 
 def _cost_dict(cost: Cost) -> dict[str, Any]:

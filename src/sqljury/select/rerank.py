@@ -41,7 +41,9 @@ def _selector(name: str, most: int, weight: Callable[[Tried], float], *, by_vote
             tests, cost = work.tests([candidates[place].sql for place in best])
         if all(passed is None for test in tests for passed in test.passed):
             return Choice(best[0], name, (0.0,) * len(best), (), cost, tests)
-        scores = tuple(round(sum(weight(test) for test in tests if test.passed[at]), 9) for at in range(len(best)))
+        scores = tuple(
+            round(sum((weight(test) for test in tests if test.passed[at]), 0.0), 9) for at in range(len(best))
+        )
         likeliest = [max(_logprob(candidates[place]) for place in members(candidates, one)) for one in taking_part]
         winner = max(range(len(best)), key=lambda at: (scores[at], 0.0 if by_votes else likeliest[at], -at))
         return Choice(best[winner], name, scores, (), cost, tests)
