@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
-from sqljury import recipes
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
 from sqljury.db.connect import connect
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError
@@ -119,11 +118,11 @@ def check(
         pipeline = Pipeline.from_recipe(recipe, model, limits, open_model)
         if pipeline.judge is not None and pipeline.judge is not model:
             stack.callback(getattr(pipeline.judge, "close", lambda: None))
-        pipeline = replace(pipeline, recipe=testing(pipeline.recipe, tests))
+        pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, tests))
         return checked(pipeline, asked, sql, database, seed=seed, notes=known)
 
 
-def testing(recipe: Recipe, kind: TestKind = "") -> Recipe:
+def with_tests(recipe: Recipe, kind: TestKind = "") -> Recipe:
     """The recipe with tests of this kind, its own where that is empty, and a suite where it has none either."""
     return replace(recipe, tests=replace(recipe.tests, kind=kind or recipe.tests.kind or "suite"))
 
@@ -150,11 +149,11 @@ def checked(
     """
     if not sql.strip():
         raise InputError("there is no query to check; give one with --sql")
-    ready = pipeline.ready(question, db, seed=seed, progress=progress, cancel=cancel, notes=notes)
     given = Candidate(sql, "given", result=db.execute(sql, pipeline.limits, cancel))
     if (kind := error_kind(given.result)) in _UNUSABLE:
         assert kind is not None
         raise _UNUSABLE[kind](f"the query: {str(given.result.error).removeprefix(f'{kind}: ')}")
+    ready = pipeline.ready(question, db, seed=seed, progress=progress, cancel=cancel, notes=notes)
     written = pipeline.candidates(ready, progress)
     found = _failing(given, written) if kind else _tested(given, written, ready, pipeline, progress)
     passed, said = passes(sql, found.tests, pipeline.recipe.refine.sure)
@@ -246,8 +245,3 @@ def _of(passed: int, said: int) -> str:
     if said == 1:
         return "the test" if passed else "no test"
     return f"all {said} tests" if passed == said else f"{passed} of {said} tests"
-
-
-def load_recipe(name: str, kind: TestKind = "") -> Recipe:
-    """A recipe by name or path, with tests; raises ``RecipeError``."""
-    return testing(recipes.load(name), kind)

@@ -192,10 +192,10 @@ class Tried:
                 for table, rows in zip(self.case.schema.tables, self.case.rows, strict=True)
             },
             "queries": list(self.queries),
-            "results": [_result_dict(result) for result in self.results],
+            "results": [result_dict(result) for result in self.results],
             "passed": list(self.passed),
             "classes": list(self.classes),
-            "expected": None if self.case.expected is None else _result_dict(self.case.expected),
+            "expected": None if self.case.expected is None else result_dict(self.case.expected),
             "sureness": round(self.case.sureness, 4),
             "how": self.how,
             "by": self.by,
@@ -313,9 +313,9 @@ class Answer:
             "truncated": self.truncated,
             "confidence": round(self.confidence, 4),
             "candidates": [_candidate_dict(candidate, self.candidates) for candidate in self.candidates],
-            "cost": _cost_dict(self.cost),
+            "cost": cost_dict(self.cost),
             "choice": _choice_dict(self.choice),
-            "steps": [{"step": step, **_cost_dict(cost)} for step, cost in self.steps],
+            "steps": [{"step": step, **cost_dict(cost)} for step, cost in self.steps],
         }
 
     def to_pandas(self) -> Any:
@@ -358,7 +358,8 @@ def _plain_rows(rows: tuple[Row, ...]) -> list[list[Any]]:
     return [[_plain(cell) for cell in row] for row in rows]
 
 
-def _result_dict(result: Result) -> dict[str, Any]:
+def result_dict(result: Result) -> dict[str, Any]:
+    """A result as JSON has it."""
     return {"columns": list(result.columns), "rows": _plain_rows(result.rows), "error": result.error}
 
 
@@ -397,7 +398,8 @@ def _choice_dict(choice: Choice | None) -> dict[str, Any] | None:
     }
 
 
-def _cost_dict(cost: Cost) -> dict[str, Any]:
+def cost_dict(cost: Cost) -> dict[str, Any]:
+    """A cost as JSON has it."""
     return {
         "calls": cost.calls,
         "prompt_tokens": cost.prompt_tokens,
