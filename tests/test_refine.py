@@ -15,7 +15,7 @@ from sqljury.errors import RecipeError
 from sqljury.generate.direct import messages
 from sqljury.llm.fake import Call
 from sqljury.recipes import RefinePart
-from sqljury.refine import Asking, Refined, by_errors, by_looking, by_tests, passes
+from sqljury.refine import Asking, Refined, by_errors, by_looking, by_tests, passes, placed
 from sqljury.schema.introspect import introspect
 from sqljury.testcases.again import again
 from sqljury.types import Candidate, Limits, Question, Result, Row, Task, TestCase, Tried
@@ -224,7 +224,17 @@ def test_the_pipeline_keeps_its_choice_where_nothing_better_comes(db: Database) 
     found = Pipeline(recipes.parse("refining", SUITE), model).answer(Question("Who is tall?"), db)
     assert (found.sql, found.confidence, len(found.candidates)) == (SHORT, 1.0, 2)
     assert found.choice is not None
-    assert found.choice.tests[0].queries == (SHORT, ALL, NONE)
+    assert [(test.queries, test.passed) for test in found.choice.tests] == [((SHORT,), (False,))]
+
+
+def test_a_refined_query_stands_in_the_tests_where_its_group_does(db: Database) -> None:
+    """Failed attempts before it do not move it; one with the result of a group speaks for that group."""
+    tests = again(a_test(db, ("Dee",)), [ALL, SHORT]), again(a_test(db, ("Dee",)), [ALL, SHORT])
+    found = refined(db, FakeModel([TALLER, TALL]), *tests)
+    assert found.tests[0].queries == (ALL, SHORT, TALLER, TALL)
+    assert [one.queries for one in placed(tests, found, 2)] == [(ALL, SHORT, TALL)] * 2
+    assert [one.passed for one in placed(tests, found, 0)] == [(True, False)] * 2
+    assert placed(tests, found, 3) == tests
 
 
 def test_a_query_beyond_what_the_test_holds_is_not_kept(db: Database) -> None:
@@ -233,7 +243,7 @@ def test_a_query_beyond_what_the_test_holds_is_not_kept(db: Database) -> None:
     found = Pipeline(recipes.parse("refining", SUITE), model).answer(Question("Who is tall?"), db)
     assert found.sql == ALL
     assert found.choice is not None
-    assert found.choice.tests[0].passed == (False, None)
+    assert found.choice.tests[0].passed == (False,)
 
 
 def test_a_spent_allowance_leaves_the_choice_alone(db: Database) -> None:

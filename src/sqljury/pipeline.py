@@ -37,7 +37,7 @@ from sqljury.llm.open import open_model
 from sqljury.prepare import Preparation
 from sqljury.questions import check_question
 from sqljury.recipes import GeneratePart, Recipe
-from sqljury.refine import Asking, by_tests
+from sqljury.refine import Asking, by_tests, placed
 from sqljury.replies import is_write
 from sqljury.schema.access import Access
 from sqljury.schema.describe import NO_NOTES, Notes, load
@@ -355,10 +355,12 @@ class Pipeline:
         progress(Progress("refining the query", 0, 1))
         refined = by_tests(best, tests, self.asking(ready), self.recipe.refine)
         ready.clock.spend("refine", refined.cost)
-        choice = replace(choice, tests=refined.tests)
         if refined.candidate is best:
-            return grouped, choice
-        return joined(grouped, refined.candidate), replace(choice, index=len(grouped))
+            return grouped, replace(choice, tests=tests)
+        more = joined(grouped, refined.candidate)
+        own = more[-1].group
+        assert own is not None  # only what runs takes the place of another
+        return more, replace(choice, index=len(grouped), tests=placed(tests, refined, own))
 
     def _answered(
         self,

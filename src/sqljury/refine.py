@@ -118,6 +118,28 @@ def passes(sql: str, tests: Sequence[Tried], sure: float) -> tuple[int, int]:
     return sum(one is True for one in said), sum(one is not None for one in said)
 
 
+def placed(before: Sequence[Tried], refined: Refined, group: int) -> tuple[Tried, ...]:
+    """The tests as they were before, whose queries go by groups, with the refined query in the place of its group.
+
+    Without it where groups before that were not tested, so that places go on meaning groups.
+    """
+    sql = refined.candidate.sql
+    return tuple(_placed(one, after, sql, group) for one, after in zip(before, refined.tests, strict=True))
+
+
+def _placed(before: Tried, after: Tried, sql: str, group: int) -> Tried:
+    if sql not in after.queries or group > len(before.queries):
+        return before
+    order = list(range(len(before.queries)))
+    order[group : group + 1] = [after.queries.index(sql)]
+    return replace(
+        after,
+        queries=tuple(after.queries[place] for place in order),
+        results=tuple(after.results[place] for place in order),
+        passed=tuple(after.passed[place] for place in order),
+    )
+
+
 class _Trail:
     """The tests, and what each query written so far does on them."""
 

@@ -270,7 +270,7 @@ class Choice:
     """The place of the chosen candidate, None when every candidate failed, and why it was chosen.
 
     ``scores`` are those of the groups that took part, by their numbers; empty where the selector has none. The
-    queries of each of ``tests`` are those of the groups, by their numbers, and then those that refinement wrote.
+    queries of each of ``tests`` are those of the groups, by their numbers.
     """
 
     index: int | None
