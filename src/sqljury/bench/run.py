@@ -111,14 +111,15 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
     except UNANSWERED as error:
         tried = error.candidates if isinstance(error, NoAnswerError) else ()
         cost = error.cost if isinstance(error, NoAnswerError) else None
-        return {**record, "sql": "", "error": str(error), **_evidence(tried, cost or Cost())}
-    evidence = _evidence(found.candidates, found.cost)
-    evidence["steps"] = {step: asdict(cost) for step, cost in found.steps}
-    evidence["choice"] = None if found.choice is None else kept(found.choice)
-    return {**record, "sql": found.sql, "error": None, "confidence": found.confidence, **evidence}
+        return {**record, "sql": "", "error": str(error), **evidence(tried, cost or Cost())}
+    made = evidence(found.candidates, found.cost)
+    made["steps"] = {step: asdict(cost) for step, cost in found.steps}
+    made["choice"] = None if found.choice is None else kept(found.choice)
+    return {**record, "sql": found.sql, "error": None, "confidence": found.confidence, **made}
 
 
-def _evidence(candidates: tuple[Candidate, ...], cost: Cost) -> Record:
+def evidence(candidates: tuple[Candidate, ...], cost: Cost) -> Record:
+    """Candidates and cost as a line keeps them."""
     return {"candidates": [_candidate(candidate) for candidate in candidates], "cost": asdict(cost)}
 
 
