@@ -27,8 +27,9 @@ from sqljury.schema.introspect import introspect
 from sqljury.select.base import groups
 from sqljury.select.consistency import agree, choose
 from sqljury.select.judge import spokesman
-from sqljury.types import Candidate, Cost, Limits, Question, Result, Tried, cost_dict, result_dict
+from sqljury.types import Candidate, Cost, Limits, Question, Result, Tried
 from sqljury.work import TestKind
+from sqljury.written import cost_dict, result_dict
 
 Verdict = Literal["right", "wrong", "unclear"]
 

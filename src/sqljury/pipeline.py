@@ -50,6 +50,7 @@ from sqljury.select.consistency import agreed, decided, group, joined
 from sqljury.select.judge import spokesman
 from sqljury.testcases import TESTERS
 from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Task, Tried
+from sqljury.verify import verified
 from sqljury.work import Work
 
 
@@ -433,6 +434,7 @@ def ask(
     allowance: Allowance = UNLIMITED,
     notes: Notes | str | os.PathLike[str] = NO_NOTES,
     access: Access | None = None,
+    verify: bool = False,
 ) -> Answer:
     """Answer one question on a database, given as a path, a URL, or what ``connect`` returned.
 
@@ -442,7 +444,8 @@ def ask(
     ``model`` is a model or the name of one, by default the embedded one, which is loaded for this call and freed
     after it: for many questions, open the model once with ``open_model`` and pass it.
     ``allowance`` is what the question may take; the best of what there is then is the answer.
-    ``access`` says which tables and columns may be seen. Raises what ``Pipeline.answer``, ``connect``, ``guard`` and
+    ``access`` says which tables and columns may be seen. With ``verify`` the answer shows some rows on which its query
+    and the best other one differ, see ``verify.verified``. Raises what ``Pipeline.answer``, ``connect``, ``guard`` and
     ``open_model`` raise.
     """
     asked = Question(question, evidence)
@@ -458,4 +461,5 @@ def ask(
         pipeline = replace(Pipeline.from_recipe(recipe, model, limits, open_model), allowance=allowance)
         if pipeline.judge is not model:
             stack.callback(getattr(pipeline.judge, "close", _nothing))
-        return pipeline.answer(asked, database, seed=seed, notes=known)
+        answer = pipeline.answer(asked, database, seed=seed, notes=known)
+        return verified(answer, database, seed=seed) if verify else answer
