@@ -107,7 +107,7 @@ def test_a_query_that_fails_alone_is_wrong_once_a_better_one_is_written_for_the_
 def test_a_query_that_fails_is_not_called_wrong_for_want_of_a_better_one(db: Database) -> None:
     found = judge(db, TALL, says(SHORT, TALL, TALL, TALL))
     assert (found.verdict, found.correction, found.agreeing) == ("unclear", None, 2)
-    assert "the tests may be wrong" in found.why
+    assert "the test may be wrong" in found.why
 
 
 def test_without_a_word_on_what_is_expected_nothing_is_said(db: Database) -> None:

@@ -222,14 +222,15 @@ def judged(given: Candidate, rivals: Sequence[Candidate], tests: tuple[Tried, ..
     score = {one.sql: passes(one.sql, tests, sure)[0] for one in rivals}
     best = max(rivals, key=lambda one: score[one.sql], default=None)
     theirs = score[best.sql] if best else -1
+    every = "the test" if said == 1 else f"all {said} tests"
     if passed == said and theirs < passed:
-        return _Found("right", f"it passes {_of(passed, said)}", tests=tests)
+        return _Found("right", f"it passes {every}", tests=tests)
     if passed == said:
-        why = f"it passes {_of(passed, said)}, but so does a query with another result"
-        return _Found("unclear", why, tests=tests)
+        return _Found("unclear", f"it passes {every}, but so does a query with another result", tests=tests)
     if theirs > passed:
-        return _Found("wrong", f"it passes {_of(passed, said)}, and another query {theirs}", best, tests)
-    why = f"it passes {_of(passed, said)}, but no other query passes more: the tests may be wrong"
+        more = "which another query passes" if said == 1 else f"and another query passes {theirs}"
+        return _Found("wrong", f"it {_falls(passed, said)}, {more}", best, tests)
+    why = f"it {_falls(passed, said)}, but no other query does better: the test may be wrong"
     return _Found("unclear", why, tests=tests)
 
 
@@ -242,7 +243,5 @@ def _fails(given: Candidate, tests: Sequence[Tried], sure: float) -> bool:
     return passed < said
 
 
-def _of(passed: int, said: int) -> str:
-    if said == 1:
-        return "the test" if passed else "no test"
-    return f"all {said} tests" if passed == said else f"{passed} of {said} tests"
+def _falls(passed: int, said: int) -> str:
+    return "fails the test" if said == 1 else f"passes {passed or 'none'} of {said} tests"

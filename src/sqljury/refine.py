@@ -16,8 +16,6 @@ from sqljury.recipes import RefinePart
 from sqljury.replies import STOP, extract_sql
 from sqljury.schema.text import cell_text, plain
 from sqljury.select.judge import shown
-from sqljury.testcases.again import again
-from sqljury.testcases.shown import show
 from sqljury.types import Candidate, Cost, Fix, Result, Task, Tried
 from sqljury.work import Work
 
@@ -164,6 +162,8 @@ class _Trail:
         return all(_said(one, revised.sql) for one in failed)
 
     def _failed(self, tried: Tried, sql: str) -> str:
+        from sqljury.testcases.shown import show
+
         assert tried.case.expected is not None
         actual, expected = tried.results[tried.queries.index(sql)], tried.case.expected
         self.reason = self.reason or f"a test returned {_short(actual)}, expected was {_short(expected)}"
@@ -210,6 +210,8 @@ def _with(tried: Tried, sql: str) -> Tried:
     """The test with one more query tried on it."""
     if sql in tried.queries:
         return tried
+    from sqljury.testcases.again import again  # needs the parser, which takes a while to load
+
     more = again(tried, [sql])
     return replace(
         tried,

@@ -29,10 +29,13 @@ SAID = {"model": "the model", "code": "the program that the model wrote"}
 
 def passes(choice: Choice, *, stderr: bool) -> None:
     """A row for each test: where its rows come from, what was expected, and which groups passed."""
+    from sqljury.select import TESTING
+
     table = _plain_table("Tests")
     for title in ("#", "rows"):
         table.add_column(title, justify="right")
-    for title in ("made", "expected", "by", *(f"group {number + 1}" for number in range(len(choice.scores)))):
+    groups = max(len(test.queries) for test in choice.tests)
+    for title in ("made", "expected", "by", *(f"group {number + 1}" for number in range(groups))):
         table.add_column(title, overflow="fold")
     for number, test in enumerate(choice.tests, 1):
         expected = "" if test.case.expected is None else _in_line(test.case.expected)
@@ -40,7 +43,8 @@ def passes(choice: Choice, *, stderr: bool) -> None:
         table.add_row(
             str(number), str(test.case.size), test.how, expected, f"{test.by}{sure}", *map(_verdict, test.passed)
         )
-    table.add_row("", "", "", "", "score", *(f"{score:g}" for score in choice.scores))
+    if choice.selector in TESTING:
+        table.add_row("", "", "", "", "score", *(f"{score:g}" for score in choice.scores))
     terminal.show("", table, stderr=stderr)
 
 
@@ -51,18 +55,22 @@ def verification(found: Answer, *, stderr: bool) -> None:
     terminal.show("", _headline(found), stderr=stderr)
     if verified.test is None:
         return
-    _rows(verified.test, stderr=stderr)
-    expected = verified.test.case.expected
+    rows(verified.test, stderr=stderr)
     for name, query, result, passed in zip(
         ("answer", "rival"), verified.test.queries, verified.test.results, verified.test.passed, strict=True
     ):
-        terminal.show("", f"The {name} returns there{_judged(passed)}:", stderr=stderr)
-        terminal.show(f"  {terminal.clean(' '.join(query.split()))}", _result(result), stderr=stderr)
-    if expected is not None:
-        by = SAID.get(verified.test.by, "the tests")
-        sure = verified.test.case.sureness
-        share = "" if sure == 1 else f" ({sure:.0%} of its opinions)"
-        terminal.show("", f"Before it saw any query, {by} expected{share}:", _result(expected), stderr=stderr)
+        terminal.show("", f"The {name} returns there{judged(passed)}:", stderr=stderr)
+        terminal.show(f"  {terminal.clean(' '.join(query.split()))}", table_of(result), stderr=stderr)
+    expectation(verified.test, stderr=stderr)
+
+
+def expectation(test: Tried, *, stderr: bool = False) -> None:
+    """What is expected of a test, by whom; nothing where nobody said."""
+    if test.case.expected is None:
+        return
+    by = SAID.get(test.by, "the tests")
+    share = "" if test.case.sureness == 1 else f" ({test.case.sureness:.0%} of its opinions)"
+    terminal.show("", f"Before it saw any query, {by} expected{share}:", table_of(test.case.expected), stderr=stderr)
 
 
 def _headline(found: Answer) -> str:
@@ -86,20 +94,22 @@ def _headline(found: Answer) -> str:
     return f"Verify by eye: on {rows}, the answer and {other}, differ."
 
 
-def _rows(test: Tried, *, stderr: bool) -> None:
+def rows(test: Tried, *, stderr: bool = False) -> None:
+    """The tables of a test, one below the other; those without rows by name."""
     empty = []
-    for table, rows in zip(test.case.schema.tables, test.case.rows, strict=True):
-        if not rows:
+    for table, own in zip(test.case.schema.tables, test.case.rows, strict=True):
+        if not own:
             empty.append(text(table.name))
             continue
         shown = _plain_table(text(table.name))
-        _fill(shown, [column.name for column in table.columns], rows)
+        _fill(shown, [column.name for column in table.columns], own)
         terminal.show("", _indented(shown), stderr=stderr)
     if empty:
         terminal.show("", f"  without rows: {', '.join(empty)}", stderr=stderr)
 
 
-def _result(result: Result) -> RenderableType:
+def table_of(result: Result) -> RenderableType:
+    """A result as a table, or in words where it has no rows."""
     if not result.rows:
         return "  no rows" if result.ok else f"  error: {terminal.clean(str(result.error))}"
     table = _plain_table("")
@@ -151,5 +161,6 @@ def _verdict(passed: bool | None) -> str:
     return {True: "passed", False: "failed", None: "-"}[passed]
 
 
-def _judged(passed: bool | None) -> str:
+def judged(passed: bool | None) -> str:
+    """What follows what a query returns."""
     return {True: " what is expected", False: ", which is not expected", None: ""}[passed]
