@@ -6,11 +6,11 @@
 Questions are drawn as `sqljury bench spider` draws them. Each gets one database of random selection with --rows rows a
 table, of the tables and columns that gold uses: of --draws draws the first on which gold returns something that is no
 matter of luck (ties, the order rows are stored in), else the first with a single answer, else the first that runs.
---draws 1 takes what comes, as the paper does. The draws do not depend on --numbers, --form, --shots or --samples.
+--draws 1 takes what comes, as the paper does. What is taken depends on --rows and --numbers, on no other option.
 
-A line of JSON for each question as it goes; the same command goes on where it stopped. Then the shares of right results,
-by ORDER BY and GROUP BY anywhere in gold, with Wilson's intervals of 95 %: exact as the order of rows counts where gold
-has an order of its own and numbers to two decimals, and relaxed (columns of one among those of the other).
+A line of JSON for each question as it goes; the same command goes on where it stopped. Then the shares of right
+results, by ORDER BY and GROUP BY anywhere in gold, with Wilson's intervals of 95 %: exact, where the order of rows
+counts if gold has an order of its own, numbers to two decimals; and relaxed, columns of one among those of the other.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def example_of(shot: Shot, kind: str, folder: Path) -> Example | None:
 
 
 def in_key_order(case: TestCase) -> TestCase:
-    """The rows as SQLite keeps those with a number as key, so that results come in the order in which rows are shown."""
+    """The rows as SQLite keeps those with a number as key: results then come in the order in which rows are shown."""
     rows = []
     for table, own in zip(case.schema.tables, case.rows, strict=True):
         places = [at for at, column in enumerate(table.columns) if column.name in table.primary_key]

@@ -147,7 +147,7 @@ CELLS = st.none() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=200) | s
 @given(st.lists(st.tuples(CELLS, CELLS | st.floats()), min_size=1, max_size=6))
 def test_what_is_shown_can_be_read_back(rows: list[tuple[Any, ...]]) -> None:
     case = case_of(*rows)
-    lines = [line for line in show(case, "csv").splitlines()[2:]]
+    lines = show(case, "csv").splitlines()[2:]
     found = read_rows("\n".join(lines), known(case))
     assert len(lines) == len(rows)
     assert found is not None

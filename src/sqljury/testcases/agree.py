@@ -30,7 +30,7 @@ def agree(expected: Result, actual: Result, *, ordered: bool) -> bool:
 
 
 def agree_relaxed(expected: Result, actual: Result, *, ordered: bool) -> bool:
-    """The same rows, and the columns of one among those of the other (section 3, step 3): questions leave columns open."""
+    """The same rows, and the columns of one among those of the other (section 3, step 3): few questions name them."""
     few, many = sorted((_plain(expected), _plain(actual)), key=_width)
     if not few.ok or not many.ok or _width(few) == _width(many) or len(few.rows) != len(many.rows):
         return agree(expected, actual, ordered=ordered)
