@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from sqljury.db.base import Database
 from sqljury.llm.base import LanguageModel
+from sqljury.sandbox import Warm
 from sqljury.types import Cost, Limits, Tried
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 TestKind = Literal["", "suite", "agents"]
 Shown = Literal["csv", "sqlite"]
-Data = Literal["model", "program"]
+Data = Literal["model", "program", "real"]
+Sayer = Literal["code", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class TestsPart:
     constraint; the model says ``samples`` times, at ``temperature``, what is expected there, after ``shots``
     examples, with databases shown as ``form``, and with ``listed`` writes down the rows that count before it says what
     they come to, which is not in the paper. Agents write ``codes`` programs, each looked at up to ``inspections``
-    times, for data that ``data`` wrote.
+    times, for data that the model or a ``program`` makes up; ``real`` is no data agent: rows of the user's, which the
+    model is not shown. ``by`` ``model`` is no code agent: the model says at once what is expected.
     """
 
     __test__: ClassVar[bool] = False  # no test of pytest's
@@ -45,6 +48,7 @@ class TestsPart:
     codes: int = 3
     inspections: int = 5
     data: Data = "model"
+    by: Sayer = "code"
 
 
 def _never() -> bool:
@@ -57,7 +61,8 @@ class Work:
 
     ``values`` opens the value index, building it if need be; None where repairs must do without. ``tests`` tests
     queries that run, against each other or one alone; None where the recipe has no tests. ``over`` says that the
-    question's allowance is spent, and no further call to the model is to be begun.
+    question's allowance is spent, and no further call to the model is to be begun. ``sandbox`` opens the process that
+    runs written code; who works on several questions gives each the same.
     """
 
     db: Database
@@ -68,3 +73,4 @@ class Work:
     values: Callable[[], ValueIndex] | None = None
     tests: Callable[[Sequence[str]], tuple[tuple[Tried, ...], Cost]] | None = None
     over: Callable[[], bool] = _never
+    sandbox: Warm = field(default_factory=Warm, compare=False, repr=False)

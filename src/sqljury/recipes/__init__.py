@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_args
 
 from sqljury.errors import RecipeError
 from sqljury.schema.part import Form, Keywords, SchemaPart
-from sqljury.work import Data, Shown, TestKind, TestsPart
+from sqljury.work import Data, Sayer, Shown, TestKind, TestsPart
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),
@@ -190,6 +190,7 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
         ("tests.kind", recipe.tests.kind, get_args(TestKind)),
         ("tests.form", recipe.tests.form, get_args(Shown)),
         ("tests.data", recipe.tests.data, get_args(Data)),
+        ("tests.by", recipe.tests.by, get_args(Sayer)),
     ):
         if value not in known:
             raise RecipeError(f"recipe {name}: {field} must be one of {', '.join(filter(None, known))}")

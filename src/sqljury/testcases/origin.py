@@ -89,6 +89,21 @@ def read_origin(
     return Origin(shape, pool, drawn, _constants(shape, drawn, facts_of(trees)), _measured(shape, pool, trees))
 
 
+def made_up(
+    shape: Shape, queries: Sequence[str], values: Mapping[tuple[str, str], Sequence[Cell]], seed: str
+) -> Origin:
+    """An origin without a row of the user's: random cells, constants of ``queries``, and ``values`` by table and column.
+
+    ``queries`` are in SQLite's words. Raises ``DatabaseError`` when SQLite does not take the schema.
+    """
+    trees = [one for one in (tree_of(text, column_names(shape.schema)) for text in queries) if one is not None]
+    facts = facts_of([*trees, *(tree(one) for conditions in shape.checks.values() for one in conditions)])
+    drawn = sources(shape.schema, values, facts)
+    rng = random.Random(f"{seed}|made up")  # noqa: S311 - no secret
+    pool = _standing(shape, {name: [] for name in shape.tables}, drawn, rng)
+    return Origin(shape, pool, drawn, _constants(shape, drawn, facts_of(trees)), _measured(shape, pool, trees))
+
+
 class _Reader:
     """Reads the rows of one database that a pool is made of; cells of masked columns are NULL."""
 

@@ -1,0 +1,94 @@
+"""Test cases by agents (TS-SQL): data that a question needs, and a program that says what is expected there.
+
+Linking, data, code, inspection and voting are a module each; see docs/recipes/tssql.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from sqljury.errors import DatabaseError
+from sqljury.llm.base import derive_seed
+from sqljury.testcases.checks import of_part, read_checks
+from sqljury.testcases.draw import select
+from sqljury.testcases.origin import read_origin
+from sqljury.testcases.shape import Shape
+from sqljury.testcases.tssql import code, data, frames, program
+from sqljury.testcases.tssql.inspection import Ran, Runner, inspected
+from sqljury.testcases.tssql.judging import Judge
+from sqljury.testcases.tssql.linking import Linked, link
+from sqljury.testcases.tssql.outcome import on_case
+from sqljury.testcases.tssql.vote import vote
+from sqljury.types import Cost, Task, TestCase, Tried
+from sqljury.work import TestsPart, Work
+
+
+class _Case(NamedTuple):
+    """A test case without an expected result, and where its rows come from."""
+
+    case: TestCase
+    how: str
+
+
+def tested(queries: Sequence[str], task: Task, part: TestsPart, work: Work) -> tuple[tuple[Tried, ...], Cost]:
+    """The queries on one test case of the agents', with the program that said what is expected; and what it cost.
+
+    No case where nothing is in play or SQLite does not take the schema. ``passed`` is None throughout where no program
+    ran. Raises what the model raises, ``SandboxError`` where written code cannot be isolated, ``MissingExtraError``
+    without the extra.
+    """
+    linked = link(queries, task, work)
+    try:
+        made, cost = _data(queries, linked, task, part, work)
+    except DatabaseError:
+        return (), Cost()
+    tried, spent = _expected(made, task, linked, part, work)
+    return (on_case(tried, queries),), cost + spent
+
+
+def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, work: Work) -> tuple[_Case, Cost]:
+    """The data agent's case, or what stands for it."""
+    seed = str(derive_seed(work.seed, "data"))
+    if part.data == "real":
+        origin = read_origin(work.db, task.schema, queries, seed=seed)
+        return _Case(origin.shape.case(select(origin, seed, part.rows)), "drawn"), Cost()
+    shape = Shape(linked.schema, of_part(read_checks(work.db, task.schema), linked.schema))
+    with Judge(linked, shape) as judge:
+        made = program.make(linked, shape, judge, rows=part.rows, seed=seed, cancel=work.cancel)
+        if part.data == "program":
+            return _Case(shape.case(made.rows), "fuzzed"), Cost()
+        written, cost = data.write(linked, task.question, judge, made, work)
+    if written is None:
+        return _Case(shape.case(made.rows), "fuzzed"), cost
+    return _Case(shape.case(written.rows), "written"), cost
+
+
+def _expected(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Work) -> tuple[Tried, Cost]:
+    """The case with what most programs return on it, and the first of these programs."""
+    hidden = made.how == "drawn"
+    shown = frames.described(made.case.schema) if hidden else frames.shown(made.case)
+    asked = code.conversation(shown, task.question, linked.notes)
+    runner = Runner(made.case, work.sandbox())
+    written, cost = code.programs(asked, part, work)
+    ran: list[Ran] = []
+    for number, (text, temperature) in enumerate(written):
+        one, spent = inspected(
+            runner.run(text),
+            asked,
+            runner.run,
+            work,
+            rounds=part.inspections,
+            temperature=temperature,
+            number=number,
+            hidden=hidden,
+        )
+        ran.append(one)
+        cost += spent
+    voted = vote([one.result for one in ran])
+    if voted is None:
+        return Tried(made.case, (), (), (), made.how), cost
+    place, share = voted
+    case = replace(made.case, expected=ran[place].result, sureness=share)
+    return Tried(case, (), (), (), made.how, "code", ran[place].code), cost
