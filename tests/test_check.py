@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import sqljury
+from oracle import says
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.check import Checked, checked, with_tests
 from sqljury.db.base import Database
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError, RecipeError
-from sqljury.llm.fake import Call
 from sqljury.types import Limits
 
 TALL = "SELECT name FROM person WHERE height > 180"
@@ -44,34 +44,6 @@ def path(tmp_path: Path) -> Path:
 def db(path: Path) -> Iterator[Database]:
     with connect(path) as opened:
         yield opened
-
-
-def says(truth: str, *queries: str) -> FakeModel:
-    """Writes these queries in turn; of a small database it says what ``truth`` selects there."""
-    left = list(queries)
-
-    def say(call: Call) -> str | list[str]:
-        if call.messages[0].content.startswith("You write SQLite"):
-            return [left.pop(0) for _ in range(call.n)]
-        return answer(truth, call.messages[-1].content)
-
-    return FakeModel(say)
-
-
-def answer(truth: str, shown: str) -> str:
-    """What ``truth`` selects from the table as the prompt shows it; the truth itself where it is no query."""
-    if not truth.startswith("SELECT"):
-        return truth
-    lines = shown.split("Table person, ")[1].splitlines()[1:]
-    names, rows = lines[0], [line for line in lines[1:] if line[:1].isdigit()]
-    with sqlite3.connect(":memory:") as connection:
-        connection.execute(f"CREATE TABLE person ({names})")
-        for row in rows:
-            connection.execute(f"INSERT INTO person VALUES ({row})")
-        found = connection.execute(truth).fetchall()
-    connection.close()
-    told = [", ".join(f'"{cell}"' if isinstance(cell, str) else str(cell) for cell in row) for row in found]
-    return "\n".join(told) or "no rows"
 
 
 def judge(db: Database, sql: str, model: FakeModel, recipe: str = RECIPE) -> Checked:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from oracle import says
 from sqljury import FakeModel, Pipeline, connect, recipes
 from sqljury.clock import Allowance
 from sqljury.db.base import Database
 from sqljury.errors import RecipeError
 from sqljury.generate.direct import messages
-from sqljury.llm.fake import Call
 from sqljury.recipes import RefinePart
 from sqljury.refine import Asking, Refined, by_errors, by_looking, by_tests, passes, placed
 from sqljury.schema.introspect import introspect
@@ -194,20 +194,8 @@ rounds = 2
 """
 
 
-def answering(expected: str, *queries: str) -> FakeModel:
-    """Writes these queries in turn, and always expects the same of a small database."""
-    left = list(queries)
-
-    def say(call: Call) -> str | list[str]:
-        if not call.messages[0].content.startswith("You write SQLite"):
-            return expected
-        return [left.pop(0) for _ in range(call.n)]
-
-    return FakeModel(say)
-
-
 def test_the_pipeline_shows_the_refined_query_as_a_candidate_of_its_own(db: Database) -> None:
-    model = answering('"Ann"\n"Cy"', SHORT, SHORT, TALL)
+    model = says(TALL, SHORT, SHORT, TALL)
     found = Pipeline(recipes.parse("refining", SUITE), model).answer(Question("Who is tall?"), db)
     assert (found.sql, found.rows) == (TALL, (("Ann",), ("Cy",)))
     assert [(one.sql, one.group) for one in found.candidates] == [(SHORT, 0), (SHORT, 0), (TALL, 1)]
@@ -220,7 +208,7 @@ def test_the_pipeline_shows_the_refined_query_as_a_candidate_of_its_own(db: Data
 
 
 def test_the_pipeline_keeps_its_choice_where_nothing_better_comes(db: Database) -> None:
-    model = answering('"Ann"\n"Cy"', SHORT, SHORT, ALL, NONE)
+    model = says(TALL, SHORT, SHORT, ALL, NONE)
     found = Pipeline(recipes.parse("refining", SUITE), model).answer(Question("Who is tall?"), db)
     assert (found.sql, found.confidence, len(found.candidates)) == (SHORT, 1.0, 2)
     assert found.choice is not None
@@ -239,7 +227,7 @@ def test_a_refined_query_stands_in_the_tests_where_its_group_does(db: Database) 
 
 def test_a_query_beyond_what_the_test_holds_is_not_kept(db: Database) -> None:
     """A suite has only the columns that candidates use; a test says nothing of a query that needs another."""
-    model = answering('"Ann"\n"Cy"', ALL, ALL, TALL)
+    model = says('"Ann"\n"Cy"', ALL, ALL, TALL)
     found = Pipeline(recipes.parse("refining", SUITE), model).answer(Question("Who is tall?"), db)
     assert found.sql == ALL
     assert found.choice is not None
@@ -247,7 +235,7 @@ def test_a_query_beyond_what_the_test_holds_is_not_kept(db: Database) -> None:
 
 
 def test_a_spent_allowance_leaves_the_choice_alone(db: Database) -> None:
-    model = answering('"Ann"', SHORT, SHORT)
+    model = says(TALL, SHORT, SHORT)
     pipeline = Pipeline(recipes.parse("refining", SUITE), model, allowance=Allowance(tokens=1))
     found = pipeline.answer(Question("Who is tall?"), db)
     assert (found.sql, found.cost.calls) == (SHORT, 1)

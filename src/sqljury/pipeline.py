@@ -39,6 +39,7 @@ from sqljury.questions import check_question
 from sqljury.recipes import GeneratePart, Recipe
 from sqljury.refine import Asking, by_tests, placed
 from sqljury.replies import is_write
+from sqljury.sandbox import Warm
 from sqljury.schema.access import Access
 from sqljury.schema.describe import NO_NOTES, Notes, load
 from sqljury.schema.guard import guard
@@ -97,6 +98,7 @@ class Pipeline:
     judge: LanguageModel | None = None
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
     kept: Kept = field(default_factory=Kept, compare=False, repr=False)
+    sandbox: Warm = field(default_factory=Warm, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for part in self.recipe.generate:
@@ -146,7 +148,8 @@ class Pipeline:
 
         Raises ``QuestionError`` for a question that cannot be asked, ``EmptyDatabaseError`` for a database without
         tables, ``NotesError`` for notes on what it does not have, ``NoAnswerError`` when no candidate ran,
-        ``CancelledError`` once ``cancel`` is set, and what the model raises.
+        ``CancelledError`` once ``cancel`` is set, what the model raises, and where the recipe has written code tested
+        ``MissingExtraError`` without the extra and ``SandboxError`` where it cannot be isolated.
         """
         ready = self.ready(question, db, seed=seed, progress=progress, cancel=cancel, notes=notes)
         grouped = self.candidates(ready, progress)
@@ -217,13 +220,16 @@ class Pipeline:
         return Asking(messages(ready.task), ready.task, ready.work, most)
 
     def _work(self, question: Question, db: Database, seed: int, cancel: threading.Event | None) -> Work:
-        return Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
+        own = derive_seed(seed, question.id or question.text)
+        return Work(db, self.model, self.limits, own, cancel, sandbox=self.sandbox)
 
     def _testing(self, task: Task, work: Work, clock: Clock, progress: Callable[[Progress], None]) -> Work:
         """The work with the recipe's tests; what they expect is the judge's to say, if there is one."""
         part = self.recipe.tests
         if not part.kind:
             return work
+        if part.kind == "agents":
+            work.sandbox()  # where there can be none, it is said before the model has worked for nothing
         asked = replace(work, model=self.judge or self.model, over=clock.over)
 
         def tests(queries: Sequence[str]) -> tuple[tuple[Tried, ...], Cost]:

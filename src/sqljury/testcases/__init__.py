@@ -18,7 +18,13 @@ def _suite(queries: Sequence[str], task: Task, part: TestsPart, work: Work) -> t
     return tested(queries, task, part, work)
 
 
-TESTERS: dict[str, Tester] = {"suite": _suite}
+def _agents(queries: Sequence[str], task: Task, part: TestsPart, work: Work) -> tuple[tuple[Tried, ...], Cost]:
+    from sqljury.testcases.tssql import tested
+
+    return tested(queries, task, part, work)
+
+
+TESTERS: dict[str, Tester] = {"agents": _agents, "suite": _suite}
 """From the kind of a recipe's ``[tests]`` to what tests queries, in the task's dialect, against each other."""
 
 __all__ = ["TESTERS"]

@@ -12,6 +12,7 @@ from sqljury.schema.translate import in_sqlite
 from sqljury.testcases.agree import agree_relaxed
 from sqljury.testcases.shape import Shape
 from sqljury.testcases.trial import LIMITS
+from sqljury.testcases.tssql.outcome import on_case
 from sqljury.types import Result, TestCase, Tried
 
 UNSAID: Final = "the query cannot be said in SQLite's words, in which small databases are"
@@ -26,7 +27,12 @@ def tried(case: TestCase, queries: Sequence[str], how: str = "", by: str = "", c
 
 
 def again(one: Tried, queries: Sequence[str]) -> Tried:
-    """Other queries on the same case, as ``tried``; it does not say which of them differ but by luck."""
+    """Other queries on the same case, as ``tried``; it does not say which of them differ but by luck.
+
+    Where a program said what is expected, its own equality holds (``tssql.outcome``).
+    """
+    if one.by == "code":
+        return on_case(one, queries)
     return tried(one.case, queries, one.how, one.by, one.code)
 
 
