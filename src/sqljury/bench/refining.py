@@ -113,9 +113,9 @@ def _line(
     record: Record, pipeline: Pipeline, way: Way, data: Path, seed: int, cancel: threading.Event | None
 ) -> Record:
     """One question's record: ``before`` is the query that was refined, ``fault`` why it could not be."""
-    kept = {key: record[key] for key in ("id", "db_id", "question", "gold", "error")}
-    own = next((one for one in record["candidates"] if one["sql"] == record["sql"]), None)
-    if own is None or not record["sql"]:
+    kept = {**{key: record[key] for key in ("id", "db_id", "question", "gold")}, "error": None}
+    own = next((one for one in record["candidates"] if one["sql"] and record["sql"] in ("", one["sql"])), None)
+    if own is None:  # prose alone; where queries were written that all failed, the first is refined
         return {**kept, "sql": "", "before": "", "fault": None, **evidence((), cost_of(record["cost"])), **_NOTHING}
     start, name = _start(own, way.start), record["db_id"]
     question, steps = Question(record["question"], id=record["id"]), dict(record.get("steps", {}))

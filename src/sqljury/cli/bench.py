@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from sqljury.cli import terminal
+from sqljury.cli import refining, terminal
 from sqljury.cli.analyze import Analysis, AnalyzeOption, JsonFile, Parts, Processes, StopShares
 from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
@@ -40,6 +40,9 @@ app = typer.Typer(help="Run recipes over benchmarks.", no_args_is_help=True)
 @app.callback()
 def _bench() -> None:
     pass
+
+
+app.command("refine")(refining.refine)
 
 
 @app.command("spider")
