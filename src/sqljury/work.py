@@ -26,7 +26,8 @@ class TestsPart:
 
     A suite has up to ``cases`` databases, drawn ones with at most ``rows`` rows a table and ``numbers`` as the number
     constraint; the model says ``samples`` times, at ``temperature``, what is expected there, after ``shots``
-    examples, with databases shown as ``form``. Agents write ``codes`` programs, each looked at up to ``inspections``
+    examples, with databases shown as ``form``, and with ``listed`` writes down the rows that count before it says what
+    they come to, which is not in the paper. Agents write ``codes`` programs, each looked at up to ``inspections``
     times, for data that ``data`` wrote.
     """
 
@@ -37,6 +38,7 @@ class TestsPart:
     rows: int = 5
     numbers: bool = True
     form: Shown = "csv"
+    listed: bool = True
     shots: int = 7
     samples: int = 1
     temperature: float = 0.0

@@ -18,12 +18,16 @@ from sqljury.types import Column, ForeignKey, Result, Row, Schema, Table, TestCa
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question with the case that answers it; ``kind`` says what it asks for, ``sql`` made ``case.expected``."""
+    """A question with the case that answers it; ``kind`` says what it asks for, ``sql`` made ``case.expected``.
+
+    ``behind`` are the rows that the result is made of, before they are counted, grouped, sorted or cut.
+    """
 
     question: str
     sql: str
     kind: str
     case: TestCase
+    behind: tuple[Row, ...]
 
 
 def choose(count: int, seed: int = 0) -> tuple[Example, ...]:
@@ -66,6 +70,7 @@ def line_of(example: Example) -> str:
             "question": example.question,
             "query": example.sql,
             "tables": tables,
+            "behind": example.behind,
             "result": example.case.expected.rows,
         },
         ensure_ascii=False,
@@ -77,7 +82,8 @@ def _example(entry: dict[str, Any]) -> Example:
     rows = tuple(_rows(table["rows"]) for table in entry["tables"])
     result = _rows(entry["result"])
     expected = Result(columns=("",) * len(result[0]), rows=result)
-    return Example(entry["question"], entry["query"], entry["kind"], TestCase(schema, rows, expected))
+    case = TestCase(schema, rows, expected)
+    return Example(entry["question"], entry["query"], entry["kind"], case, _rows(entry["behind"]))
 
 
 def _table(entry: dict[str, Any]) -> Table:

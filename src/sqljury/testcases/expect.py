@@ -12,7 +12,7 @@ from sqljury import prompts
 from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.testcases.agree import agree
-from sqljury.testcases.examples import choose
+from sqljury.testcases.examples import Example, choose
 from sqljury.testcases.reply_rows import read_rows
 from sqljury.testcases.shown import known, show, show_result
 from sqljury.types import Cost, Question, Result, TestCase
@@ -22,6 +22,9 @@ TOKENS: Final = 300
 """Of one reply; one that is longer is no answer, for its last row may be cut."""
 
 STOP: Final = ("\n\n",)
+
+_LISTED: Final = "Rows:"
+_RESULT: Final = "Result:"
 
 
 def expect(
@@ -45,7 +48,7 @@ def expect(
     except ContextLengthError:
         return replace(case, expected=None), Cost()
     cells = known(case)
-    whole = (one.text for one in reply.completions if one.finish_reason == "stop")
+    whole = (_after(one.text, part.listed) for one in reply.completions if one.finish_reason == "stop")
     read = [result for text in whole if (result := read_rows(text, cells)) is not None]
     if not read:
         return replace(case, expected=None), reply.cost
@@ -55,22 +58,39 @@ def expect(
 
 def conversation(case: TestCase, question: Question, part: TestsPart, *, examples: int = 0) -> tuple[Message, Message]:
     """What is to be done, with the examples, and the case; only the second message differs between questions."""
-    text = " ".join(" ".join((question.text, question.evidence)).split())
-    asked = prompts.render("expect/question", question=text, database=show(case, part.form))
-    return Message("system", _system(part.form, part.shots, examples)), Message("user", asked)
+    asked = _asked(" ".join((question.text, question.evidence)), show(case, part.form), part.listed)
+    return Message("system", _system(part.form, part.shots, part.listed, examples)), Message("user", asked)
+
+
+def _asked(question: str, database: str, listed: bool) -> str:
+    wanted = _LISTED if listed else _RESULT
+    return prompts.render("expect/question", question=" ".join(question.split()), database=database, wanted=wanted)
 
 
 @lru_cache(maxsize=8)
-def _system(form: Shown, shots: int, seed: int) -> str:
-    listed = [
-        prompts.render(
-            "expect/example",
-            asked=prompts.render("expect/question", question=example.question, database=show(example.case, form)),
-            result=show_result(example.case.expected or Result()),
-        )
+def _system(form: Shown, shots: int, listed: bool, seed: int) -> str:
+    chosen = [
+        f"{_asked(example.question, show(example.case, form), listed)}\n{_answer(example, listed)}"
         for example in choose(shots, seed)
     ]
-    return "\n\n".join((prompts.render("expect/system"), *listed))
+    return "\n\n".join((prompts.render("expect/listed" if listed else "expect/system"), *chosen))
+
+
+def _answer(example: Example, listed: bool) -> str:
+    """What a model should have said."""
+    result = show_result(example.case.expected or Result())
+    if not listed:
+        return result
+    rows = show_result(Result(rows=example.behind)).splitlines()
+    return "\n".join((*(f"{number}) {row}" for number, row in enumerate(rows, 1)), _RESULT, result))
+
+
+def _after(reply: str, listed: bool) -> str:
+    """What stands after the rows that were listed."""
+    if not listed:
+        return reply
+    _, found, rest = f"\n{reply}".rpartition(f"\n{_RESULT}")
+    return rest if found else ""
 
 
 def _most_frequent(results: Sequence[Result]) -> tuple[Result, int]:

@@ -1,8 +1,8 @@
 """A small database as text for a model: rows as CSV, or the SQLite statements that make it (Li & Xie 2024, Figure 3).
 
-Texts stand in quotes, so that 1 and "1" are told apart and content stays data; numbers and NULL stand bare. Text columns
-that hold only numbers are shown as numbers (the paper's "Bug Report" in section 4.1): whoever is asked for the largest
-of '100' and '90' cannot know otherwise whether to compare numbers.
+Texts stand in quotes, so that 1 and "1" are told apart and content stays data; numbers and NULL stand bare. Columns of
+text that hold only numbers are shown as numbers (the paper's "Bug Report" in section 4.1): whoever is asked for the
+largest of '100' and '90' cannot know otherwise whether to compare numbers.
 """
 
 from __future__ import annotations
