@@ -92,7 +92,7 @@ def read_origin(
 def made_up(
     shape: Shape, queries: Sequence[str], values: Mapping[tuple[str, str], Sequence[Cell]], seed: str
 ) -> Origin:
-    """An origin without a row of the user's: random cells, constants of ``queries``, and ``values`` by table and column.
+    """An origin without a row of the user's: random cells, constants of ``queries``, and ``values`` by column.
 
     ``queries`` are in SQLite's words. Raises ``DatabaseError`` when SQLite does not take the schema.
     """

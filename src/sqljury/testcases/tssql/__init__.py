@@ -16,7 +16,7 @@ from sqljury.testcases.draw import select
 from sqljury.testcases.origin import read_origin
 from sqljury.testcases.shape import Shape
 from sqljury.testcases.tssql import code, data, frames, program
-from sqljury.testcases.tssql.inspection import Ran, Runner, inspected
+from sqljury.testcases.tssql.inspection import Inspection, Ran, Runner
 from sqljury.testcases.tssql.judging import Judge
 from sqljury.testcases.tssql.linking import Linked, link
 from sqljury.testcases.tssql.outcome import on_case
@@ -70,20 +70,11 @@ def _expected(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Wo
     hidden = made.how == "drawn"
     shown = frames.described(made.case.schema) if hidden else frames.shown(made.case)
     asked = code.conversation(shown, task.question, linked.notes)
-    runner = Runner(made.case, work.sandbox())
+    look = Inspection(Runner(made.case, work.sandbox()), asked, part.inspections, hidden)
     written, cost = code.programs(asked, part, work)
     ran: list[Ran] = []
     for number, (text, temperature) in enumerate(written):
-        one, spent = inspected(
-            runner.run(text),
-            asked,
-            runner.run,
-            work,
-            rounds=part.inspections,
-            temperature=temperature,
-            number=number,
-            hidden=hidden,
-        )
+        one, spent = look.of(text, temperature, number, work)
         ran.append(one)
         cost += spent
     voted = vote([one.result for one in ran])

@@ -1,6 +1,6 @@
 """The data agent: a model writes Python that builds small frames, a program says what is wrong with them.
 
-TS-SQL, section 3.1.1 and appendix A.3. The model sees the schema in play and the values that linking found, never a row.
+TS-SQL, section 3.1.1 and appendix A.3. The model sees the schema in play and the values that were found, never a row.
 """
 
 from __future__ import annotations

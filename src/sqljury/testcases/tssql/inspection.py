@@ -5,8 +5,9 @@ TS-SQL, section 3.1.3 and appendix A.5; the temperature rises by 0.01 a round (a
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqljury import prompts
@@ -29,7 +30,13 @@ WARMER: Final = 0.01
 LIMITS: Final = SandboxLimits(seconds=5.0, cpu_seconds=5, rows=1_000, columns=50)
 
 ROWS, CELLS, _ERROR_CHARS = 5, 8, 300
-_KIND: Final = re.compile(r"(?:line \d+: )?\w+")
+_KIND: Final = re.compile(r"\w+")
+_AT: Final = re.compile(r"line (\d+): ")
+_NAMES: Final = re.compile(r"\w+")
+_COLUMNS: Final = """
+result = pd.DataFrame([(name, ', '.join(map(str, one.columns))) for name, one in list(globals().items())
+                       if isinstance(one, pd.DataFrame)], columns=['frame', 'columns'])
+"""
 
 
 class Ran(NamedTuple):
@@ -55,6 +62,16 @@ class Runner:
             self._known[code] = self._result(code)
         return Ran(code, self._known[code])
 
+    def columns_before(self, code: str, line: int) -> dict[str, str]:
+        """By name the columns of every frame that there is when the program comes to this line, counted from 1."""
+        try:
+            done = [one for one in ast.parse(code).body if (one.end_lineno or 0) < line]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return {}
+        before = code.splitlines()[: done[-1].end_lineno if done else 0]
+        ran = self._sandbox.run("\n".join(before) + _COLUMNS, self._frames, LIMITS)
+        return {str(name): plain(str(columns), _ERROR_CHARS) for name, columns, *_ in ran.result.rows}
+
     def _result(self, code: str) -> Result:
         if not code:
             return Result(error="there is no Python block")
@@ -62,57 +79,81 @@ class Runner:
         return Result(result.columns, frames.cells(result.rows, days=self._days), result.truncated, result.error)
 
 
-def inspected(
-    first: Ran,
-    asked: Sequence[Message],
-    run: Callable[[str], Ran],
-    work: Work,
-    *,
-    rounds: int,
-    temperature: float,
-    number: int,
-    hidden: bool = False,
-) -> tuple[Ran, Cost]:
-    """The program, or what the model made of it in up to ``rounds`` rounds in which something was wrong with it.
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """How programs are looked at: up to ``rounds`` times each; ``asked`` is the conversation that they answer.
 
-    A program that runs is only replaced by one that does. ``number`` is that of the program, for the seed. ``hidden``
-    tells the model nothing of the data: no rows, no text of an error.
+    ``hidden`` tells the model nothing of the data: no rows, no text of an error.
     """
-    best, latest, cost = first, first, Cost()
-    seen = {first.code}
-    for done in range(rounds):
-        complaint = _complaint(latest.result, hidden)
-        if complaint is None:
-            break
-        turns = [Message("assistant", f"```python\n{latest.code}\n```"), Message("user", complaint)]
-        sampling = Sampling(
-            temperature=temperature + WARMER * (done + 1),
-            max_tokens=MAX_TOKENS,
-            stop=STOP,
-            seed=derive_seed(work.seed, "inspect", number, done),
+
+    runner: Runner
+    asked: tuple[Message, ...]
+    rounds: int
+    hidden: bool = False
+
+    def of(self, code: str, temperature: float, number: int, work: Work) -> tuple[Ran, Cost]:
+        """The program, or what the model made of it while something was wrong with it; what that cost.
+
+        A program that runs is only replaced by one that does. ``number`` is that of the program, for the seed.
+        """
+        best = latest = self.runner.run(code)
+        cost, seen = Cost(), {code}
+        for done in range(self.rounds):
+            complaint = self._complaint(latest)
+            if complaint is None:
+                break
+            turns = [Message("assistant", f"```python\n{latest.code}\n```"), Message("user", complaint)]
+            sampling = Sampling(
+                temperature=temperature + WARMER * (done + 1),
+                max_tokens=MAX_TOKENS,
+                stop=STOP,
+                seed=derive_seed(work.seed, "inspect", number, done),
+            )
+            reply = work.model.complete([*self.asked, *turns], sampling, cancel=work.cancel)
+            cost += reply.cost
+            code = extract_code(reply.completions[0].text)
+            if not code or code in seen:
+                break  # it stays with what it wrote
+            seen.add(code)
+            latest = self.runner.run(code)
+            if latest.result.ok and (not best.result.ok or says_something(latest.result)):
+                best = latest
+        return best, cost
+
+    def _complaint(self, ran: Ran) -> str | None:
+        """What the model is told of the run; None where nothing is to be said against it."""
+        if ran.result.error is not None:
+            return self._error(ran.code, ran.result.error)
+        why = _odd(ran.result)
+        if why is None:
+            return None
+        result = "(not shown)" if self.hidden else _shown(ran.result)
+        return prompts.render("tssql/inspect_result", why=why, result=result)
+
+    def _error(self, code: str, error: str) -> str:
+        """The error with the line of the code, and the columns that its frames have there.
+
+        Told only what failed, a small model writes the same line again.
+        """
+        at = _AT.match(error)
+        number = int(at[1]) if at else 0
+        told = error[at.end() :] if at else error
+        if self.hidden:
+            told = kind[0] if (kind := _KIND.match(told)) else "it raised"
+        lines = code.splitlines()
+        if not 0 < number <= len(lines):
+            return prompts.render("tssql/inspect_error", place="", error=plain(told, _ERROR_CHARS), state="")
+        line = lines[number - 1].strip()
+        held = self.runner.columns_before(code, number)
+        named = [
+            f"{name} has the columns {held[name]}.\n" for name in dict.fromkeys(_NAMES.findall(line)) if name in held
+        ]
+        return prompts.render(
+            "tssql/inspect_error",
+            place=f" in the line `{plain(line, _ERROR_CHARS)}`",
+            error=plain(told, _ERROR_CHARS),
+            state="".join(named),
         )
-        reply = work.model.complete([*asked, *turns], sampling, cancel=work.cancel)
-        cost += reply.cost
-        code = extract_code(reply.completions[0].text)
-        if not code or code in seen:
-            break  # it stays with what it wrote
-        seen.add(code)
-        latest = run(code)
-        if latest.result.ok and (not best.result.ok or says_something(latest.result)):
-            best = latest
-    return best, cost
-
-
-def _complaint(result: Result, hidden: bool) -> str | None:
-    """What the model is told of the run; None where nothing is to be said against it."""
-    if result.error is not None:
-        kind = _KIND.match(result.error)
-        error = (kind[0] if kind else "it raised") if hidden else plain(result.error, _ERROR_CHARS)
-        return prompts.render("tssql/inspect_error", error=error)
-    why = _odd(result)
-    if why is None:
-        return None
-    return prompts.render("tssql/inspect_result", why=why, result="(not shown)" if hidden else _shown(result))
 
 
 def _odd(result: Result) -> str | None:

@@ -30,11 +30,14 @@ VALUES: Final = 6
 ALIKE: Final = 0.4
 """The cosine of a keyword and a column's description from which on one is held to speak of the other."""
 
-_TABLE_SHARE, _COLUMN_SHARE = 0.75, 0.4
-"""Of the best score, what a table or column must have to be in play though no query uses it."""
+_TABLE_SHARE, _TABLE_SHARE_ALONE, _COLUMN_SHARE = 0.9, 0.75, 0.4
+"""Of the best score, what a table (with queries, and without any) or a column must have to be in play unused."""
 
 _EXTRA, _EXTRA_ALONE = 1, 3
-"""Tables that no query uses, where there are queries, and where there are none: each must be read by the model."""
+"""Such tables at most, with queries and without any: a small model joins whatever it is shown."""
+
+NARROW: Final = 6
+"""Columns up to which all of a table are in play: what every query overlooks must be there for a program to see."""
 
 Place = tuple[str, str]
 """A table and a column."""
@@ -63,41 +66,55 @@ def link(queries: Sequence[str], task: Task, work: Work) -> Linked:
     """
     text = f"{task.question.text} {task.question.evidence}"
     keywords = by_rules(text)
-    values = meant(work.values(), keywords, VALUES) if work.values is not None else []
     tables = tuple(table for table in task.schema.tables if table.kind == "table")
     schema = subset(task.schema, {table.name: _names(table) for table in tables})
-    columns = _columns(schema, queries, text, values)
+    held = {table.name: set(_names(table)) for table in used(schema, queries).tables}
+    values = _values(keywords, held, work)
+    columns = _columns(schema, held, text, values)
     for table, column in _described(schema, keywords):
         if table in columns:
             columns[table].add(column)
     part = _keyed(schema, columns)
     said = tuple(in_sqlite(sql, schema) for sql in queries)
-    found = _by_place((one.match.table, one.match.column, one.match.value) for one in values)
+    inside = [one.match for one in values if one.match.table in columns]
+    found = _by_place((one.table, one.column, one.value) for one in inside)
     return Linked(part, said, found, _with_constants(part, said, found), task.notes)
 
 
-def _columns(schema: Schema, queries: Sequence[str], text: str, values: Sequence[Meant]) -> dict[str, set[str]]:
-    """By table, the columns that the queries use, that hold a value, or that the question's words speak of."""
-    held = {table.name: _names(table) for table in used(schema, queries).tables}
+def _values(keywords: Sequence[str], held: Mapping[str, set[str]], work: Work) -> list[Meant]:
+    """Values that the keywords may mean; those in tables that queries use alone, where a keyword has some there."""
+    if work.values is None:
+        return []
+    found = meant(work.values(), keywords, VALUES)
+    inside = {one.keyword for one in found if one.match.table in held}
+    return [one for one in found if one.match.table in held or one.keyword not in inside]
+
+
+def _columns(schema: Schema, held: Mapping[str, set[str]], text: str, values: Sequence[Meant]) -> dict[str, set[str]]:
+    """By table, the columns that the queries use, that hold a value, or that the question's words speak of.
+
+    ``held`` are those of the queries. Other tables come in if a value stands there, or if they score about as well.
+    Without queries, or where it is ``NARROW``, a table comes with all its columns.
+    """
     scores = Index.of(schema).scores(text, [Hit(one.match.table, one.match.column, one.match.score) for one in values])
     chosen: dict[str, set[str]] = {name: set(names) for name, names in held.items()}
-    for one in values:
-        chosen.setdefault(one.match.table, set()).add(one.match.column)
     ranked = sorted(range(len(schema.tables)), key=lambda at: -scores.tables[at])
-    least = _TABLE_SHARE * max(scores.tables, default=0.0)
-    extra = [at for at in ranked if scores.tables[at] >= least > 0 and schema.tables[at].name not in chosen]
-    for at in extra[: _EXTRA if held else _EXTRA_ALONE]:
-        chosen.setdefault(schema.tables[at].name, set())
+    least = (_TABLE_SHARE if held else _TABLE_SHARE_ALONE) * max(scores.tables, default=0.0)
+    good = [schema.tables[at].name for at in ranked if scores.tables[at] >= least > 0]
+    extra = dict.fromkeys(name for name in [*(one.match.table for one in values), *good] if name not in held)
+    for name in list(extra)[: _EXTRA if held else _EXTRA_ALONE]:
+        chosen[name] = set()
     if not chosen and ranked:
         chosen[schema.tables[ranked[0]].name] = set()
+    for one in values:
+        if one.match.table in chosen:
+            chosen[one.match.table].add(one.match.column)
     best = max((score for row in scores.columns for score in row), default=0.0)
     for table, row in zip(schema.tables, scores.columns, strict=True):
         if table.name in chosen:
-            chosen[table.name] |= {
-                column.name
-                for column, score in zip(table.columns, row, strict=True)
-                if score >= _COLUMN_SHARE * best > 0
-            }
+            pairs = zip(table.columns, row, strict=True)
+            whole = not held or len(table.columns) <= NARROW
+            chosen[table.name] |= {one.name for one, score in pairs if whole or score >= _COLUMN_SHARE * best > 0}
     return chosen
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator
 from typing import Final
 
 from sqljury.metrics.suite.fuzz import Rows, fuzz
 from sqljury.testcases.minimise import minimised
 from sqljury.testcases.mutate import Mutator
-from sqljury.testcases.origin import Origin, made_up
+from sqljury.testcases.origin import made_up
 from sqljury.testcases.shape import Shape, size
 from sqljury.testcases.tssql.judging import Judge, Look
 from sqljury.testcases.tssql.linking import Linked
@@ -38,27 +37,20 @@ def make(
     take the schema.
     """
     origin = made_up(shape, [sql for sql in linked.queries if sql], linked.values, seed)
-    best: Look | None = None
-    for candidate in _databases(origin, seed, lambda: best):
-        found = judge.look(candidate)
-        if best is None or (found.fails, size(found.rows)) < (best.fails, size(best.rows)):
-            best = found
+    best = judge.look(origin.pool)
+    for number in range(DRAWN):
+        best = _better(best, judge.look(fuzz(shape.schema, origin.sources, f"{seed}|program|{number}")))
+    mutator = Mutator(origin, random.Random(f"{seed}|program"))  # noqa: S311 - no secret
+    for _ in range(CHANGED):
         if not any(best.fails) or (cancel is not None and cancel.is_set()):
             break
-    assert best is not None
+        best = _better(best, judge.look(mutator.changed(best.rows)))
     return _fewer(best, shape, judge, rows)
 
 
-def _databases(origin: Origin, seed: str, best: Callable[[], Look | None]) -> Iterator[Rows]:
-    """Random databases, then changes of the best one so far."""
-    rng = random.Random(f"{seed}|program")  # noqa: S311 - no secret
-    yield origin.pool
-    for number in range(DRAWN):
-        yield fuzz(origin.shape.schema, origin.sources, f"{seed}|program|{number}")
-    mutator = Mutator(origin, rng)
-    for _ in range(CHANGED):
-        found = best()
-        yield mutator.changed(found.rows if found is not None else origin.pool)
+def _better(one: Look, other: Look) -> Look:
+    """The one of which less is wrong; of two as good ones, that with fewer rows."""
+    return min(one, other, key=lambda look: (look.fails, size(look.rows)))
 
 
 def _fewer(look: Look, shape: Shape, judge: Judge, most: int) -> Look:

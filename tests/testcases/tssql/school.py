@@ -1,0 +1,28 @@
+"""Programs and queries for the school of these tests."""
+
+from __future__ import annotations
+
+QUERIES = (
+    "SELECT pupil.name FROM pupil JOIN club ON pupil.club = club.id WHERE club.name = 'Chess' AND age > 11",
+    "SELECT pupil.name FROM pupil JOIN club ON pupil.club = club.id WHERE club.name = 'Chess' AND age >= 11",
+)
+
+RIGHT = """```python
+# the pupils of the club
+both = pupil.merge(club, left_on='club', right_on='id', suffixes=('', '_club'))
+result = both[(both['name_club'] == 'Chess') & (both['age'] > 11)][['name']]
+```"""
+WRONG = RIGHT.replace("> 11", ">= 11")
+BROKEN = RIGHT.replace("[['name']]", "[['first_name']]")
+EMPTY = RIGHT.replace("Chess", "chess club")
+
+DATA = """```python
+club = pd.DataFrame({'id': [1, 2], 'name': ['Chess', 'Judo']})
+pupil = pd.DataFrame({
+    'id': [1, 2, 3, 4],
+    'name': ['Ann', 'Bob', 'Cy', 'Di'],
+    'age': [12, 11, 13, 15],
+    'club': [1, 1, 1, 2],
+})
+```"""
+NO_EDGE = DATA.replace("[12, 11, 13, 15]", "[12, 9, 13, 15]")
