@@ -48,7 +48,8 @@ def test_data_of_the_model_that_passes_its_checks_is_taken(task: Task, work: Mak
     asked = work([school.DATA, school.RIGHT])
     (tried,), cost = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="model", codes=1), asked)
     assert tried.how == "written"
-    assert tried.case.tables["club"] == ((1, "Chess"), (2, "Judo"))
+    assert tried.case.tables["club"] == ((1, "Chess", "Bath"), (2, "Judo", "Ely"))
+    assert [row[3] for row in tried.case.tables["pupil"]] == ["2012-01-05", "2013-02-28", None, "2009-12-31"]
     assert tried.passed == (True, False)
     assert [row[0] for row in tried.results[0].rows] == ["Ann", "Cy"]
     assert cost.calls == 2
@@ -84,7 +85,9 @@ def test_without_inspection_a_program_that_fails_stays_as_it_is(task: Task, work
 
 def test_queries_that_cannot_be_told_apart_are_named(task: Task, work: MakeWork) -> None:
     same = school.QUERIES[0].replace("age > 11", "11 < age")
-    (tried,), _ = tssql.tested((*school.QUERIES, same, "SELECT ("), task, replace(PROGRAM, codes=1), work([school.RIGHT]))
+    (tried,), _ = tssql.tested(
+        (*school.QUERIES, same, "SELECT ("), task, replace(PROGRAM, codes=1), work([school.RIGHT])
+    )
     assert together(tried) == ((0, 2),)
     assert tried.passed == (True, False, True, False)
     assert tried.results[3].error

@@ -69,7 +69,7 @@ def _expected(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Wo
     """The case with what most programs return on it, and the first of these programs."""
     hidden = made.how == "drawn"
     shown = frames.described(made.case.schema) if hidden else frames.shown(made.case)
-    asked = code.conversation(shown, task.question, linked.notes)
+    asked = code.conversation(shown, len(made.case.schema.tables), task.question, linked.notes)
     look = Inspection(Runner(made.case, work.sandbox()), asked, part.inspections, hidden)
     written, cost = code.programs(asked, part, work)
     ran: list[Ran] = []

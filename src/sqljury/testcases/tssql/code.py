@@ -18,11 +18,13 @@ TEMPERATURE: Final = 0.7
 STOP: Final = ("\n```\n",)
 
 _NOTES_SHOWN: Final = 6
+_ALONE: Final = "this is the only frame: there is nothing to merge"
+"""A small model merges a frame with itself if nobody says so."""
 
 
-def conversation(frames: str, question: Question, notes: Sequence[str] = ()) -> tuple[Message, ...]:
-    """What the model is asked: frames as a prompt shows them, notes on the database, the question."""
-    lines = "".join(f"# {line}\n" for line in notes[:_NOTES_SHOWN])
+def conversation(frames: str, count: int, question: Question, notes: Sequence[str] = ()) -> tuple[Message, ...]:
+    """What the model is asked: ``count`` frames as a prompt shows them, notes on the database, the question."""
+    lines = "".join(f"# {line}\n" for line in [*([_ALONE] if count == 1 else []), *notes[:_NOTES_SHOWN]])
     asked = " ".join(filter(None, (question.text, question.evidence)))
     text = prompts.render("tssql/code_question", frames=frames, notes=lines, question=asked)
     return Message("system", prompts.render("tssql/code_system")), Message("user", text)
