@@ -35,6 +35,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "tests.codes": (1, 64),
     "tests.inspections": (0, 20),
     "refine.rounds": (0, 20),
+    "refine.sure": (0, 1),
     "select.groups": (0, 256),
 }
 """The least and the most that a number of a recipe may be."""
@@ -98,9 +99,14 @@ class SelectPart:
 
 @dataclass(frozen=True, slots=True)
 class RefinePart:
-    """How often a query that fails its test is written again (TS-SQL, Algorithm 1); 0 for never."""
+    """A query that fails its test is written again, up to ``rounds`` times (TS-SQL, Algorithm 1); 0 for never.
+
+    A test counts where that share of the opinions, or more, agrees on what is expected: ``sure`` 0 believes the test
+    in any case, as the paper does.
+    """
 
     rounds: int = 0
+    sure: float = 0.0
 
 
 DEFAULT_SCHEMA = SchemaPart()

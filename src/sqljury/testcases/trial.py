@@ -90,6 +90,13 @@ class Trial:
         """
         return frozenset(pair for pair in pairs if self._differ(*pair))
 
+    def settled(self, number: int) -> bool:
+        """Whether this query has but one answer on the database loaded last, however ties fall and rows are stored."""
+        self._turn()
+        assert self._turned is not None
+        results = self.results[number], self._turned[number]
+        return _whole(*results) and self._settled(number, results, self._ordered[number])
+
     def close(self) -> None:
         """Forget the databases."""
         self._own.close()
