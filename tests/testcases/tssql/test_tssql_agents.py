@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import school
 
-from sqljury.errors import MissingExtraError, SandboxError
+from sqljury.errors import ContextLengthError, MissingExtraError, SandboxError
 from sqljury.llm.fake import Call, Script
 from sqljury.sandbox import Warm
 from sqljury.testcases import tssql
@@ -149,3 +149,16 @@ def test_without_the_code_agent_the_model_says_what_is_expected(task: Task, work
     assert (tried.how, tried.by, tried.code) == ("written", "model", "")
     assert tried.passed == (True, False)
     assert cost.calls == 2
+
+
+def test_a_spent_allowance_begins_no_call(task: Task, work: MakeWork) -> None:
+    for part in (replace(PROGRAM, data="model"), PROGRAM):
+        asked = replace(work(school.RIGHT), over=lambda: True)
+        (tried,), cost = tssql.tested(school.QUERIES, task, part, asked)
+        assert (cost.calls, tried.how, tried.case.expected) == (0, "fuzzed", None)
+
+
+def test_frames_too_large_for_the_model_are_a_case_without_an_opinion(task: Task, work: MakeWork) -> None:
+    asked = work(lambda _: ContextLengthError("too long"))
+    (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="model"), asked)
+    assert (tried.how, tried.passed) == ("fuzzed", (None, None))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from sqljury import prompts
+from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import extract_code
 from sqljury.types import Cost, Question
@@ -31,16 +32,22 @@ def conversation(frames: str, count: int, question: Question, notes: Sequence[st
 
 
 def programs(asked: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[tuple[str, float]], Cost]:
-    """``part.codes`` programs with the temperature of each, the likeliest first; empty where a reply has none."""
+    """``part.codes`` programs with the temperature of each, the likeliest first; empty where a reply has none.
+
+    Fewer once the question's allowance is spent, none where the frames are too large for the model's context.
+    """
     found: list[tuple[str, float]] = []
     cost = Cost()
     for number, (count, temperature) in enumerate(((1, 0.0), (part.codes - 1, part.temperature or TEMPERATURE))):
-        if not count:
+        if not count or work.over():
             continue
         sampling = Sampling(
             temperature=temperature, max_tokens=MAX_TOKENS, stop=STOP, seed=derive_seed(work.seed, "code", number)
         )
-        reply = work.model.complete(asked, sampling, count, cancel=work.cancel)
+        try:
+            reply = work.model.complete(asked, sampling, count, cancel=work.cancel)
+        except ContextLengthError:
+            break
         cost += reply.cost
         found += [(extract_code(completion.text), temperature) for completion in reply.completions]
     return found, cost
