@@ -12,7 +12,7 @@ from sqljury.sandbox.run import Sandbox
 class Warm:
     """Holds at most one ``Sandbox``; calling it opens it, from any thread.
 
-    The sandbox is closed with ``close``, else when this holder goes or the program ends. A closed holder opens a new one
+    The sandbox is closed with ``close``, else when this holder goes or the program ends. A closed holder opens anew
     if it is called again. A copy in another process has a sandbox of its own.
     """
 

@@ -10,9 +10,9 @@ from sqljury.db.sqlite_memory import MemoryDatabase
 from sqljury.metrics.text import orders
 from sqljury.schema.translate import in_sqlite
 from sqljury.testcases.agree import agree_relaxed
+from sqljury.testcases.by_code import judged_by_code
 from sqljury.testcases.shape import Shape
 from sqljury.testcases.trial import LIMITS
-from sqljury.testcases.tssql.outcome import on_case
 from sqljury.types import Result, TestCase, Tried
 
 UNSAID: Final = "the query cannot be said in SQLite's words, in which small databases are"
@@ -27,12 +27,7 @@ def tried(case: TestCase, queries: Sequence[str], how: str = "", by: str = "", c
 
 
 def again(one: Tried, queries: Sequence[str]) -> Tried:
-    """Other queries on the same case, as ``tried``; it does not say which of them differ but by luck.
-
-    Where a program said what is expected, its own equality holds (``tssql.outcome``).
-    """
-    if one.by == "code":
-        return on_case(one, queries)
+    """Other queries on the same case, as ``tried``; it does not say which of them differ but by luck."""
     return tried(one.case, queries, one.how, one.by, one.code)
 
 
@@ -40,8 +35,11 @@ def judged(one: Tried) -> Tried:
     """The same with ``passed`` by the case's expected result, in the relaxed equality of Li & Xie 2024, section 3.
 
     The rows must be the same, as ``agree`` compares cells; columns that only one side has do not count. Order counts
-    for queries that ask for one, as far as ``_in_order`` says.
+    for queries that ask for one, as far as ``_in_order`` says. Where a program said what is expected, its own equality
+    holds (``by_code``).
     """
+    if one.by == "code":
+        return judged_by_code(one)
     expected = one.case.expected
     if expected is None:
         return replace(one, passed=(None,) * len(one.queries))

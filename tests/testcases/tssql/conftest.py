@@ -67,5 +67,3 @@ def work(db: Database, warm: Warm) -> Callable[[Script], Work]:
         return Work(db, FakeModel(script), Limits(), 7, values=lambda: open_or_build(db, schema), sandbox=warm)
 
     return made
-
-

@@ -17,11 +17,12 @@ BROKEN = RIGHT.replace("[['name']]", "[['first_name']]")
 EMPTY = RIGHT.replace("Chess", "chess club")
 
 DATA = """```python
-club = pd.DataFrame({'id': [1, 2], 'name': ['Chess', 'Judo']})
+club = pd.DataFrame({'id': [1, 2], 'name': ['Chess', 'Judo'], 'town': ['Bath', 'Ely']})
 pupil = pd.DataFrame({
     'id': [1, 2, 3, 4],
     'name': ['Ann', 'Bob', 'Cy', 'Di'],
     'age': [12, 11, 13, 15],
+    'born': pd.to_datetime(['2012-01-05', '2013-02-28', None, '2009-12-31']),
     'club': [1, 1, 1, 2],
 })
 ```"""

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 import school
 
-from sqljury.errors import MissingExtraError, SandboxError
+from sqljury.errors import ContextLengthError, MissingExtraError, SandboxError
 from sqljury.llm.fake import Call, Script
 from sqljury.sandbox import Warm
 from sqljury.testcases import tssql
-from sqljury.testcases.tssql.outcome import together
+from sqljury.testcases.suite import together
 from sqljury.types import Task
 from sqljury.work import TestsPart, Work
 
@@ -29,7 +29,7 @@ def test_the_query_that_does_what_the_programs_do_passes(task: Task, work: MakeW
     assert tried.case.sureness == pytest.approx(2 / 3)
     assert tried.case.expected is not None
     assert tried.case.expected.rows == tried.results[0].rows
-    assert together(tried) == ()
+    assert together([tried], 2) == ()
     assert cost.calls == 2
     assert max(map(len, tried.case.tables.values())) <= 8
 
@@ -48,7 +48,8 @@ def test_data_of_the_model_that_passes_its_checks_is_taken(task: Task, work: Mak
     asked = work([school.DATA, school.RIGHT])
     (tried,), cost = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="model", codes=1), asked)
     assert tried.how == "written"
-    assert tried.case.tables["club"] == ((1, "Chess"), (2, "Judo"))
+    assert tried.case.tables["club"] == ((1, "Chess", "Bath"), (2, "Judo", "Ely"))
+    assert [row[3] for row in tried.case.tables["pupil"]] == ["2012-01-05", "2013-02-28", None, "2009-12-31"]
     assert tried.passed == (True, False)
     assert [row[0] for row in tried.results[0].rows] == ["Ann", "Cy"]
     assert cost.calls == 2
@@ -84,9 +85,13 @@ def test_without_inspection_a_program_that_fails_stays_as_it_is(task: Task, work
 
 def test_queries_that_cannot_be_told_apart_are_named(task: Task, work: MakeWork) -> None:
     same = school.QUERIES[0].replace("age > 11", "11 < age")
-    (tried,), _ = tssql.tested((*school.QUERIES, same, "SELECT ("), task, replace(PROGRAM, codes=1), work([school.RIGHT]))
-    assert together(tried) == ((0, 2),)
-    assert tried.passed == (True, False, True, False)
+    (tried,), _ = tssql.tested(
+        (*school.QUERIES, same, "SELECT ("), task, replace(PROGRAM, codes=1), work([school.RIGHT])
+    )
+    assert tried.differ(0, 1)
+    assert not tried.differ(0, 2)
+    assert tried.classes == (0, 1, 0, 3)
+    assert tried.passed == (True, False, True, None)
     assert tried.results[3].error
 
 
@@ -135,3 +140,25 @@ def test_the_database_stays_as_it_was(task: Task, work: MakeWork) -> None:
     before = asked.db.execute("SELECT count(*), total(age) FROM pupil").rows
     tssql.tested(school.QUERIES, task, replace(PROGRAM, codes=1), asked)
     assert asked.db.execute("SELECT count(*), total(age) FROM pupil").rows == before
+
+
+def test_without_the_code_agent_the_model_says_what_is_expected(task: Task, work: MakeWork) -> None:
+    asked = work([school.DATA, '"Ann"\n"Cy"'])
+    part = replace(PROGRAM, data="model", by="model", listed=False)
+    (tried,), cost = tssql.tested(school.QUERIES, task, part, asked)
+    assert (tried.how, tried.by, tried.code) == ("written", "model", "")
+    assert tried.passed == (True, False)
+    assert cost.calls == 2
+
+
+def test_a_spent_allowance_begins_no_call(task: Task, work: MakeWork) -> None:
+    for part in (replace(PROGRAM, data="model"), PROGRAM):
+        asked = replace(work(school.RIGHT), over=lambda: True)
+        (tried,), cost = tssql.tested(school.QUERIES, task, part, asked)
+        assert (cost.calls, tried.how, tried.case.expected) == (0, "fuzzed", None)
+
+
+def test_frames_too_large_for_the_model_are_a_case_without_an_opinion(task: Task, work: MakeWork) -> None:
+    asked = work(lambda _: ContextLengthError("too long"))
+    (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="model"), asked)
+    assert (tried.how, tried.passed) == ("fuzzed", (None, None))

@@ -11,15 +11,17 @@ from typing import NamedTuple
 
 from sqljury.errors import DatabaseError
 from sqljury.llm.base import derive_seed
+from sqljury.testcases.again import tried
 from sqljury.testcases.checks import of_part, read_checks
 from sqljury.testcases.draw import select
+from sqljury.testcases.expect import expect
 from sqljury.testcases.origin import read_origin
 from sqljury.testcases.shape import Shape
+from sqljury.testcases.trial import alike
 from sqljury.testcases.tssql import code, data, frames, program
 from sqljury.testcases.tssql.inspection import Inspection, Ran, Runner
 from sqljury.testcases.tssql.judging import Judge
 from sqljury.testcases.tssql.linking import Linked, link
-from sqljury.testcases.tssql.outcome import on_case
 from sqljury.testcases.tssql.vote import vote
 from sqljury.types import Cost, Task, TestCase, Tried
 from sqljury.work import TestsPart, Work
@@ -32,20 +34,41 @@ class _Case(NamedTuple):
     how: str
 
 
+class _Said(NamedTuple):
+    """A case with what is expected there, and who said it."""
+
+    case: TestCase
+    by: str
+    code: str
+
+
 def tested(queries: Sequence[str], task: Task, part: TestsPart, work: Work) -> tuple[tuple[Tried, ...], Cost]:
     """The queries on one test case of the agents', with the program that said what is expected; and what it cost.
 
-    No case where nothing is in play or SQLite does not take the schema. ``passed`` is None throughout where no program
-    ran. Raises what the model raises, ``SandboxError`` where written code cannot be isolated, ``MissingExtraError``
-    without the extra.
+    ``Tried.classes`` says which queries the case does not tell apart. No case where nothing is in play or SQLite does
+    not take the schema. ``passed`` is None throughout where no program ran. Raises what the model raises,
+    ``SandboxError`` where written code cannot be isolated, ``MissingExtraError`` without the extra.
     """
     linked = link(queries, task, work)
     try:
         made, cost = _data(queries, linked, task, part, work)
     except DatabaseError:
         return (), Cost()
-    tried, spent = _expected(made, task, linked, part, work)
-    return (on_case(tried, queries),), cost + spent
+    if part.by == "model":
+        case, spent = expect(made.case, task.question, part, work)
+        said = _Said(case, "" if case.expected is None else "model", "")
+    else:
+        said, spent = _by_code(made, task, linked, part, work)
+    one = tried(said.case, queries, made.how, said.by, said.code)
+    return (replace(one, classes=_classes(one)),), cost + spent
+
+
+def _classes(one: Tried) -> tuple[int, ...]:
+    """For each query the place of the first whose result is alike."""
+    places = range(len(one.results))
+    return tuple(
+        next((other for other in places[:at] if alike(one.results[other], one.results[at])), at) for at in places
+    )
 
 
 def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, work: Work) -> tuple[_Case, Cost]:
@@ -65,11 +88,12 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, w
     return _Case(shape.case(written.rows), "written"), cost
 
 
-def _expected(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Work) -> tuple[Tried, Cost]:
+def _by_code(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Work) -> tuple[_Said, Cost]:
     """The case with what most programs return on it, and the first of these programs."""
     hidden = made.how == "drawn"
-    shown = frames.described(made.case.schema) if hidden else frames.shown(made.case)
-    asked = code.conversation(shown, task.question, linked.notes)
+    schema = made.case.schema
+    shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(made.case)
+    asked = code.conversation(shown, len(schema.tables), task.question, linked.notes)
     look = Inspection(Runner(made.case, work.sandbox()), asked, part.inspections, hidden)
     written, cost = code.programs(asked, part, work)
     ran: list[Ran] = []
@@ -79,7 +103,7 @@ def _expected(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Wo
         cost += spent
     voted = vote([one.result for one in ran])
     if voted is None:
-        return Tried(made.case, (), (), (), made.how), cost
+        return _Said(made.case, "", ""), cost
     place, share = voted
     case = replace(made.case, expected=ran[place].result, sureness=share)
-    return Tried(case, (), (), (), made.how, "code", ran[place].code), cost
+    return _Said(case, "code", ran[place].code), cost

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sqljury import prompts
-from sqljury.errors import CancelledError
+from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.metrics.affinity import affinity, stored
 from sqljury.replies import extract_code
@@ -52,13 +52,19 @@ def write(
 ) -> tuple[Look | None, Cost]:
     """Data of the model's that has all that is in play and tells apart what ``known``, made by program, does.
 
-    None when it has none after ``rounds`` attempts. Raises what the model and the sandbox raise.
+    None when it has none after ``rounds`` attempts, or earlier, once the question's allowance is spent or the context
+    of the model is full. Raises what else the model and the sandbox raise.
     """
     conversation = [Message("system", prompts.render("tssql/data_system")), Message("user", _asked(linked, question))]
     cost, program = Cost(), ""
     for number in range(rounds):
+        if work.over():
+            break
         sampling = Sampling(max_tokens=_tokens(linked.schema), stop=STOP, seed=derive_seed(work.seed, "data", number))
-        reply = work.model.complete(conversation, sampling, cancel=work.cancel)
+        try:
+            reply = work.model.complete(conversation, sampling, cancel=work.cancel)
+        except ContextLengthError:
+            break
         cost += reply.cost
         before, program = program, extract_code(reply.completions[0].text)
         if program == before:
@@ -72,8 +78,6 @@ def write(
             Message("assistant", f"```python\n{program}\n```"),
             Message("user", prompts.render("tssql/data_again", faults=listed)),
         ]
-        if work.cancel is not None and work.cancel.is_set():
-            raise CancelledError("The making of test data was cancelled.")
     return None, cost
 
 

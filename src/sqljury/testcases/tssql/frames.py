@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqljury.errors import MissingExtraError
 from sqljury.metrics.affinity import affinity
 from sqljury.schema.text import COMMENT_CHARS, plain, remark, type_text
-from sqljury.types import Cell, Column, Row, Schema, TestCase
+from sqljury.types import Cell, Column, ForeignKey, Row, Schema, TestCase
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,13 +70,13 @@ def _column(column: Column, cells: Sequence[Cell]) -> pa.Array:
 
 
 def described(schema: Schema) -> str:
-    """The frames without rows: names, columns with types, descriptions, then the keys."""
+    """The frames without rows: names, columns with types, descriptions, then the keys in words."""
     names = frame_names(schema)
     lines = []
     for table in schema.tables:
         lines.append(f"{names[table.name]}:")
         lines += [f"- {_described(column)}" for column in table.columns]
-    return "\n".join(lines) + _keys(schema)
+    return "\n".join((*lines, *_keys(schema)))
 
 
 def _described(column: Column) -> str:
@@ -86,7 +86,7 @@ def _described(column: Column) -> str:
 
 
 def shown(case: TestCase) -> str:
-    """The frames as the lines of Python that would build them, then the keys; at most ``SHOWN_ROWS`` rows of each."""
+    """The frames as the lines of Python that would build them, at most ``SHOWN_ROWS`` rows of each, then the merges."""
     names = frame_names(case.schema)
     blocks = []
     for table, rows in zip(case.schema.tables, case.rows, strict=True):
@@ -96,18 +96,33 @@ def shown(case: TestCase) -> str:
         ]
         more = [f"# and {len(rows) - SHOWN_ROWS} rows more"] if len(rows) > SHOWN_ROWS else []
         blocks.append("\n".join((f"{names[table.name]} = pd.DataFrame({{", *lines, "})", *more)))
-    return "\n".join(blocks) + _keys(case.schema)
+    return "\n".join((*blocks, *merges(case.schema)))
 
 
-def _keys(schema: Schema) -> str:
+def _keys(schema: Schema) -> list[str]:
+    return [
+        f"# {child}[{_listed(key.columns)}] refers to {parent}[{_listed(key.ref_columns)}]"
+        for child, parent, key in _links(schema)
+    ]
+
+
+def merges(schema: Schema) -> list[str]:
+    """For each foreign key the merge by it, as a comment: small models copy what they would otherwise get wrong."""
+    return [
+        f"# {child}.merge({parent}, left_on=[{_listed(key.columns)}], right_on=[{_listed(key.ref_columns)}], "
+        f"suffixes=('', '_{parent}'))"
+        for child, parent, key in _links(schema)
+    ]
+
+
+def _links(schema: Schema) -> list[tuple[str, str, ForeignKey]]:
     names = frame_names(schema)
-    lines = [
-        f"# {names[table.name]}[{_listed(key.columns)}] refers to {names[key.ref_table]}[{_listed(key.ref_columns)}]"
+    return [
+        (names[table.name], names[key.ref_table], key)
         for table in schema.tables
         for key in table.foreign_keys
         if key.ref_table in names
     ]
-    return "\n".join(("", *lines)) if lines else ""
 
 
 def _listed(columns: Sequence[str]) -> str:

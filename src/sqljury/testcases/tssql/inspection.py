@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqljury import prompts
+from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import extract_code
 from sqljury.sandbox import Sandbox, SandboxLimits
@@ -100,7 +101,7 @@ class Inspection:
         cost, seen = Cost(), {code}
         for done in range(self.rounds):
             complaint = self._complaint(latest)
-            if complaint is None:
+            if complaint is None or work.over():
                 break
             turns = [Message("assistant", f"```python\n{latest.code}\n```"), Message("user", complaint)]
             sampling = Sampling(
@@ -109,7 +110,10 @@ class Inspection:
                 stop=STOP,
                 seed=derive_seed(work.seed, "inspect", number, done),
             )
-            reply = work.model.complete([*self.asked, *turns], sampling, cancel=work.cancel)
+            try:
+                reply = work.model.complete([*self.asked, *turns], sampling, cancel=work.cancel)
+            except ContextLengthError:
+                break
             cost += reply.cost
             code = extract_code(reply.completions[0].text)
             if not code or code in seen:
