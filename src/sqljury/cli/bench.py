@@ -112,6 +112,7 @@ def select(
     cache: CacheOption = False,
     form: Annotated[Shown, typer.Option(help="How selectors by tests show small databases to the model.")] = Shown.CSV,
     shots: Annotated[int, typer.Option(min=0, max=100, help="Examples they show before.")] = 7,
+    listed: Annotated[bool, typer.Option(help="Let the model list the rows that count first.")] = True,
     samples: Annotated[int, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = 1,
     temperature: Annotated[float, typer.Option(min=0, max=5, help="At that temperature.")] = 0.0,
     cases: Annotated[int, typer.Option(min=1, max=100, help="Small databases at most.")] = 10,
@@ -132,9 +133,8 @@ def select(
 
     with interruptible() as cancel:
         part = SelectPart(selector, groups)
-        tests = replace(
-            choices.SUITE, form=form.value, shots=shots, samples=samples, temperature=temperature, cases=cases
-        )
+        tests = replace(choices.SUITE, cases=cases, form=form.value, shots=shots, listed=listed)
+        tests = replace(tests, samples=samples, temperature=temperature)
         file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, tests)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
