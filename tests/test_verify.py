@@ -199,7 +199,8 @@ def test_machines_find_it_beside_the_data(db: Database, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("queries", "said"),
     [
-        ((OVER, SAME), "Verified: no other query that runs returns anything else"),
+        ((OVER, SAME, "SELECT nme FROM nowhere"), "Nothing to compare: all 2 queries that run return the same.\n"),
+        ((OVER,), "Nothing to compare: only one query runs; recipes that write more"),
         (("SELECT name FROM old", "SELECT age FROM person"), "Not verified: the answer or the strongest rival"),
         (KEYS, "Not verified: no rows were found on which"),
     ],

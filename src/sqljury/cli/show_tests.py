@@ -69,7 +69,10 @@ def _headline(found: Answer) -> str:
     verified = found.verified
     assert verified is not None
     if verified.rival is None:
-        return "Verified: no other query that runs returns anything else, so there is nothing to compare."
+        running = sum(one.group is not None for one in found.candidates)
+        if running == 1:
+            return "Nothing to compare: only one query runs; recipes that write more give it rivals."
+        return f"Nothing to compare: all {running} queries that run return the same."
     votes = sum(one.group == verified.rival for one in found.candidates)
     other = f"the strongest rival, of {votes} candidate{'' if votes == 1 else 's'}"
     query = next(one.sql for one in found.candidates if one.group == verified.rival)
