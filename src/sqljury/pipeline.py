@@ -43,9 +43,11 @@ from sqljury.schema.describe import NO_NOTES, Notes, load
 from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
-from sqljury.select import SELECTORS
+from sqljury.select import SELECTORS, TESTING
 from sqljury.select.consistency import agreed, decided, group
-from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Task
+from sqljury.testcases import TESTERS
+from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Task, Tried
+from sqljury.verify import verified
 from sqljury.work import Work
 
 
@@ -90,6 +92,9 @@ class Pipeline:
                 raise RecipeError(f"recipe {self.recipe.name}: unknown generator {part.generator!r}")
         if self.recipe.select.selector not in SELECTORS:
             raise RecipeError(f"recipe {self.recipe.name}: unknown selector {self.recipe.select.selector!r}")
+        if self.recipe.select.selector in TESTING and not self.recipe.tests.kind:
+            named = f"recipe {self.recipe.name}: the selector {self.recipe.select.selector} chooses by tests"
+            raise RecipeError(f'{named}; add [tests] with kind = "suite" or "agents"')
         if self.recipe.select.judge and self.judge is None:
             named = f"recipe {self.recipe.name} names the judge {self.recipe.select.judge!r}"
             raise RecipeError(f"{named}; give Pipeline that model as judge, or use Pipeline.from_recipe")
@@ -146,7 +151,7 @@ class Pipeline:
         candidates = self._fix(candidates, task, work, clock, progress)
         grouped = group(candidates)
         progress(Progress("choosing", 0, 1))
-        choice = self._select(grouped, task, work, clock)
+        choice = self._select(grouped, task, self._testing(task, work, clock, progress), clock)
         cost = clock.total()
         if choice.index is None:
             raise NoAnswerError(_why_none(grouped), grouped, cost)
@@ -172,10 +177,24 @@ class Pipeline:
         ran = map_threads(lambda one: replace(one, result=self._run(one.sql, db, cancel)), candidates, cancel)
         grouped = group(ran)
         clock = Clock(self.allowance, time.perf_counter())
-        return grouped, self._select(grouped, task, self._work(question, db, seed, cancel), clock)
+        work = self._testing(task, self._work(question, db, seed, cancel), clock, _silent)
+        return grouped, self._select(grouped, task, work, clock)
 
     def _work(self, question: Question, db: Database, seed: int, cancel: threading.Event | None) -> Work:
         return Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
+
+    def _testing(self, task: Task, work: Work, clock: Clock, progress: Callable[[Progress], None]) -> Work:
+        """The work with the recipe's tests; what they expect is the judge's to say, if there is one."""
+        part = self.recipe.tests
+        if not part.kind:
+            return work
+        asked = replace(work, model=self.judge or self.model, over=clock.over)
+
+        def tests(queries: Sequence[str]) -> tuple[tuple[Tried, ...], Cost]:
+            progress(Progress("testing the queries", 0, 1))
+            return TESTERS[part.kind](queries, task, part, asked)
+
+        return replace(work, tests=tests, over=clock.over)
 
     def _run(self, sql: str, db: Database, cancel: threading.Event | None) -> Result:
         return db.execute(sql, self.limits, cancel) if sql else Result(error="the model wrote no query")
@@ -291,7 +310,7 @@ class Pipeline:
         name = "consistency" if clock.over() else self.recipe.select.selector
         judging = replace(work, model=self.judge or self.model)
         choice = SELECTORS[name](self.recipe.select.groups)(grouped, task, judging)
-        clock.spend("select", choice.cost)
+        clock.spend("tests" if choice.tests else "select", choice.cost)
         return choice
 
     def _answered(
@@ -364,6 +383,7 @@ def ask(
     allowance: Allowance = UNLIMITED,
     notes: Notes | str | os.PathLike[str] = NO_NOTES,
     access: Access | None = None,
+    verify: bool = False,
 ) -> Answer:
     """Answer one question on a database, given as a path, a URL, or what ``connect`` returned.
 
@@ -373,7 +393,8 @@ def ask(
     ``model`` is a model or the name of one, by default the embedded one, which is loaded for this call and freed
     after it: for many questions, open the model once with ``open_model`` and pass it.
     ``allowance`` is what the question may take; the best of what there is then is the answer.
-    ``access`` says which tables and columns may be seen. Raises what ``Pipeline.answer``, ``connect``, ``guard`` and
+    ``access`` says which tables and columns may be seen. With ``verify`` the answer shows some rows on which its query
+    and the best other one differ, see ``verify.verified``. Raises what ``Pipeline.answer``, ``connect``, ``guard`` and
     ``open_model`` raise.
     """
     asked = Question(question, evidence)
@@ -389,4 +410,5 @@ def ask(
         pipeline = replace(Pipeline.from_recipe(recipe, model, limits, open_model), allowance=allowance)
         if pipeline.judge is not model:
             stack.callback(getattr(pipeline.judge, "close", _nothing))
-        return pipeline.answer(asked, database, seed=seed, notes=known)
+        answer = pipeline.answer(asked, database, seed=seed, notes=known)
+        return verified(answer, database, seed=seed) if verify else answer

@@ -47,12 +47,17 @@ class TestsPart:
     data: Data = "model"
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """The database and the limits of one query on it, the model, the question's seed, and what stops it all.
 
     ``values`` opens the value index, building it if need be; None where repairs must do without. ``tests`` tests
-    queries that run, against each other or one alone; None where the recipe has no tests.
+    queries that run, against each other or one alone; None where the recipe has no tests. ``over`` says that the
+    question's allowance is spent, and no further call to the model is to be begun.
     """
 
     db: Database
@@ -62,3 +67,4 @@ class Work:
     cancel: threading.Event | None = None
     values: Callable[[], ValueIndex] | None = None
     tests: Callable[[Sequence[str]], tuple[tuple[Tried, ...], Cost]] | None = None
+    over: Callable[[], bool] = _never

@@ -1,7 +1,8 @@
 """Other selectors on the candidates of a finished run: nothing is written again, each makes a file of its choices.
 
-``choices-<selector>[-groups<N>][-<model>].jsonl`` in the run's folder holds a line a question, in the order they were
-chosen; the model is named where it is not the run's own. A line counts for the candidates it was made for only.
+``choices-<selector>[-groups<N>][-<tests>][-<model>].jsonl`` in the run's folder holds a line a question, in the order
+they were chosen; the model is named where it is not the run's own, and of the tests what is not as usual. A line counts
+for the candidates it was made for only.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from typing import Any, Final
 
 from sqljury.bench import folder
 from sqljury.bench.folder import Record, misshapen
-from sqljury.bench.run import UNANSWERED
+from sqljury.bench.run import UNANSWERED, kept
 from sqljury.bench.stored import Asked, cost_of, judged_comparisons, limits_of, recipe_of
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, InputError
 from sqljury.llm.base import LanguageModel
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import SelectPart
-from sqljury.select import SELECTORS
+from sqljury.select import SELECTORS, TESTING
 from sqljury.types import Candidate, Choice, Comparison, Cost, Question
+from sqljury.work import TestsPart
 
 _LINE: Final[dict[str, type | tuple[type, ...]]] = {
     **dict.fromkeys(("id", "of", "selector", "model", "sql"), str),
@@ -33,7 +35,11 @@ _LINE: Final[dict[str, type | tuple[type, ...]]] = {
     "groups": list,
     "comparisons": list,
     "cost": dict,
+    "settings": dict,
 }
+
+SUITE: Final = TestsPart(kind="suite")
+"""The tests of selectors that choose by tests, unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +52,13 @@ class Chosen:
     cost: Cost
 
 
-def file_name(part: SelectPart, model: str, of_run: str) -> str:
+def file_name(part: SelectPart, model: str, of_run: str, tests: TestsPart | None = None) -> str:
     """Where the choices of a selector are kept; ``of_run`` is the name of the run's own model."""
-    marks = [part.selector, f"groups{part.groups}" if part.groups else "", model if model != of_run else ""]
+    marks = [part.selector, f"groups{part.groups}" if part.groups else ""]
+    if tests is not None:
+        own, usual = asdict(tests), asdict(SUITE)
+        marks += [f"{name}{own[name]}" for name in own if own[name] != usual[name]]
+    marks.append(model if model != of_run else "")
     return "-".join(["choices", *(re.sub(r"[^\w.]+", "_", mark) for mark in marks if mark)]) + ".jsonl"
 
 
@@ -59,23 +69,26 @@ def select(
     part: SelectPart,
     on_choice: Callable[[int, int, Record | None], None] = lambda *_: None,
     cancel: threading.Event | None = None,
+    tests: TestsPart = SUITE,
 ) -> Path:
     """Choose among the candidates of every question of ``run``, and return the file that holds the choices.
 
-    Questions that the file has a choice for are left out. ``on_choice`` is told how many choices there are, of how
-    many, and the newest. Raises ``InputError`` for an unknown selector, ``DatasetError`` for a folder that holds no
-    run or is in use, ``CancelledError`` once ``cancel`` is set, and what the model raises.
+    ``tests`` are for selectors that choose by tests, whatever the run's recipe has. Questions that the file has a
+    choice for are left out. ``on_choice`` is told how many choices there are, of how many, and the newest. Raises
+    ``InputError`` for an unknown selector, ``DatasetError`` for a folder that holds no run or is in use,
+    ``CancelledError`` once ``cancel`` is set, and what the model raises.
     """
     if part.selector not in SELECTORS:
         raise InputError(f"there is no selector {part.selector!r}; known are {', '.join(sorted(SELECTORS))}")
     described = folder.described(run)
-    recipe = replace(recipe_of(run, described), select=part)
+    recipe = replace(recipe_of(run, described), select=part, tests=tests if part.selector in TESTING else TestsPart())
     pipeline = Pipeline(recipe, model, limits_of(run, described))
-    file = run / file_name(part, model.name, described["model"])
+    by = _Chooser(part.selector, part.groups, model.name, asdict(tests) if part.selector in TESTING else {})
+    file = run / file_name(part, model.name, described["model"], tests if part.selector in TESTING else None)
     with folder.held(run):
         records = folder.records(run)
         known = _lines(file)
-        waiting = [one for one in records if known.get(one["id"], {}).get("of") != _digest(_record(one), part, model)]
+        waiting = [one for one in records if known.get(one["id"], {}).get("of") != by.digest(_record(one))]
         done = len(records) - len(waiting)
         on_choice(done, len(records), None)
         with folder.appending(file) as stream:
@@ -83,9 +96,7 @@ def select(
                 line = _choice(record, data, pipeline, int(described["seed"]), cancel)
                 if cancel is not None and cancel.is_set():
                     raise CancelledError("stopped; the same command goes on with the choices")
-                of = _digest(_record(record), part, model)
-                made_by = {"selector": part.selector, "most": part.groups, "model": model.name}
-                line = {"id": record["id"], "of": of, **line, **made_by}
+                line = {"id": record["id"], "of": by.digest(_record(record)), **line, **by.kept()}
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 stream.flush()
                 done += 1
@@ -105,11 +116,31 @@ def stored(run: Path, questions: Sequence[Asked]) -> dict[str, dict[str, Chosen]
         for id_, line in _lines(file).items():
             if id_ not in by_id:
                 continue
-            digest = _digest_of(_asked(by_id[id_]), line["selector"], line["most"], line["model"])
-            if line["of"] == digest:
+            by = _Chooser(line["selector"], line["most"], line["model"], line["settings"])
+            if line["of"] == by.digest(_asked(by_id[id_])):
                 own[id_] = _chosen(line, by_id[id_], file)
         found[file.stem.removeprefix("choices-")] = own
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Chooser:
+    """What made a choice, beside the candidates; ``settings`` are those of the tests, where there are some."""
+
+    selector: str
+    most: int
+    model: str
+    settings: Mapping[str, Any]
+
+    def kept(self) -> Record:
+        """What a line says of it."""
+        own = asdict(self)
+        return own if self.settings else {name: own[name] for name in own if name != "settings"}
+
+    def digest(self, rests_on: Any) -> str:
+        """What tells choices among other candidates, or made otherwise, from these."""
+        parts = [rests_on, self.selector, self.most, self.model, *([dict(self.settings)] if self.settings else [])]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
 def _choice(
@@ -126,9 +157,9 @@ def _choice(
             grouped, choice = pipeline.choose(question, written, db, seed=seed, cancel=cancel)
     except UNANSWERED as error:
         nothing = Choice(None, pipeline.recipe.select.selector)
-        return {"sql": "", "error": str(error), "groups": [None] * len(written), **asdict(nothing)}
+        return {"sql": "", "error": str(error), "groups": [None] * len(written), **kept(nothing)}
     sql = "" if choice.index is None else grouped[choice.index].sql
-    return {"sql": sql, "error": None, "groups": [one.group for one in grouped], **asdict(choice)}
+    return {"sql": sql, "error": None, "groups": [one.group for one in grouped], **kept(choice)}
 
 
 def _lines(file: Path) -> dict[str, Record]:
@@ -146,6 +177,8 @@ def _read(file: Path) -> Iterator[Record]:
             line = json.loads(text)
         except (ValueError, RecursionError):
             line = None
+        if isinstance(line, dict):
+            line.setdefault("settings", {})  # of choices without tests
         if fault := misshapen(line, _LINE):
             raise DatasetError(f"{file}, line {number}: {fault}; delete that line to go on")
         yield line
@@ -166,14 +199,6 @@ def _chosen(line: Record, question: Asked, file: Path) -> Chosen:
     except DatasetError as error:
         fault = str(error)
     raise DatasetError(f"{file}: {question.id!r}: {fault}; delete that line to go on")
-
-
-def _digest(rests_on: Any, part: SelectPart, model: LanguageModel) -> str:
-    return _digest_of(rests_on, part.selector, part.groups, model.name)
-
-
-def _digest_of(rests_on: Any, selector: str, most: int, model: str) -> str:
-    return hashlib.sha256(json.dumps([rests_on, selector, most, model]).encode()).hexdigest()[:32]
 
 
 def _record(record: Mapping[str, Any]) -> list[Any]:

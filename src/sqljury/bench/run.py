@@ -6,7 +6,7 @@ import json
 import platform
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from math import inf
 from pathlib import Path
@@ -114,7 +114,7 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
         return {**record, "sql": "", "error": str(error), **_evidence(tried, cost or Cost())}
     evidence = _evidence(found.candidates, found.cost)
     evidence["steps"] = {step: asdict(cost) for step, cost in found.steps}
-    evidence["choice"] = _choice(found.choice)
+    evidence["choice"] = None if found.choice is None else kept(found.choice)
     return {**record, "sql": found.sql, "error": None, "confidence": found.confidence, **evidence}
 
 
@@ -122,8 +122,9 @@ def _evidence(candidates: tuple[Candidate, ...], cost: Cost) -> Record:
     return {"candidates": [_candidate(candidate) for candidate in candidates], "cost": asdict(cost)}
 
 
-def _choice(choice: Choice | None) -> Record | None:
-    return None if choice is None else asdict(choice)
+def kept(choice: Choice) -> Record:
+    """A choice as a line keeps it: with its tests as an answer's JSON has them."""
+    return {**asdict(replace(choice, tests=())), "tests": [test.to_dict() for test in choice.tests]}
 
 
 def _candidate(candidate: Candidate) -> Record:

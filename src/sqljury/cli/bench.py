@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +25,14 @@ from sqljury.cli.options import (
     allowance,
     pool_of,
 )
+
+
+class Shown(StrEnum):
+    """The forms in which a model sees a small database."""
+
+    CSV = "csv"
+    SQLITE = "sqlite"
+
 
 app = typer.Typer(help="Run recipes over benchmarks.", no_args_is_help=True)
 
@@ -94,11 +103,18 @@ def spider(
 @app.command("select")
 def select(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a finished run.")],
-    selector: Annotated[str, typer.Option(help="The way to choose: consistency, first, random, tournament, ...")],
+    selector: Annotated[
+        str, typer.Option(help="The way to choose: consistency, first, random, rerank, tournament, ...")
+    ],
     groups: Annotated[int, typer.Option(min=0, max=256, help="Of how many of the largest groups; 0 for all.")] = 0,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     cache: CacheOption = False,
+    form: Annotated[Shown, typer.Option(help="How selectors by tests show small databases to the model.")] = Shown.CSV,
+    shots: Annotated[int, typer.Option(min=0, max=100, help="Examples they show before.")] = 7,
+    samples: Annotated[int, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = 1,
+    temperature: Annotated[float, typer.Option(min=0, max=5, help="At that temperature.")] = 0.0,
+    cases: Annotated[int, typer.Option(min=1, max=100, help="Small databases at most.")] = 10,
 ) -> None:
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
     from sqljury.bench import choices, folder
@@ -116,7 +132,10 @@ def select(
 
     with interruptible() as cancel:
         part = SelectPart(selector, groups)
-        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel)
+        tests = replace(
+            choices.SUITE, form=form.value, shots=shots, samples=samples, temperature=temperature, cases=cases
+        )
+        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, tests)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 

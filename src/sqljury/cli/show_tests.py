@@ -1,0 +1,155 @@
+"""Small databases for people to read: who passed which test, and the rows on which two queries differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqljury.cli import terminal
+from sqljury.cli.cells import text
+from sqljury.types import Answer, Cell, Choice, Result, Row, Tried
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+ROWS = 10
+"""Shown of one table of a test, or of one result."""
+
+ORIGINS = {
+    "drawn": "drawn from the database, with small numbers where queries sort or add up",
+    "real": "from the database itself",
+    "mutated": "from the database, changed to make the queries differ",
+    "fuzzed": "made up",
+    "written": "written by the model",
+}
+
+SAID = {"model": "the model", "code": "the program that the model wrote"}
+
+
+def passes(choice: Choice, *, stderr: bool) -> None:
+    """A row for each test: where its rows come from, what was expected, and which groups passed."""
+    table = _plain_table("Tests")
+    for title in ("#", "rows"):
+        table.add_column(title, justify="right")
+    for title in ("made", "expected", "by", *(f"group {number + 1}" for number in range(len(choice.scores)))):
+        table.add_column(title, overflow="fold")
+    for number, test in enumerate(choice.tests, 1):
+        expected = "" if test.case.expected is None else _in_line(test.case.expected)
+        sure = "" if test.case.sureness == 1 else f", {test.case.sureness:.0%} sure"
+        table.add_row(
+            str(number), str(test.case.size), test.how, expected, f"{test.by}{sure}", *map(_verdict, test.passed)
+        )
+    table.add_row("", "", "", "", "score", *(f"{score:g}" for score in choice.scores))
+    terminal.show("", table, stderr=stderr)
+
+
+def verification(found: Answer, *, stderr: bool) -> None:
+    """What speaks for the answer against its strongest rival: some rows, and what either query returns there."""
+    verified = found.verified
+    assert verified is not None
+    terminal.show("", _headline(found), stderr=stderr)
+    if verified.test is None:
+        return
+    _rows(verified.test, stderr=stderr)
+    expected = verified.test.case.expected
+    for name, query, result, passed in zip(
+        ("answer", "rival"), verified.test.queries, verified.test.results, verified.test.passed, strict=True
+    ):
+        terminal.show("", f"The {name} returns there{_judged(passed)}:", stderr=stderr)
+        terminal.show(f"  {terminal.clean(' '.join(query.split()))}", _result(result), stderr=stderr)
+    if expected is not None:
+        by = SAID.get(verified.test.by, "the tests")
+        sure = verified.test.case.sureness
+        share = "" if sure == 1 else f" ({sure:.0%} of its opinions)"
+        terminal.show("", f"Before it saw any query, {by} expected{share}:", _result(expected), stderr=stderr)
+
+
+def _headline(found: Answer) -> str:
+    verified = found.verified
+    assert verified is not None
+    if verified.rival is None:
+        return "Verified: no other query that runs returns anything else, so there is nothing to compare."
+    votes = sum(one.group == verified.rival for one in found.candidates)
+    other = f"the strongest rival, of {votes} candidate{'' if votes == 1 else 's'}"
+    query = next(one.sql for one in found.candidates if one.group == verified.rival)
+    said = f" ({terminal.clean(' '.join(query.split()))})"
+    if verified.outcome == "untried":
+        return f"Not verified: the answer or {other}{said}, cannot be run on small databases: {verified.why}"
+    if verified.outcome == "together":
+        return (
+            f"Not verified: no rows were found on which {other}{said}, differs from the answer; they may mean the same."
+        )
+    test = verified.test
+    assert test is not None
+    rows = f"{test.case.size} row{'' if test.case.size == 1 else 's'} {ORIGINS.get(test.how, 'made for this')}"
+    return f"Verify by eye: on {rows}, the answer and {other}, differ."
+
+
+def _rows(test: Tried, *, stderr: bool) -> None:
+    empty = []
+    for table, rows in zip(test.case.schema.tables, test.case.rows, strict=True):
+        if not rows:
+            empty.append(text(table.name))
+            continue
+        shown = _plain_table(text(table.name))
+        _fill(shown, [column.name for column in table.columns], rows)
+        terminal.show("", _indented(shown), stderr=stderr)
+    if empty:
+        terminal.show("", f"  without rows: {', '.join(empty)}", stderr=stderr)
+
+
+def _result(result: Result) -> RenderableType:
+    if not result.rows:
+        return "  no rows" if result.ok else f"  error: {terminal.clean(str(result.error))}"
+    table = _plain_table("")
+    names = result.columns if any(result.columns) else ()
+    table.show_header = bool(names)
+    _fill(table, names or ("",) * len(result.rows[0]), result.rows)
+    return _indented(table)
+
+
+def _indented(table: Table) -> RenderableType:
+    from rich.padding import Padding
+
+    return Padding(table, (0, 0, 0, 2), expand=False)
+
+
+def _fill(table: Table, names: Sequence[str], rows: Sequence[Row]) -> None:
+    from rich.text import Text
+
+    for place, name in enumerate(names):
+        numeric = bool(rows) and all(row[place] is None or isinstance(row[place], int | float) for row in rows)
+        table.add_column(Text(text(name)), justify="right" if numeric else "left", overflow="fold")
+    for row in rows[:ROWS]:
+        table.add_row(*[Text(text(cell)) for cell in row])
+    if len(rows) > ROWS:
+        table.add_row(f"... {len(rows) - ROWS} more")
+
+
+def _plain_table(title: str) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    named = Text(title) if title else None
+    return Table(title=named, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+
+
+def _in_line(result: Result) -> str:
+    """The first rows of a result in a cell of a table."""
+    rows = [", ".join(_short(cell) for cell in row) for row in result.rows[:2]]
+    more = ["..."] if len(result.rows) > len(rows) else []
+    return "; ".join((*rows, *more)) or "no rows"
+
+
+def _short(cell: Cell) -> str:
+    shown = text(cell)
+    return shown if len(shown) <= 20 else f"{shown[:17]}..."
+
+
+def _verdict(passed: bool | None) -> str:
+    return {True: "passed", False: "failed", None: "-"}[passed]
+
+
+def _judged(passed: bool | None) -> str:
+    return {True: " what is expected", False: ", which is not expected", None: ""}[passed]
