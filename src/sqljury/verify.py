@@ -72,8 +72,9 @@ def _searched(
     part = used(schema, queries)
     try:
         on_nothing = tried(TestCase(part, ((),) * len(part.tables)), queries)
-        if errors := [result.error for result in on_nothing.results if result.error]:
-            return Verified("untried", rival, why=errors[0])
+        for name, result in zip(("answer", "rival"), on_nothing.results, strict=True):
+            if result.error:
+                return Verified("untried", rival, why=f"the {name} cannot be run there: {result.error}")
         found = suite(queries, schema, db, Search(seed=seed), cancel)
     except DatabaseError as error:
         return Verified("untried", rival, why=str(error))

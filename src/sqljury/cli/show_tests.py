@@ -74,19 +74,16 @@ def _headline(found: Answer) -> str:
             return "Nothing to compare: only one query runs; recipes that write more give it rivals."
         return f"Nothing to compare: all {running} queries that run return the same."
     votes = sum(one.group == verified.rival for one in found.candidates)
-    other = f"the strongest rival, of {votes} candidate{'' if votes == 1 else 's'}"
+    other = f"its strongest rival ({votes} candidate{'' if votes == 1 else 's'})"
+    if verified.test is not None:
+        size = verified.test.case.size
+        made = ORIGINS.get(verified.test.how, "made for this")
+        return f"Verify by eye: on {size} row{'' if size == 1 else 's'} {made}, the answer differs from {other}."
     query = next(one.sql for one in found.candidates if one.group == verified.rival)
-    said = f" ({terminal.clean(' '.join(query.split()))})"
+    named = f"{other}, {terminal.clean(' '.join(query.split()))}"
     if verified.outcome == "untried":
-        return f"Not verified: the answer or {other}{said}, cannot be run on small databases: {verified.why}"
-    if verified.outcome == "together":
-        return (
-            f"Not verified: no rows were found on which {other}{said}, differs from the answer; they may mean the same."
-        )
-    test = verified.test
-    assert test is not None
-    rows = f"{test.case.size} row{'' if test.case.size == 1 else 's'} {ORIGINS.get(test.how, 'made for this')}"
-    return f"Verify by eye: on {rows}, the answer and {other}, differ."
+        return f"Not held against {named}: small databases are SQLite's, and {terminal.clean(verified.why)}"
+    return f"No rows were found on which the answer differs from {named}. They may mean the same."
 
 
 def _rows(test: Tried, *, stderr: bool) -> None:
