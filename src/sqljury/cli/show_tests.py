@@ -46,6 +46,8 @@ def passes(choice: Choice, *, stderr: bool) -> None:
 
 def verification(found: Answer, *, stderr: bool) -> None:
     """What speaks for the answer against its strongest rival: some rows, and what either query returns there."""
+    from rich.text import Text
+
     verified = found.verified
     assert verified is not None
     terminal.show("", _headline(found), stderr=stderr)
@@ -57,7 +59,8 @@ def verification(found: Answer, *, stderr: bool) -> None:
         ("answer", "rival"), verified.test.queries, verified.test.results, verified.test.passed, strict=True
     ):
         terminal.show("", f"The {name} returns there{_judged(passed)}:", stderr=stderr)
-        terminal.show(f"  {terminal.clean(' '.join(query.split()))}", _result(result), stderr=stderr)
+        shown = Text(terminal.clean(" ".join(query.split())))
+        terminal.show(_indented(shown), _result(result), stderr=stderr)
     if expected is not None:
         by = SAID.get(verified.test.by, "the tests")
         sure = verified.test.case.sureness
@@ -109,10 +112,10 @@ def _result(result: Result) -> RenderableType:
     return _indented(table)
 
 
-def _indented(table: Table) -> RenderableType:
+def _indented(shown: RenderableType) -> RenderableType:
     from rich.padding import Padding
 
-    return Padding(table, (0, 0, 0, 2), expand=False)
+    return Padding(shown, (0, 0, 0, 2), expand=False)
 
 
 def _fill(table: Table, names: Sequence[str], rows: Sequence[Row]) -> None:
