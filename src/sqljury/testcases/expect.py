@@ -74,7 +74,7 @@ def _answers(messages: Sequence[Message], part: TestsPart, work: Work) -> tuple[
 
 
 def conversation(case: TestCase, question: Question, part: TestsPart, *, examples: int = 0) -> tuple[Message, ...]:
-    """What is to be done, with the examples; the case; and how the answer begins, without which small models skip steps.
+    """What is to be done, with the examples; the case; and how the answer begins, or small models would skip steps.
 
     Only the second message differs between questions.
     """
