@@ -10,7 +10,7 @@ from typing import Final
 
 from sqljury import prompts
 from sqljury.errors import ContextLengthError
-from sqljury.llm.base import Completion, Message, Sampling, derive_seed
+from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.testcases.agree import agree
 from sqljury.testcases.examples import Example, choose
 from sqljury.testcases.reply_rows import read_rows
@@ -66,19 +66,15 @@ def _answers(messages: Sequence[Message], part: TestsPart, work: Work) -> tuple[
         text, whole = opening.content + one.text, one.finish_reason == "stop"
         if whole and _result(text) is None:
             text = f"{text.rstrip()}\n{_RESULT}"
-            (rest,), more = _once(work, [*before, Message("assistant", text)], sampling)
-            text, whole, cost = text + rest.text, rest.finish_reason == "stop", cost + more
+            more = work.model.complete([*before, Message("assistant", text)], sampling, cancel=work.cancel)
+            (rest,) = more.completions
+            text, whole, cost = text + rest.text, rest.finish_reason == "stop", cost + more.cost
         answers.append(text if whole else "")
     return answers, cost
 
 
-def _once(work: Work, messages: Sequence[Message], sampling: Sampling) -> tuple[tuple[Completion, ...], Cost]:
-    reply = work.model.complete(messages, sampling, cancel=work.cancel)
-    return reply.completions, reply.cost
-
-
 def conversation(case: TestCase, question: Question, part: TestsPart, *, examples: int = 0) -> tuple[Message, ...]:
-    """What is to be done, with the examples; the case; and how the answer begins, without which small models skip steps.
+    """What is to be done, with the examples; the case; and how the answer begins, or small models would skip steps.
 
     Only the second message differs between questions.
     """
