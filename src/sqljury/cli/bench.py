@@ -27,6 +27,13 @@ from sqljury.cli.options import (
 )
 
 
+class Tests(StrEnum):
+    """The ways to test queries."""
+
+    SUITE = "suite"
+    AGENTS = "agents"
+
+
 class Shown(StrEnum):
     """The forms in which a model sees a small database."""
 
@@ -113,8 +120,10 @@ def select(
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     cache: CacheOption = False,
+    tests: Annotated[Tests, typer.Option(help="How selectors by tests test queries.")] = Tests.SUITE,
     form: Annotated[Shown, typer.Option(help="How selectors by tests show small databases to the model.")] = Shown.CSV,
     shots: Annotated[int, typer.Option(min=0, max=100, help="Examples they show before.")] = 7,
+    listed: Annotated[bool, typer.Option(help="Let the model list the rows that count first.")] = True,
     samples: Annotated[int, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = 1,
     temperature: Annotated[float, typer.Option(min=0, max=5, help="At that temperature.")] = 0.0,
     cases: Annotated[int, typer.Option(min=1, max=100, help="Small databases at most.")] = 10,
@@ -135,10 +144,9 @@ def select(
 
     with interruptible() as cancel:
         part = SelectPart(selector, groups)
-        tests = replace(
-            choices.SUITE, form=form.value, shots=shots, samples=samples, temperature=temperature, cases=cases
-        )
-        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, tests)
+        testing = replace(choices.SUITE, kind=tests.value, cases=cases, form=form.value, shots=shots, listed=listed)
+        testing = replace(testing, samples=samples, temperature=temperature)
+        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, testing)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 
