@@ -114,7 +114,7 @@ def test_the_first_program_is_greedy_and_the_others_are_not(task: Task, work: Ma
 
 
 def test_a_question_without_queries_gets_data_that_covers_it(task: Task, work: MakeWork) -> None:
-    (tried,), _ = tssql.tested((), task, replace(PROGRAM, codes=1), work([school.RIGHT]))
+    (tried,), _ = tssql.tested((), task, replace(PROGRAM, codes=1), work(school.RIGHT))
     assert "Chess" in [row[1] for row in tried.case.tables["club"]]
     assert tried.case.expected is not None
     assert tried.queries == ()
