@@ -125,8 +125,11 @@ def test_without_walls_nothing_is_run(task: Task, work: MakeWork, monkeypatch: p
         raise SandboxError("written code cannot be isolated here")
 
     monkeypatch.setattr("sqljury.sandbox.warm.Sandbox", refuse)
-    with pytest.raises(SandboxError, match="isolated"):
-        tssql.tested(school.QUERIES, task, PROGRAM, replace(work(school.RIGHT), sandbox=Warm()))
+    for how in ("program", "model", "real"):
+        asked = replace(work(school.RIGHT), sandbox=Warm())
+        with pytest.raises(SandboxError, match="isolated"):
+            tssql.tested(school.QUERIES, task, replace(PROGRAM, data=how), asked)
+        assert asked.model.calls == []  # type: ignore[attr-defined]
 
 
 def test_without_the_extra_it_says_which(task: Task, work: MakeWork, monkeypatch: pytest.MonkeyPatch) -> None:
