@@ -114,7 +114,7 @@ def test_the_first_program_is_greedy_and_the_others_are_not(task: Task, work: Ma
 
 
 def test_a_question_without_queries_gets_data_that_covers_it(task: Task, work: MakeWork) -> None:
-    (tried,), _ = tssql.tested((), task, replace(PROGRAM, codes=1), work([school.RIGHT]))
+    (tried,), _ = tssql.tested((), task, replace(PROGRAM, codes=1), work(school.RIGHT))
     assert "Chess" in [row[1] for row in tried.case.tables["club"]]
     assert tried.case.expected is not None
     assert tried.queries == ()
@@ -125,8 +125,11 @@ def test_without_walls_nothing_is_run(task: Task, work: MakeWork, monkeypatch: p
         raise SandboxError("written code cannot be isolated here")
 
     monkeypatch.setattr("sqljury.sandbox.warm.Sandbox", refuse)
-    with pytest.raises(SandboxError, match="isolated"):
-        tssql.tested(school.QUERIES, task, PROGRAM, replace(work(school.RIGHT), sandbox=Warm()))
+    for how in ("program", "model", "real"):
+        asked = replace(work(school.RIGHT), sandbox=Warm())
+        with pytest.raises(SandboxError, match="isolated"):
+            tssql.tested(school.QUERIES, task, replace(PROGRAM, data=how), asked)
+        assert asked.model.calls == []  # type: ignore[attr-defined]
 
 
 def test_without_the_extra_it_says_which(task: Task, work: MakeWork, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,11 +84,11 @@ def test_what_data_lacks_is_told(judge: Judge, changes: dict[str, list[tuple[obj
 
 
 def test_made_up_data_tells_a_query_from_its_neighbours(linked: Linked, judge: Judge) -> None:
-    made = program.make(linked, Shape(linked.schema, {}), judge, rows=5, seed="1")
+    made = program.make(linked, judge, rows=5, seed="1")
     assert made.fails[:3] == (0, 0, 0)
     assert made.near <= 4  # of 16
     assert all(len(held) <= 5 for held in made.rows.values())
-    assert made == program.make(linked, Shape(linked.schema, {}), judge, rows=5, seed="1")
+    assert made == program.make(linked, judge, rows=5, seed="1")
 
 
 def test_made_up_data_keeps_checks(task: Task, work: MakeWork) -> None:
@@ -96,7 +96,7 @@ def test_made_up_data_keeps_checks(task: Task, work: MakeWork) -> None:
     part = link(school.QUERIES, task, asked)
     shape = Shape(part.schema, {**of_part(read_checks(asked.db, task.schema), part.schema), "pupil": ('"age" < 20',)})
     with Judge(part, shape) as judge:
-        made = program.make(part, shape, judge, rows=5, seed="2")
+        made = program.make(part, judge, rows=5, seed="2")
     assert all(row[2] is None or row[2] < 20 for row in made.rows["pupil"])
     assert made.together == ()
 
@@ -292,3 +292,22 @@ def test_one_program_is_one_call() -> None:
     found, _ = code.programs(ASKED, TestsPart(codes=1), work)
     assert found == [("", 0.0)]
     assert len(model.calls) == 1
+
+
+def test_keys_of_another_type_meet_their_parents(warm: Warm) -> None:
+    parent = Table("p", (Column("id", "INTEGER"), Column("n", "TEXT")), ("id",))
+    child = Table("c", (Column("p", "VARCHAR(20)"),), foreign_keys=(ForeignKey(("p",), "p", ("id",)),))
+    case = TestCase(Schema("s", "sqlite", (parent, child)), (((4, "x"), (5, "y")), (("4",), (None,), ("6",))))
+    merge = frames.merges(case.schema)[0].removeprefix("# ")
+    ran = Runner(frames.joinable(case), warm()).run(f"result = {merge}[['n']]")
+    assert ran.result.rows == (("x",),)
+    assert not Runner(case, warm()).run(f"result = {merge}[['n']]").result.ok
+
+
+def test_made_up_rows_meet_in_joins_without_a_declared_key(task: Task, work: MakeWork) -> None:
+    tables = [Table(t.name, tuple(Column(c.name, "TEXT") for c in t.columns)) for t in task.schema.tables]
+    bare = Task(task.question, Schema("bare", "sqlite", tuple(tables)), "")
+    part = link(["SELECT pupil.name FROM pupil JOIN club ON pupil.club = club.id"], bare, work(""))
+    shape = Shape(part.schema, {})
+    with Judge(part, shape) as judge:
+        assert program.make(part, judge, rows=5, seed="3").idle == ()

@@ -79,7 +79,7 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, w
         return _Case(origin.shape.case(select(origin, seed, part.rows)), "drawn"), Cost()
     shape = Shape(linked.schema, of_part(read_checks(work.db, task.schema), linked.schema))
     with Judge(linked, shape) as judge:
-        made = program.make(linked, shape, judge, rows=part.rows, seed=seed, cancel=work.cancel)
+        made = program.make(linked, judge, rows=part.rows, seed=seed, cancel=work.cancel)
         if part.data == "program":
             return _Case(shape.case(made.rows), "fuzzed"), Cost()
         written, cost = data.write(linked, task.question, judge, made, work)
@@ -91,10 +91,10 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, w
 def _by_code(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Work) -> tuple[_Said, Cost]:
     """The case with what most programs return on it, and the first of these programs."""
     hidden = made.how == "drawn"
-    schema = made.case.schema
-    shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(made.case)
+    schema, held = made.case.schema, frames.joinable(made.case)
+    shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(held)
     asked = code.conversation(shown, len(schema.tables), task.question, linked.notes)
-    look = Inspection(Runner(made.case, work.sandbox()), asked, part.inspections, hidden)
+    look = Inspection(Runner(held, work.sandbox()), asked, part.inspections, hidden)
     written, cost = code.programs(asked, part, work)
     ran: list[Ran] = []
     for number, (text, temperature) in enumerate(written):

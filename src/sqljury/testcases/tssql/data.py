@@ -56,7 +56,7 @@ def write(
     of the model is full. Raises what else the model and the sandbox raise.
     """
     conversation = [Message("system", prompts.render("tssql/data_system")), Message("user", _asked(linked, question))]
-    cost, program = Cost(), ""
+    cost, program, sandbox = Cost(), "", work.sandbox()  # where there is none, no call is wasted
     for number in range(rounds):
         if work.over():
             break
@@ -69,7 +69,7 @@ def write(
         before, program = program, extract_code(reply.completions[0].text)
         if program == before:
             break
-        look, wrong = _checked(program, linked, judge, known, work.sandbox())
+        look, wrong = _checked(program, linked, judge, known, sandbox)
         if not wrong:
             return look, cost
         listed = "\n".join(f"- {line}" for line in wrong[:FAULTS])

@@ -6,11 +6,12 @@ import builtins
 import keyword
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.errors import MissingExtraError
-from sqljury.metrics.affinity import affinity
+from sqljury.metrics.affinity import Affinity, affinity, stored
 from sqljury.schema.text import COMMENT_CHARS, plain, remark, type_text
 from sqljury.types import Cell, Column, ForeignKey, Row, Schema, TestCase
 
@@ -38,6 +39,26 @@ def frame_names(schema: Schema) -> dict[str, str]:
             name += "_table"
         found[table.name] = name
     return found
+
+
+def joinable(case: TestCase) -> TestCase:
+    """The case with the cells of foreign keys as their parents have them: SQLite joins '4' with 4, pandas does not."""
+    types = {(table.name, column.name): column.type for table in case.schema.tables for column in table.columns}
+    found = []
+    for table, rows in zip(case.schema.tables, case.rows, strict=True):
+        into = {
+            own: affinity(types[key.ref_table, ref])
+            for key in table.foreign_keys
+            for own, ref in zip(key.columns, key.ref_columns, strict=True)
+            if (key.ref_table, ref) in types
+        }
+        kinds = [into.get(column.name) for column in table.columns]
+        found.append(tuple(tuple(_as(cell, kind) for cell, kind in zip(row, kinds, strict=True)) for row in rows))
+    return replace(case, rows=tuple(found))
+
+
+def _as(cell: Cell, kind: Affinity | None) -> Cell:
+    return cell if kind is None else stored(cell, kind)
 
 
 def arrow(case: TestCase) -> dict[str, pa.Table]:

@@ -59,7 +59,7 @@ class Judge:
     def __init__(self, linked: Linked, shape: Shape) -> None:
         """Raises ``DatabaseError`` when SQLite does not take the schema."""
         self._linked = linked
-        self._shape = shape
+        self.shape = shape
         places = [at for at, sql in enumerate(linked.queries) if sql]
         texts = [linked.queries[at] or "" for at in places]
         columns = column_names(shape.schema)
@@ -74,8 +74,8 @@ class Judge:
 
     def look(self, rows: Mapping[str, Sequence[Row]]) -> Look:
         """What these rows are good for, once those that break a constraint are taken away."""
-        whole = {name: list(rows.get(name, ())) for name in self._shape.tables}
-        if self._shape.closed(whole) != whole or not self._trial.load(whole):
+        whole = {name: list(rows.get(name, ())) for name in self.shape.tables}
+        if self.shape.closed(whole) != whole or not self._trial.load(whole):
             whole = self._trial.mended(whole)
         apart = self._trial.apart(self._pairs)
         idle = tuple(place for at, place in self._asked.items() if not says_something(self._trial.results[at]))
@@ -85,7 +85,7 @@ class Judge:
 
     def _uncovered(self, rows: Rows) -> list[str]:
         found = []
-        for name, table in self._shape.tables.items():
+        for name, table in self.shape.tables.items():
             if not rows[name]:
                 found.append(f"the table {plain(name, 80)} has no rows")
                 continue
@@ -104,7 +104,7 @@ class Judge:
         """The cells of all columns of that name: which of them a query means is not always to be seen."""
         return [
             row[at]
-            for name, table in self._shape.tables.items()
+            for name, table in self.shape.tables.items()
             for at, one in enumerate(table.columns)
             if one.name.lower() == column
             for row in rows[name]
