@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -143,7 +143,7 @@ def select(
         part = SelectPart(selector, groups)
         given = {"form": form and form.value, "shots": shots, "listed": listed, "cases": cases}
         given |= {"samples": samples, "temperature": temperature}
-        changed = {name: value for name, value in given.items() if value is not None}
+        changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)
         file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, testing)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
