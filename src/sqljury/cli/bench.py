@@ -141,9 +141,9 @@ def select(
 
     with interruptible() as cancel:
         part = SelectPart(selector, groups)
-        given = {"form": form and form.value, "shots": shots, "listed": listed, "cases": cases}
+        given: dict[str, Any] = {"form": form and form.value, "shots": shots, "listed": listed, "cases": cases}
         given |= {"samples": samples, "temperature": temperature}
-        changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)
         file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, testing)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
