@@ -265,7 +265,7 @@ def test_other_selectors_on_the_stored_candidates(out: Path, data: Path) -> None
 
 def test_tests_choose_among_the_stored_candidates(out: Path, data: Path) -> None:
     """The model expects one row, which says 9; settings of the tests are settings of the choices."""
-    model = FakeModel("Rows:\n1) 9\nResult:\n9")
+    model = FakeModel("9")
     file = choices.select(out, data, model, SelectPart("rerank"))
     assert file == out / "choices-rerank.jsonl"
     assert len(model.calls) == 2  # cats; old cats, whose queries one small database tells apart

@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -121,12 +121,12 @@ def select(
     model: ModelOption = None,
     cache: CacheOption = False,
     tests: Annotated[Tests, typer.Option(help="How selectors by tests test queries.")] = Tests.SUITE,
-    form: Annotated[Shown, typer.Option(help="How selectors by tests show small databases to the model.")] = Shown.CSV,
-    shots: Annotated[int, typer.Option(min=0, max=100, help="Examples they show before.")] = 7,
-    listed: Annotated[bool, typer.Option(help="Let the model list the rows that count first.")] = True,
-    samples: Annotated[int, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = 1,
-    temperature: Annotated[float, typer.Option(min=0, max=5, help="At that temperature.")] = 0.0,
-    cases: Annotated[int, typer.Option(min=1, max=100, help="Small databases at most.")] = 10,
+    form: Annotated[Shown | None, typer.Option(help="How they show small databases to the model.")] = None,
+    shots: Annotated[int | None, typer.Option(min=0, max=100, help="Examples they show before.")] = None,
+    listed: Annotated[bool | None, typer.Option(help="Let the model list the rows that count first.")] = None,
+    samples: Annotated[int | None, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, max=5, help="At that temperature.")] = None,
+    cases: Annotated[int | None, typer.Option(min=1, max=100, help="Small databases at most.")] = None,
 ) -> None:
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
     from sqljury.bench import choices, folder
@@ -144,8 +144,10 @@ def select(
 
     with interruptible() as cancel:
         part = SelectPart(selector, groups)
-        testing = replace(choices.SUITE, kind=tests.value, cases=cases, form=form.value, shots=shots, listed=listed)
-        testing = replace(testing, samples=samples, temperature=temperature)
+        given: dict[str, Any] = {"form": form and form.value, "shots": shots, "listed": listed, "cases": cases}
+        given |= {"samples": samples, "temperature": temperature}
+        changed = {name: value for name, value in given.items() if value is not None}
+        testing = replace(choices.SUITE, kind=tests.value, **changed)
         file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, testing)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
