@@ -15,7 +15,7 @@ def says(truth: str, *queries: str) -> FakeModel:
     def say(call: Call) -> str | list[str]:
         if call.messages[0].content.startswith("You write SQLite"):
             return [left.pop(0) for _ in range(call.n)]
-        return f"\nResult:\n{answer(truth, call.prompt)}"
+        return answer(truth, call.prompt)
 
     return FakeModel(say)
 

@@ -29,8 +29,8 @@ def says(call: Call) -> str:
     rows = [line for line in call.messages[1].content.splitlines() if line[:1].isdigit()]
     if "old cats" in call.prompt:
         old = [row.split(", ")[1] for row in rows if int(row.split(", ")[-1]) > 8]
-        return "\nResult:\n" + ("\n".join(old) or "no rows")
-    return f"\nResult:\n{len(rows)}"
+        return "\n".join(old) or "no rows"
+    return f"{len(rows)}"
 
 
 def checking(model: FakeModel) -> Any:
