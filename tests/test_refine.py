@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from oracle import says
 from sqljury import FakeModel, Pipeline, connect, recipes
 from sqljury.clock import Allowance
 from sqljury.db.base import Database
-from sqljury.errors import RecipeError
+from sqljury.errors import MissingExtraError, RecipeError, SandboxError
 from sqljury.generate.direct import messages
+from sqljury.llm.fake import Call
 from sqljury.recipes import RefinePart
 from sqljury.refine import Asking, Refined, by_errors, by_looking, by_tests, passes, placed
 from sqljury.schema.introspect import introspect
@@ -244,3 +246,37 @@ def test_a_spent_allowance_leaves_the_choice_alone(db: Database) -> None:
 def test_refinement_without_tests_is_no_recipe() -> None:
     with pytest.raises(RecipeError, match=r"refining: \[refine\] .* add \[tests\]"):
         Pipeline(recipes.parse("refining", "[refine]\nrounds = 1"), FakeModel("SELECT 1"))
+
+
+def by_agents(call: Call) -> str:
+    """A wrong query, data that is none, a right program, and then what the program shows."""
+    system = call.messages[0].content
+    if system.startswith("You answer questions with pandas"):
+        return "```python\nresult = person[person['height'] > 180][['name']]\n```"
+    if not system.startswith("You write SQLite"):
+        return "I would rather not."
+    return TALL if len(call.messages) > 2 else SHORT
+
+
+def test_the_recipe_tssql_follows_the_program(db: Database) -> None:
+    pytest.importorskip("pyarrow")
+    try:
+        found = Pipeline.from_recipe("tssql", FakeModel(by_agents)).answer(Question("Who is tall?"), db)
+    except SandboxError:
+        pytest.skip("written code cannot be isolated here")
+    assert (found.sql, found.rows) == (TALL, (("Ann",), ("Cy",)))
+    assert found.choice is not None
+    [test] = found.choice.tests
+    assert (test.queries, test.passed, test.by) == ((SHORT, TALL), (False, True), "code")
+    assert "person['height'] > 180" in test.code
+    assert {"1 direct", "tests", "refine"} == {step for step, _ in found.steps}
+
+
+def test_without_the_extra_the_recipe_ends_before_the_model_works(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["sqljury.sandbox.run"], "find_spec", lambda _: None)
+    model = FakeModel([])
+    with pytest.raises(MissingExtraError, match=r"sqljury\[sandbox\]"):
+        Pipeline.from_recipe("tssql", model).answer(Question("Who is tall?"), db)
+    assert model.calls == []

@@ -230,7 +230,7 @@ class Pipeline:
         part = self.recipe.tests
         if not part.kind:
             return work
-        if part.kind == "agents":
+        if part.kind == "agents" and (part.by == "code" or part.data == "model"):
             work.sandbox()  # where there can be none, it is said before the model has worked for nothing
         asked = replace(work, model=self.judge or self.model, over=clock.over)
 
