@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,18 @@ def test_all_tests_have_to_be_passed(db: Database) -> None:
     assert found.candidate.sql == ALL
     assert passes(TALL, found.tests, 0) == (1, 2)
     assert passes(TALLER, found.tests, 0) == (1, 2)
+
+
+def test_nobody_is_asked_once_the_allowance_is_spent(db: Database) -> None:
+    model = FakeModel([])
+    spent = asking(db, model)
+    found = by_tests(
+        candidate(db, ALL),
+        [a_test(db, ("Dee",))],
+        replace(spent, work=replace(spent.work, over=lambda: True)),
+        TWO_ROUNDS,
+    )
+    assert (found.candidate.sql, found.tests[0].passed, model.calls) == (ALL, (False,), [])
 
 
 def test_a_new_query_is_repaired_before_it_is_tried(db: Database) -> None:

@@ -54,12 +54,12 @@ def by_tests(candidate: Candidate, tests: Sequence[Tried], asking: Asking, part:
     A test counts where the share ``part.sure`` of the opinions, or more, said what is expected there. The paper ends
     with whatever was written last; here only a query that passes takes the place of another, for a small model's last
     word is worth no more than its first. Nor does one that cannot be run on the user's database take the place of one
-    that can, or one that finds nothing that of one that finds something.
+    that can, or one that finds nothing that of one that finds something. Nobody is asked once the allowance is spent.
     """
     trail = _Trail(tests, part.sure)
     told, latest, cost, seen = trail.review(candidate), candidate, Cost(), {candidate.sql}
     rounds = 0
-    while told is not None and rounds < part.rounds:
+    while told is not None and rounds < part.rounds and not asking.work.over():
         revised, spent = _revised(latest, told, asking, rounds)
         cost += spent
         rounds += 1
