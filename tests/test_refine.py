@@ -155,13 +155,9 @@ def test_all_tests_have_to_be_passed(db: Database) -> None:
 
 def test_nobody_is_asked_once_the_allowance_is_spent(db: Database) -> None:
     model = FakeModel([])
-    spent = asking(db, model)
-    found = by_tests(
-        candidate(db, ALL),
-        [a_test(db, ("Dee",))],
-        replace(spent, work=replace(spent.work, over=lambda: True)),
-        TWO_ROUNDS,
-    )
+    before = asking(db, model)
+    spent = replace(before, work=replace(before.work, over=lambda: True))
+    found = by_tests(candidate(db, ALL), [a_test(db, ("Dee",))], spent, TWO_ROUNDS)
     assert (found.candidate.sql, found.tests[0].passed, model.calls) == (ALL, (False,), [])
 
 
