@@ -75,7 +75,7 @@ def test_a_query_that_fails_its_test_is_replaced_by_one_that_passes(db: Database
     assert found.candidate.sql == TALL
     assert found.candidate.result.rows == (("Ann",), ("Cy",))  # on the user's database
     assert [(fix.by, fix.before) for fix in found.candidate.fixes] == [("tests", ALL)]
-    assert found.candidate.fixes[0].reason == "a test returned Dee and 1 more row, expected was Dee"
+    assert found.candidate.fixes[0].reason == "on a test it returned Dee and 1 more row, expected was Dee"
     assert (found.tests[0].queries, found.tests[0].passed) == ((ALL, TALL), (False, True))
     assert (found.rounds, found.cost.calls) == (1, 1)
 

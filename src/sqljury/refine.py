@@ -166,7 +166,7 @@ class _Trail:
 
         assert tried.case.expected is not None
         actual, expected = tried.results[tried.queries.index(sql)], tried.case.expected
-        self.reason = self.reason or f"a test returned {_short(actual)}, expected was {_short(expected)}"
+        self.reason = self.reason or f"on a test it returned {_short(actual)}, expected was {_short(expected)}"
         parts = {
             "rows": show(tried.case, "csv"),
             "actual": _result(actual),

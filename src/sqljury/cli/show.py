@@ -105,7 +105,9 @@ def evidence(
         )
     terminal.show("", table, stderr=stderr)
     if choice is not None and choice.index is not None:
-        terminal.show(f"* chosen by {choice.selector}{_judged(choice)}", stderr=stderr)
+        refined = any(fix.by == "tests" for fix in candidates[choice.index].fixes)
+        how = f"{choice.selector}, then refined by tests" if refined else choice.selector
+        terminal.show(f"* chosen by {how}{_judged(choice)}", stderr=stderr)
     if choice is not None and choice.comparisons:
         _tournament(choice, stderr=stderr)
     if choice is not None and choice.tests:
@@ -160,7 +162,7 @@ _REPAIRS = {
     "dialect": "written in the database's dialect",
     "values": "values as the database has them",
     "model": "rewritten by the model",
-    "tests": "rewritten by the model for a test",
+    "tests": "rewritten by the model",
 }
 
 
