@@ -74,7 +74,7 @@ def test_data_that_has_it_all_has_no_fault(judge: Judge) -> None:
         ({"pupil": []}, "the table pupil has no rows"),
         ({"club": [(1, "Chess", None), (2, "Judo", None)]}, "the column club.town is empty"),
         ({"club": [(1, "Draughts", "Bath"), (2, "Judo", "Ely")]}, "no row has 'Chess' in the column name"),
-        ({"pupil": [(1, "Ann", 9, "2012-01-05", 1)]}, "this query must return rows, and returns none"),
+        ({"pupil": [(1, "Ann", 9, "2012-01-05", 1)]}, "this query must find something, and finds nothing"),
         ({"pupil": [(1, "Ann", 14, "2012-01-05", 1)]}, "these two queries return different rows"),
         ({"pupil": [(1, "Ann", 11, "2012-01-05", 9)]}, "the table pupil has no rows"),
     ],
