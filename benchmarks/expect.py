@@ -100,7 +100,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--draws", type=int, default=20, help="databases of which the first telling one is taken")
     parser.add_argument("--form", choices=get_args(Shown), default="csv")
     parser.add_argument(
-        "--listed", action=argparse.BooleanOptionalAction, default=True, help="list the rows that count first"
+        "--listed", action=argparse.BooleanOptionalAction, default=False, help="list the rows that count first"
     )
     parser.add_argument("--shots", type=int, default=7)
     parser.add_argument("--example-seed", type=int, default=0, help="chooses the examples shown")

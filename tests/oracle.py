@@ -15,7 +15,7 @@ def says(truth: str, *queries: str) -> FakeModel:
     def say(call: Call) -> str | list[str]:
         if call.messages[0].content.startswith("You write SQLite"):
             return [left.pop(0) for _ in range(call.n)]
-        return f"Result:\n{answer(truth, call.messages[-1].content)}"
+        return answer(truth, call.prompt)
 
     return FakeModel(say)
 
@@ -24,7 +24,7 @@ def answer(truth: str, shown: str) -> str:
     """What ``truth`` selects from the table as the prompt shows it; the truth itself where it is no query."""
     if not truth.startswith("SELECT"):
         return truth
-    lines = shown.split("Table person, ")[1].splitlines()[1:]
+    lines = shown.split("Table person, ")[-1].splitlines()[1:]
     names, rows = lines[0], [line for line in lines[1:] if line[:1].isdigit()]
     with sqlite3.connect(":memory:") as connection:
         connection.execute(f"CREATE TABLE person ({names})")

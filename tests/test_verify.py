@@ -176,7 +176,7 @@ def test_people_see_the_rows_the_queries_and_what_was_expected(
     assert all(character.isprintable() or character == "\n" for character in out)
     for line in (
         "Verify by eye: on 1 row ",
-        "the answer and the strongest rival, of 2 candidates, differ.",
+        ", the answer differs from its strongest rival (2 candidates).",
         "The answer returns there what is expected:",
         "The rival returns there, which is not expected:",
         "Before it saw any query, the model expected (75% of its opinions):",
@@ -199,9 +199,13 @@ def test_machines_find_it_beside_the_data(db: Database, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("queries", "said"),
     [
-        ((OVER, SAME), "Verified: no other query that runs returns anything else"),
-        (("SELECT name FROM old", "SELECT age FROM person"), "Not verified: the answer or the strongest rival"),
-        (KEYS, "Not verified: no rows were found on which"),
+        ((OVER, SAME, "SELECT nme FROM nowhere"), "Nothing to compare: all 2 queries that run return the same.\n"),
+        ((OVER,), "Nothing to compare: only one query runs; recipes that write more"),
+        (
+            ("SELECT name FROM old", "SELECT age FROM person"),
+            "and the answer cannot be run there: no such table: old",
+        ),
+        (KEYS, "No rows were found on which the answer differs from its strongest rival (1 candidate), SELECT"),
     ],
 )
 def test_where_there_are_no_rows_the_reason_is_told(

@@ -106,6 +106,8 @@ class Pipeline:
                 raise RecipeError(f"recipe {self.recipe.name}: unknown generator {part.generator!r}")
         if self.recipe.select.selector not in SELECTORS:
             raise RecipeError(f"recipe {self.recipe.name}: unknown selector {self.recipe.select.selector!r}")
+        if self.recipe.tests.kind not in ("", *TESTERS):
+            raise RecipeError(f"recipe {self.recipe.name}: unknown kind of tests {self.recipe.tests.kind!r}")
         if self.recipe.select.selector in TESTING and not self.recipe.tests.kind:
             named = f"recipe {self.recipe.name}: the selector {self.recipe.select.selector} chooses by tests"
             raise RecipeError(f'{named}; add [tests] with kind = "suite" or "agents"')

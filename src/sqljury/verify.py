@@ -34,27 +34,28 @@ def verified(answer: Answer, db: Database, *, seed: int = 0, cancel: threading.E
         return replace(answer, verified=Verified("agreed"))
     scores = dict(enumerate(answer.choice.scores))
     rival = max(others, key=lambda number: (scores.get(number, 0.0), -number))
-    known = _known(answer.choice.tests, own, rival)
+    queries = (answer.sql, answer.candidates[spokesman(answer.candidates, rival)].sql)
+    known = _known(answer.choice.tests, queries)
     if known is not None:
         return replace(answer, verified=Verified("differ", rival, known))
-    queries = (answer.sql, answer.candidates[spokesman(answer.candidates, rival)].sql)
     name = str(derive_seed(seed, answer.question.id or answer.question.text, "verify"))
     return replace(answer, verified=_searched(queries, rival, db, name, cancel))
 
 
-def _known(tests: Sequence[Tried], own: int, rival: int) -> Tried | None:
+def _known(tests: Sequence[Tried], queries: tuple[str, str]) -> Tried | None:
     """Of the tests that tell the two apart one that the answer alone passes, if there is one; of these the smallest."""
-    both = [_of(test, (own, rival)) for test in tests if max(own, rival) < len(test.queries)]
+    both = [_of(test, queries) for test in tests if set(queries) <= set(test.queries)]
     apart = [test for test in both if test.differ(0, 1)]
     return min(apart, key=lambda test: (test.passed != (True, False), test.case.size), default=None)
 
 
-def _of(test: Tried, places: tuple[int, int]) -> Tried:
+def _of(test: Tried, queries: tuple[str, str]) -> Tried:
     """The test with two of its queries alone."""
+    places = [test.queries.index(query) for query in queries]
     classes = [test.classes[place] for place in places] if test.classes else []
     return replace(
         test,
-        queries=tuple(test.queries[place] for place in places),
+        queries=queries,
         results=tuple(test.results[place] for place in places),
         passed=tuple(test.passed[place] for place in places),
         classes=tuple(classes.index(one) for one in classes),
@@ -72,8 +73,9 @@ def _searched(
     part = used(schema, queries)
     try:
         on_nothing = tried(TestCase(part, ((),) * len(part.tables)), queries)
-        if errors := [result.error for result in on_nothing.results if result.error]:
-            return Verified("untried", rival, why=errors[0])
+        for name, result in zip(("answer", "rival"), on_nothing.results, strict=True):
+            if result.error:
+                return Verified("untried", rival, why=f"the {name} cannot be run there: {result.error}")
         found = suite(queries, schema, db, Search(seed=seed), cancel)
     except DatabaseError as error:
         return Verified("untried", rival, why=str(error))

@@ -41,7 +41,7 @@ class TestsPart:
     rows: int = 5
     numbers: bool = True
     form: Shown = "csv"
-    listed: bool = True
+    listed: bool = False
     shots: int = 7
     samples: int = 1
     temperature: float = 0.0

@@ -36,9 +36,9 @@ def before(data: Path, tmp_path: Path) -> Path:
 def expecting(call: Call) -> str:
     """Expects of the old cats what they are and of the dogs what they are not; then writes what that asks for."""
     if not call.messages[0].content.startswith("You write SQLite"):
-        rows = [line for line in call.messages[-1].content.splitlines() if line[:1].isdigit()]
+        rows = [line for line in call.messages[1].content.splitlines() if line[:1].isdigit()]
         old = [row.split(", ")[1] for row in rows if int(row.split(", ")[-1]) > 5]
-        return "Result:\n" + ("\n".join(old) or "no rows") if "old cats" in call.prompt else "Result:\n7"
+        return ("\n".join(old) or "no rows") if "old cats" in call.prompt else "7"
     if "old cats" in call.messages[1].content:
         return OLD
     return "SELECT 7 FROM dog LIMIT 1" if "dogs" in call.messages[1].content else COUNT

@@ -32,14 +32,14 @@ def run(start: Callable[..., object], says: str, sql: str, db: Path, *more: str)
 
 
 def test_a_query_that_the_tests_pass_is_right(start: Start, legs: Path) -> None:
-    code, out, _ = run(start, 'Result:\n"bear"', BIG, legs)
+    code, out, _ = run(start, '"bear"', BIG, legs)
     assert code == 0
     assert out.startswith("Right: it passes the test.\n")
     assert "bear" in out
 
 
 def test_a_query_that_fails_without_a_better_one_is_unclear(start: Start, legs: Path) -> None:
-    code, out, _ = run(start, 'Result:\n"cow"', BIG, legs)
+    code, out, _ = run(start, '"cow"', BIG, legs)
     assert code == 11
     assert out.startswith("Cannot say: it fails the test, but no other query does better")
     assert "which is not expected" in out
@@ -54,7 +54,7 @@ def test_a_query_that_cannot_be_run_is_wrong_with_one_that_can(start: Start, leg
 
 
 def test_json_has_all_of_it(start: Start, legs: Path) -> None:
-    code, out, _ = run(start, 'Result:\n"bear"', BIG, legs, "--output", "json")
+    code, out, _ = run(start, '"bear"', BIG, legs, "--output", "json")
     found = json.loads(out)
     assert (code, found["verdict"], found["correction"]) == (0, "right", None)
     assert found["tests"][0]["expected"]["rows"] == [["bear"]]
@@ -76,6 +76,6 @@ def test_what_is_no_query_to_check_is_one_line(start: Start, legs: Path, sql: st
 
 
 def test_content_does_not_steer_the_terminal(start: Start, legs: Path) -> None:
-    code, out, _ = run(start, 'Result:\n"ox\x1b[2J"', 'SELECT name AS "n\x1b[31m" FROM animal', legs)
+    code, out, _ = run(start, '"ox\x1b[2J"', 'SELECT name AS "n\x1b[31m" FROM animal', legs)
     assert code == 11
     assert "\x1b" not in out

@@ -129,6 +129,8 @@ def test_the_judge_says_what_is_expected(db: Database, monkeypatch: pytest.Monke
 def test_a_recipe_that_chooses_by_tests_has_some() -> None:
     with pytest.raises(RecipeError, match=r"chooses by tests; add \[tests\] with kind"):
         Pipeline(replace(recipe(2), tests=TestsPart()), FakeModel([]))
+    with pytest.raises(RecipeError, match="unknown kind of tests 'oracle'"):
+        Pipeline(replace(recipe(2), tests=TestsPart(kind="oracle")), FakeModel([]))  # type: ignore[arg-type]
     assert recipes.load("rerank").tests.kind == "suite"
 
 

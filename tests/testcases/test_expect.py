@@ -8,7 +8,7 @@ import pytest
 
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, ContextLengthError, ModelError
-from sqljury.llm.base import Completion, LanguageModel
+from sqljury.llm.base import Completion, LanguageModel, Message
 from sqljury.llm.fake import FakeModel
 from sqljury.testcases.expect import conversation, expect
 from sqljury.types import Column, Cost, Limits, Question, Result, Schema, Table, TestCase
@@ -47,11 +47,19 @@ def test_a_reply_becomes_the_expected_result(file: Path) -> None:
 
 
 def test_with_rows_listed_first_the_result_is_what_follows(file: Path) -> None:
-    found, _, model = asked(file, '1) 30, "Ann"\n2) 30, "Cy"\nResult:\n"Ann"\n"Cy"', LISTED)
+    found, cost, model = asked(file, ' 30, "Ann"\n2) 30, "Cy"\nResult:\n"Ann"\n"Cy"', LISTED)
     assert found.expected == Result(columns=("",), rows=(("Ann",), ("Cy",)))
-    assert model.calls[0].messages[-1].content.endswith("Rows:")
-    assert asked(file, '"Ann"\n"Cy"', LISTED)[0].expected is None  # rows, but no result
-    assert asked(file, "Result:\nno rows", LISTED)[0].expected == Result()
+    assert model.calls[0].messages[-1] == Message("assistant", "Rows:\n1)")
+    assert cost.calls == 1
+    assert asked(file, " no rows\nResult:\nno rows", LISTED)[0].expected == Result()
+
+
+def test_a_reply_that_stops_after_its_rows_is_gone_on_with(file: Path) -> None:
+    found, cost, model = asked(file, [' 30, "Ann"\n2) 30, "Cy"\n', '\n"Ann"\n"Cy"'], LISTED)
+    assert found.expected == Result(columns=("",), rows=(("Ann",), ("Cy",)))
+    assert model.calls[1].messages[-1].content == 'Rows:\n1) 30, "Ann"\n2) 30, "Cy"\nResult:\n'
+    assert model.calls[1].messages[:2] == model.calls[0].messages[:2]
+    assert cost.calls == 2
 
 
 def test_a_reply_that_is_no_table_leaves_nothing_expected(file: Path) -> None:
@@ -79,11 +87,11 @@ def test_greedy_replies_are_all_the_same_so_one_is_asked_for(file: Path) -> None
     assert found.sureness == 1.0
 
 
-def test_only_the_last_message_differs_between_questions() -> None:
+def test_only_the_middle_message_differs_between_questions() -> None:
     first = conversation(CASE, QUESTION, LISTED)
     second = conversation(CASE, Question("How many?", id="q2"), LISTED)
-    assert [one.role for one in first] == ["system", "user"]
-    assert first[0] == second[0]
+    assert [one.role for one in first] == ["system", "user", "assistant"]
+    assert (first[0], first[2]) == (second[0], second[2])
     assert first[1] != second[1]
     assert first[1].content.count("Who is 30? age is in years") == 2
     assert '1, "Ann", 30' in first[1].content
@@ -93,7 +101,7 @@ def test_examples_are_as_many_as_wanted_and_chosen_by_their_seed() -> None:
     def system(shots: int, seed: int = 0) -> str:
         return conversation(CASE, QUESTION, TestsPart(kind="suite", shots=shots), examples=seed)[0].content
 
-    assert [system(shots).count("\nResult:") for shots in (0, 5, 7, 9)] == [1, 6, 8, 10]  # one in the instruction
+    assert [system(shots).count("\nResult:") for shots in (0, 5, 7, 9)] == [0, 5, 7, 9]
     assert system(9).startswith(system(5))
     assert system(5) == system(5)
     assert system(5) != system(5, seed=1)

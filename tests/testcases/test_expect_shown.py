@@ -60,6 +60,14 @@ def test_sqlite_statements_make_the_database() -> None:
     assert "FOREIGN KEY (maker) REFERENCES maker" in text
 
 
+def test_an_empty_table_is_shown_as_such() -> None:
+    case = TestCase(CASE.schema, ((), ((7, "Graz"),)))
+    assert show(case, "csv").startswith("Table car, 0 rows\nid, name, speed, maker\n\nTable maker, 1 row")
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(show(case, "sqlite"))
+    assert connection.execute("SELECT count(*) FROM car").fetchall() == [(0,)]
+
+
 @pytest.mark.parametrize("cells", [("0123", "0456"), ("1", "one"), ("1e", "2"), ("", "5")])
 def test_texts_stay_texts_unless_all_of_a_column_are_numbers(cells: tuple[str, ...]) -> None:
     case = case_of(*((cell,) for cell in cells))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +25,13 @@ from sqljury.cli.options import (
     allowance,
     pool_of,
 )
+
+
+class Tests(StrEnum):
+    """The ways to test queries."""
+
+    SUITE = "suite"
+    AGENTS = "agents"
 
 
 class Shown(StrEnum):
@@ -113,11 +120,13 @@ def select(
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     cache: CacheOption = False,
-    form: Annotated[Shown, typer.Option(help="How selectors by tests show small databases to the model.")] = Shown.CSV,
-    shots: Annotated[int, typer.Option(min=0, max=100, help="Examples they show before.")] = 7,
-    samples: Annotated[int, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = 1,
-    temperature: Annotated[float, typer.Option(min=0, max=5, help="At that temperature.")] = 0.0,
-    cases: Annotated[int, typer.Option(min=1, max=100, help="Small databases at most.")] = 10,
+    tests: Annotated[Tests, typer.Option(help="How selectors by tests test queries.")] = Tests.SUITE,
+    form: Annotated[Shown | None, typer.Option(help="How they show small databases to the model.")] = None,
+    shots: Annotated[int | None, typer.Option(min=0, max=100, help="Examples they show before.")] = None,
+    listed: Annotated[bool | None, typer.Option(help="Let the model list the rows that count first.")] = None,
+    samples: Annotated[int | None, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, max=5, help="At that temperature.")] = None,
+    cases: Annotated[int | None, typer.Option(min=1, max=100, help="Small databases at most.")] = None,
 ) -> None:
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
     from sqljury.bench import choices, folder
@@ -135,10 +144,11 @@ def select(
 
     with interruptible() as cancel:
         part = SelectPart(selector, groups)
-        tests = replace(
-            choices.SUITE, form=form.value, shots=shots, samples=samples, temperature=temperature, cases=cases
-        )
-        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, tests)
+        given: dict[str, Any] = {"form": form and form.value, "shots": shots, "listed": listed, "cases": cases}
+        given |= {"samples": samples, "temperature": temperature}
+        changed = {name: value for name, value in given.items() if value is not None}
+        testing = replace(choices.SUITE, kind=tests.value, **changed)
+        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, testing)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 

@@ -50,6 +50,8 @@ def passes(choice: Choice, *, stderr: bool) -> None:
 
 def verification(found: Answer, *, stderr: bool) -> None:
     """What speaks for the answer against its strongest rival: some rows, and what either query returns there."""
+    from rich.text import Text
+
     verified = found.verified
     assert verified is not None
     terminal.show("", _headline(found), stderr=stderr)
@@ -60,7 +62,8 @@ def verification(found: Answer, *, stderr: bool) -> None:
         ("answer", "rival"), verified.test.queries, verified.test.results, verified.test.passed, strict=True
     ):
         terminal.show("", f"The {name} returns there{judged(passed)}:", stderr=stderr)
-        terminal.show(f"  {terminal.clean(' '.join(query.split()))}", table_of(result), stderr=stderr)
+        shown = Text(terminal.clean(" ".join(query.split())))
+        terminal.show(_indented(shown), table_of(result), stderr=stderr)
     expectation(verified.test, stderr=stderr)
 
 
@@ -77,21 +80,21 @@ def _headline(found: Answer) -> str:
     verified = found.verified
     assert verified is not None
     if verified.rival is None:
-        return "Verified: no other query that runs returns anything else, so there is nothing to compare."
+        running = sum(one.group is not None for one in found.candidates)
+        if running == 1:
+            return "Nothing to compare: only one query runs; recipes that write more give it rivals."
+        return f"Nothing to compare: all {running} queries that run return the same."
     votes = sum(one.group == verified.rival for one in found.candidates)
-    other = f"the strongest rival, of {votes} candidate{'' if votes == 1 else 's'}"
+    other = f"its strongest rival ({votes} candidate{'' if votes == 1 else 's'})"
+    if verified.test is not None:
+        size = verified.test.case.size
+        made = ORIGINS.get(verified.test.how, "made for this")
+        return f"Verify by eye: on {size} row{'' if size == 1 else 's'} {made}, the answer differs from {other}."
     query = next(one.sql for one in found.candidates if one.group == verified.rival)
-    said = f" ({terminal.clean(' '.join(query.split()))})"
+    named = f"{other}, {terminal.clean(' '.join(query.split()))}"
     if verified.outcome == "untried":
-        return f"Not verified: the answer or {other}{said}, cannot be run on small databases: {verified.why}"
-    if verified.outcome == "together":
-        return (
-            f"Not verified: no rows were found on which {other}{said}, differs from the answer; they may mean the same."
-        )
-    test = verified.test
-    assert test is not None
-    rows = f"{test.case.size} row{'' if test.case.size == 1 else 's'} {ORIGINS.get(test.how, 'made for this')}"
-    return f"Verify by eye: on {rows}, the answer and {other}, differ."
+        return f"Not held against {named}: small databases are SQLite's, and {terminal.clean(verified.why)}"
+    return f"No rows were found on which the answer differs from {named}. They may mean the same."
 
 
 def rows(test: Tried, *, stderr: bool = False) -> None:
@@ -119,10 +122,10 @@ def table_of(result: Result) -> RenderableType:
     return _indented(table)
 
 
-def _indented(table: Table) -> RenderableType:
+def _indented(shown: RenderableType) -> RenderableType:
     from rich.padding import Padding
 
-    return Padding(table, (0, 0, 0, 2), expand=False)
+    return Padding(shown, (0, 0, 0, 2), expand=False)
 
 
 def _fill(table: Table, names: Sequence[str], rows: Sequence[Row]) -> None:

@@ -23,7 +23,7 @@ TOKENS: Final = 300
 
 STOP: Final = ("\n\n",)
 
-_LISTED: Final = "Rows:"
+_LISTED: Final = "Rows:\n1)"
 _RESULT: Final = "Result:"
 
 
@@ -39,38 +39,61 @@ def expect(
     is the seed by which those shown are chosen: the same for all questions, so that a model may keep them read.
     Raises ``ModelError`` and its kinds, ``CancelledError`` once the work is cancelled.
     """
-    samples = part.samples if part.temperature > 0 else 1
     messages = conversation(case, question, part, examples=examples)
-    seed = derive_seed(work.seed, "expect", messages[-1].content)
-    sampling = Sampling(temperature=part.temperature, max_tokens=TOKENS, seed=seed, stop=STOP)
     try:
-        reply = work.model.complete(messages, sampling, samples, cancel=work.cancel)
+        answers, cost = _answers(messages, part, work)
     except ContextLengthError:
         return replace(case, expected=None), Cost()
     cells = known(case)
-    whole = (_after(one.text, part.listed) for one in reply.completions if one.finish_reason == "stop")
-    read = [result for text in whole if (result := read_rows(text, cells)) is not None]
+    read = [result for text in answers if (result := read_rows(text, cells)) is not None]
     if not read:
-        return replace(case, expected=None), reply.cost
+        return replace(case, expected=None), cost
     expected, votes = _most_frequent(read)
-    return replace(case, expected=expected, sureness=votes / len(reply.completions)), reply.cost
+    return replace(case, expected=expected, sureness=votes / len(answers)), cost
 
 
-def conversation(case: TestCase, question: Question, part: TestsPart, *, examples: int = 0) -> tuple[Message, Message]:
-    """What is to be done, with the examples, and the case; only the second message differs between questions."""
-    asked = _asked(" ".join((question.text, question.evidence)), show(case, part.form), part.listed)
-    return Message("system", _system(part.form, part.shots, part.listed, examples)), Message("user", asked)
+def _answers(messages: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[str], Cost]:
+    """Of every reply what is to be read; one that was cut is empty.
+
+    Small models stop after the rows that they list. Such a reply is gone on with, to have its result.
+    """
+    seed = derive_seed(work.seed, "expect", messages[0].content, messages[1].content)
+    sampling = Sampling(temperature=part.temperature, max_tokens=TOKENS, seed=seed, stop=STOP)
+    reply = work.model.complete(messages, sampling, part.samples if part.temperature > 0 else 1, cancel=work.cancel)
+    cost, answers = reply.cost, list[str]()
+    for one in reply.completions:
+        whole, text = one.finish_reason == "stop", one.text
+        if part.listed and whole:
+            _, found, text = f"\n{one.text}".rpartition(f"\n{_RESULT}")
+            if not found:
+                begun = f"{messages[-1].content}{one.text.rstrip()}\n{_RESULT}\n"
+                more = work.model.complete([*messages[:2], Message("assistant", begun)], sampling, cancel=work.cancel)
+                (rest,) = more.completions
+                whole, text, cost = rest.finish_reason == "stop", rest.text, cost + more.cost
+        answers.append(text if whole else "")
+    return answers, cost
 
 
-def _asked(question: str, database: str, listed: bool) -> str:
-    wanted = _LISTED if listed else _RESULT
-    return prompts.render("expect/question", question=" ".join(question.split()), database=database, wanted=wanted)
+def conversation(case: TestCase, question: Question, part: TestsPart, *, examples: int = 0) -> tuple[Message, ...]:
+    """What is to be done, with the examples, the same for all questions; then the case.
+
+    Where rows are to be listed their beginning follows as the model's own words, or small models leave them out.
+    """
+    asked = _asked(" ".join((question.text, question.evidence)), show(case, part.form))
+    system = Message("system", _system(part.form, part.shots, part.listed, examples))
+    if part.listed:
+        return system, Message("user", asked), Message("assistant", _LISTED)
+    return system, Message("user", f"{asked}\n{_RESULT}")
+
+
+def _asked(question: str, database: str) -> str:
+    return prompts.render("expect/question", question=" ".join(question.split()), database=database)
 
 
 @lru_cache(maxsize=8)
 def _system(form: Shown, shots: int, listed: bool, seed: int) -> str:
     chosen = [
-        f"{_asked(example.question, show(example.case, form), listed)}\n{_answer(example, listed)}"
+        f"{_asked(example.question, show(example.case, form))}\n{_answer(example, listed)}"
         for example in choose(shots, seed)
     ]
     return "\n\n".join((prompts.render("expect/listed" if listed else "expect/system"), *chosen))
@@ -78,19 +101,12 @@ def _system(form: Shown, shots: int, listed: bool, seed: int) -> str:
 
 def _answer(example: Example, listed: bool) -> str:
     """What a model should have said."""
-    result = show_result(example.case.expected or Result())
+    result = f"{_RESULT}\n{show_result(example.case.expected or Result())}"
     if not listed:
         return result
     rows = show_result(Result(rows=example.behind)).splitlines()
-    return "\n".join((*(f"{number}) {row}" for number, row in enumerate(rows, 1)), _RESULT, result))
-
-
-def _after(reply: str, listed: bool) -> str:
-    """What stands after the rows that were listed."""
-    if not listed:
-        return reply
-    _, found, rest = f"\n{reply}".rpartition(f"\n{_RESULT}")
-    return rest if found else ""
+    lines = (f"{number}) {row}" for number, row in enumerate(rows, 1))
+    return "\n".join((f"{_LISTED.removesuffix('1)')}{next(lines)}", *lines, result))
 
 
 def _most_frequent(results: Sequence[Result]) -> tuple[Result, int]:
