@@ -64,6 +64,7 @@ def test_data_that_does_not_tell_queries_apart_goes_back_and_then_the_program_ma
     assert tried.how == "fuzzed"
     assert tried.passed == (True, False)
     again = asked.model.calls[1].prompt  # type: ignore[attr-defined]
+    assert [call.sampling.temperature > 0 for call in asked.model.calls] == [False, True, True, False]  # type: ignore[attr-defined]
     assert "rows are missing on which these two queries return different rows" in again
     assert "age >= 11" in again
 

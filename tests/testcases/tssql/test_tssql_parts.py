@@ -13,7 +13,7 @@ from sqljury.sandbox import SandboxLimits, Warm
 from sqljury.testcases.checks import of_part, read_checks
 from sqljury.testcases.shape import Shape
 from sqljury.testcases.tssql import code, data, frames, program
-from sqljury.testcases.tssql.inspection import Inspection, Runner
+from sqljury.testcases.tssql.inspection import Inspection, Runner, asks_for_a_number
 from sqljury.testcases.tssql.judging import Judge, faults, says_something
 from sqljury.testcases.tssql.linking import Linked, link
 from sqljury.testcases.tssql.vote import vote
@@ -74,7 +74,7 @@ def test_data_that_has_it_all_has_no_fault(judge: Judge) -> None:
         ({"pupil": []}, "the table pupil has no rows"),
         ({"club": [(1, "Chess", None), (2, "Judo", None)]}, "the column club.town is empty"),
         ({"club": [(1, "Draughts", "Bath"), (2, "Judo", "Ely")]}, "no row has 'Chess' in the column name"),
-        ({"pupil": [(1, "Ann", 9, "2012-01-05", 1)]}, "this query must return rows, and returns none"),
+        ({"pupil": [(1, "Ann", 9, "2012-01-05", 1)]}, "this query must find something, and finds nothing"),
         ({"pupil": [(1, "Ann", 14, "2012-01-05", 1)]}, "these two queries return different rows"),
         ({"pupil": [(1, "Ann", 11, "2012-01-05", 9)]}, "the table pupil has no rows"),
     ],
@@ -186,7 +186,7 @@ def look(runner: Runner, *replies: str, rounds: int = 5, hidden: bool = False) -
 
     model = FakeModel(list(replies[1:]))
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
-    ran, cost = Inspection(runner, ASKED, rounds, hidden).of(extract_code(replies[0]), 0.5, 0, work)
+    ran, cost = Inspection(runner, ASKED, rounds, hidden=hidden).of(extract_code(replies[0]), 0.5, 0, work)
     assert cost.calls == len(model.calls)
     return ran.result, [call.messages[-1].content for call in model.calls], model
 
@@ -311,3 +311,27 @@ def test_made_up_rows_meet_in_joins_without_a_declared_key(task: Task, work: Mak
     shape = Shape(part.schema, {})
     with Judge(part, shape) as judge:
         assert program.make(part, judge, rows=5, seed="3").idle == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "number"),
+    [
+        ("How many customers don't have an account?", True),
+        ("Count the number of pupils.", True),
+        ("What is the total number of clubs in Bath?", True),
+        ("How many pupils are in each club?", False),
+        ("Which club has how many pupils?", False),
+        ("How many singers do we have, by country?", False),
+        ("What are the names of pupils?", False),
+    ],
+)
+def test_questions_for_one_number_are_known(question: str, number: bool) -> None:
+    assert asks_for_a_number(question) is number
+
+
+def test_a_list_where_one_number_is_asked_for_goes_back(runner: Runner) -> None:
+    model = FakeModel(["```python\nresult = pd.DataFrame({'answer': [len(pupil)]})\n```"])
+    work = Work(None, model, None, 1)  # type: ignore[arg-type]
+    ran, _ = Inspection(runner, ASKED, 5, number=True).of("result = pupil[['name']]", 0.0, 0, work)
+    assert ran.result.rows == ((3,),)
+    assert "asks for one number" in model.calls[0].messages[-1].content

@@ -19,7 +19,7 @@ from sqljury.testcases.origin import read_origin
 from sqljury.testcases.shape import Shape
 from sqljury.testcases.trial import alike
 from sqljury.testcases.tssql import code, data, frames, program
-from sqljury.testcases.tssql.inspection import Inspection, Ran, Runner
+from sqljury.testcases.tssql.inspection import Inspection, Ran, Runner, asks_for_a_number
 from sqljury.testcases.tssql.judging import Judge
 from sqljury.testcases.tssql.linking import Linked, link
 from sqljury.testcases.tssql.vote import vote
@@ -94,16 +94,17 @@ def _by_code(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Wor
     schema, held = made.case.schema, frames.joinable(made.case)
     shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(held)
     asked = code.conversation(shown, len(schema.tables), task.question, linked.notes)
-    look = Inspection(Runner(held, work.sandbox()), asked, part.inspections, hidden)
+    number = asks_for_a_number(task.question.text)
+    look = Inspection(Runner(held, work.sandbox()), asked, part.inspections, number, hidden)
     written, cost = code.programs(asked, part, work)
     ran: list[Ran] = []
-    for number, (text, temperature) in enumerate(written):
-        one, spent = look.of(text, temperature, number, work)
+    for place, (text, temperature) in enumerate(written):
+        one, spent = look.of(text, temperature, place, work)
         ran.append(one)
         cost += spent
     voted = vote([one.result for one in ran])
     if voted is None:
         return _Said(made.case, "", ""), cost
-    place, share = voted
-    case = replace(made.case, expected=ran[place].result, sureness=share)
-    return _Said(case, "code", ran[place].code), cost
+    first, share = voted
+    case = replace(made.case, expected=ran[first].result, sureness=share)
+    return _Said(case, "code", ran[first].code), cost

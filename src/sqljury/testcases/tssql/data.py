@@ -24,6 +24,9 @@ from sqljury.work import Work
 ROUNDS: Final = 3
 """Times that the model may write data for one question."""
 
+TEMPERATURE: Final = 0.7
+"""Of all attempts but the first: told what was wrong, a small model without any writes the same tables again."""
+
 MOST_ROWS: Final = 40
 """Rows of one frame; more are cut."""
 
@@ -60,7 +63,12 @@ def write(
     for number in range(rounds):
         if work.over():
             break
-        sampling = Sampling(max_tokens=_tokens(linked.schema), stop=STOP, seed=derive_seed(work.seed, "data", number))
+        sampling = Sampling(
+            temperature=TEMPERATURE if number else 0.0,
+            max_tokens=_tokens(linked.schema),
+            stop=STOP,
+            seed=derive_seed(work.seed, "data", number),
+        )
         try:
             reply = work.model.complete(conversation, sampling, cancel=work.cancel)
         except ContextLengthError:

@@ -32,6 +32,12 @@ LIMITS: Final = SandboxLimits(seconds=5.0, cpu_seconds=5, rows=1_000, columns=50
 
 ROWS, CELLS, _ERROR_CHARS = 5, 8, 300
 _KIND: Final = re.compile(r"\w+")
+_HOW_MANY: Final = re.compile(
+    r"\s*(?:how many\b|count\b|(?:find|give|show|return|tell me|what is|what's)\s+(?:me\s+)?(?:the\s+)?(?:total\s+)?"
+    r"(?:number|count) of\b)",
+    re.IGNORECASE,
+)
+_EACH: Final = re.compile(r"\b(?:each|every|per|by|and|for all|respectively)\b", re.IGNORECASE)
 _AT: Final = re.compile(r"line (\d+): ")
 _NAMES: Final = re.compile(r"\w+")
 _COLUMNS: Final = """
@@ -84,12 +90,14 @@ class Runner:
 class Inspection:
     """How programs are looked at: up to ``rounds`` times each; ``asked`` is the conversation that they answer.
 
-    ``hidden`` tells the model nothing of the data: no rows, no text of an error.
+    ``number`` says that the question asks for one number; ``hidden`` tells the model nothing of the data: no rows, no
+    text of an error.
     """
 
     runner: Runner
     asked: tuple[Message, ...]
     rounds: int
+    number: bool = False
     hidden: bool = False
 
     def of(self, code: str, temperature: float, number: int, work: Work) -> tuple[Ran, Cost]:
@@ -128,7 +136,7 @@ class Inspection:
         """What the model is told of the run; None where nothing is to be said against it."""
         if ran.result.error is not None:
             return self._error(ran.code, ran.result.error)
-        why = _odd(ran.result)
+        why = _odd(ran.result, self.number)
         if why is None:
             return None
         result = "(not shown)" if self.hidden else _shown(ran.result)
@@ -160,9 +168,16 @@ class Inspection:
         )
 
 
-def _odd(result: Result) -> str | None:
+def asks_for_a_number(question: str) -> bool:
+    """Whether the question is how many there are, of all and not of each; a small model likes to list them instead."""
+    return _HOW_MANY.match(question) is not None and _EACH.search(question) is None
+
+
+def _odd(result: Result, number: bool) -> str | None:
     if not result.rows or not result.columns:
         return "no rows"
+    if number and (len(result.rows) > 1 or len(result.columns) > 1):
+        return "the question asks for one number, and this is a list"
     if result.truncated:
         return f"more than {LIMITS.rows} rows"
     return None if says_something(result) else "nothing but missing values and 0"

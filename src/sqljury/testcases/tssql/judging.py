@@ -131,7 +131,9 @@ def says_something(result: Result) -> bool:
 def faults(look: Look, queries: Sequence[str]) -> list[str]:
     """What is wrong with a database in words, for whoever made it; at most ``FAULTS`` lines."""
     lines = list(look.uncovered)
-    lines += [f"this query must return rows, and returns none: {_line(queries[at])}" for at in look.idle]
+    lines += [
+        f"this query must find something, and finds nothing (no rows, or 0): {_line(queries[at])}" for at in look.idle
+    ]
     lines += [
         "rows are missing on which these two queries return different rows: "
         f"{_line(queries[one])} and {_line(queries[other])}"
