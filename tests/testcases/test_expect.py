@@ -57,7 +57,7 @@ def test_with_rows_listed_first_the_result_is_what_follows(file: Path) -> None:
 def test_a_reply_that_stops_after_its_rows_is_gone_on_with(file: Path) -> None:
     found, cost, model = asked(file, [' 30, "Ann"\n2) 30, "Cy"\n', '\n"Ann"\n"Cy"'], LISTED)
     assert found.expected == Result(columns=("",), rows=(("Ann",), ("Cy",)))
-    assert model.calls[1].messages[-1].content == 'Rows:\n1) 30, "Ann"\n2) 30, "Cy"\nResult:'
+    assert model.calls[1].messages[-1].content == 'Rows:\n1) 30, "Ann"\n2) 30, "Cy"\nResult:\n'
     assert model.calls[1].messages[:2] == model.calls[0].messages[:2]
     assert cost.calls == 2
 
@@ -108,7 +108,7 @@ def test_examples_are_as_many_as_wanted_and_chosen_by_their_seed() -> None:
 
 
 def test_the_form_is_that_of_the_recipe() -> None:
-    system, user, _ = conversation(CASE, QUESTION, TestsPart(kind="suite", form="sqlite"))
+    system, user = conversation(CASE, QUESTION, TestsPart(kind="suite", form="sqlite"))
     assert "CREATE TABLE" in system.content
     assert "INSERT INTO person VALUES\n  (1, 'Ann', 30)," in user.content
 

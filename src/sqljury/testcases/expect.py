@@ -45,7 +45,7 @@ def expect(
     except ContextLengthError:
         return replace(case, expected=None), Cost()
     cells = known(case)
-    read = [result for text in answers if (result := read_rows(_result(text) or "", cells)) is not None]
+    read = [result for text in answers if (result := read_rows(text, cells)) is not None]
     if not read:
         return replace(case, expected=None), cost
     expected, votes = _most_frequent(read)
@@ -53,35 +53,37 @@ def expect(
 
 
 def _answers(messages: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[str], Cost]:
-    """Every reply with how it began; one that was cut is empty.
+    """Of every reply what is to be read; one that was cut is empty.
 
     Small models stop after the rows that they list. Such a reply is gone on with, to have its result.
     """
-    *before, opening = messages
-    seed = derive_seed(work.seed, "expect", *(one.content for one in before))
+    seed = derive_seed(work.seed, "expect", messages[0].content, messages[1].content)
     sampling = Sampling(temperature=part.temperature, max_tokens=TOKENS, seed=seed, stop=STOP)
     reply = work.model.complete(messages, sampling, part.samples if part.temperature > 0 else 1, cancel=work.cancel)
     cost, answers = reply.cost, list[str]()
     for one in reply.completions:
-        text, whole = opening.content + one.text, one.finish_reason == "stop"
-        if whole and _result(text) is None:
-            text = f"{text.rstrip()}\n{_RESULT}"
-            more = work.model.complete([*before, Message("assistant", text)], sampling, cancel=work.cancel)
-            (rest,) = more.completions
-            text, whole, cost = text + rest.text, rest.finish_reason == "stop", cost + more.cost
+        whole, text = one.finish_reason == "stop", one.text
+        if part.listed and whole:
+            _, found, text = f"\n{one.text}".rpartition(f"\n{_RESULT}")
+            if not found:
+                begun = f"{messages[-1].content}{one.text.rstrip()}\n{_RESULT}\n"
+                more = work.model.complete([*messages[:2], Message("assistant", begun)], sampling, cancel=work.cancel)
+                (rest,) = more.completions
+                whole, text, cost = rest.finish_reason == "stop", rest.text, cost + more.cost
         answers.append(text if whole else "")
     return answers, cost
 
 
 def conversation(case: TestCase, question: Question, part: TestsPart, *, examples: int = 0) -> tuple[Message, ...]:
-    """What is to be done, with the examples; the case; and how the answer begins, or small models would skip steps.
+    """What is to be done, with the examples, the same for all questions; then the case.
 
-    Only the second message differs between questions.
+    Where rows are to be listed their beginning follows as the model's own words, or small models leave them out.
     """
     asked = _asked(" ".join((question.text, question.evidence)), show(case, part.form))
-    system = _system(part.form, part.shots, part.listed, examples)
-    opening = _LISTED if part.listed else _RESULT
-    return Message("system", system), Message("user", asked), Message("assistant", opening)
+    system = Message("system", _system(part.form, part.shots, part.listed, examples))
+    if part.listed:
+        return system, Message("user", asked), Message("assistant", _LISTED)
+    return system, Message("user", f"{asked}\n{_RESULT}")
 
 
 def _asked(question: str, database: str) -> str:
@@ -105,12 +107,6 @@ def _answer(example: Example, listed: bool) -> str:
     rows = show_result(Result(rows=example.behind)).splitlines()
     lines = (f"{number}) {row}" for number, row in enumerate(rows, 1))
     return "\n".join((f"{_LISTED.removesuffix('1)')}{next(lines)}", *lines, result))
-
-
-def _result(answer: str) -> str | None:
-    """What stands after the rows that were listed, None where they go on to the end."""
-    _, found, rest = f"\n{answer}".rpartition(f"\n{_RESULT}")
-    return rest if found else None
 
 
 def _most_frequent(results: Sequence[Result]) -> tuple[Result, int]:
