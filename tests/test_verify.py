@@ -188,6 +188,15 @@ def test_people_see_the_rows_the_queries_and_what_was_expected(
     assert row.split()[-2:] == ["failed", "passed"]
 
 
+def test_it_is_told_where_no_test_decided(
+    db: Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(suite, "expect", lambda case, *_: (case, Cost(calls=1)))
+    out, _ = printed(capsys, answered(db, OVER, OVER, FROM, recipe=TESTED))
+    assert "* chosen by rerank; no test said what is right, so votes decided\n" in out
+    assert "nobody said" in out
+
+
 def test_machines_find_it_beside_the_data(db: Database, capsys: pytest.CaptureFixture[str]) -> None:
     answer = answered(db, OVER, OVER, FROM)
     plain, _ = printed(capsys, answer, "csv")
