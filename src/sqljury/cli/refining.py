@@ -93,7 +93,8 @@ def _outcome(line: Record) -> str:
         return f"not refined: {line['fault']}"
     what = "kept" if line["sql"] == line["before"] else "rewritten"
     tests = f"{line['passed']} of {line['said']} tests passed, " if line["said"] else ""
-    return f"{tests}{what} after {line['rounds']} rounds: {' '.join(line['sql'].split())}"
+    rounds = f"{line['rounds']} round{'' if line['rounds'] == 1 else 's'}"
+    return f"{tests}{what} after {rounds}: {' '.join(line['sql'].split())}"
 
 
 def _tables(found: dict[str, Any]) -> Iterator[RenderableType]:
