@@ -11,18 +11,18 @@ import sqljury
 
 SOURCE = Path(sqljury.__file__).parent
 LAYERS = {
-    0: ("errors", "types", "prompts"),
+    0: ("errors", "types", "written", "prompts"),
     1: ("llm", "db", "sandbox", "batch", "processes", "questions", "replies", "clock"),
     2: ("schema", "metrics", "datasets", "work"),
     3: ("generate", "fix", "select", "recipes", "keywords", "prepare", "testcases", "audit", "link"),
-    4: ("refine",),
+    4: ("refine", "verify"),
     5: ("pipeline",),
     6: ("bench", "check"),
     7: ("train",),
     8: ("cli",),
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
-WITHIN_ZERO = {("types", "errors")}
+WITHIN_ZERO = {("types", "errors"), ("types", "written")}
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 

@@ -1,5 +1,6 @@
 """Questions in, SQL that has been tried out."""
 
+from sqljury.check import Checked, check
 from sqljury.db.connect import connect
 from sqljury.llm.fake import FakeModel
 from sqljury.llm.open import open_model
@@ -9,6 +10,7 @@ from sqljury.types import Answer, Candidate, Cost, Limits, Question, Result
 __all__ = [
     "Answer",
     "Candidate",
+    "Checked",
     "Cost",
     "FakeModel",
     "Limits",
@@ -16,6 +18,7 @@ __all__ = [
     "Question",
     "Result",
     "ask",
+    "check",
     "connect",
     "open_model",
 ]

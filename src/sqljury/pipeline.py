@@ -38,15 +38,21 @@ from sqljury.llm.open import open_model
 from sqljury.prepare import Preparation
 from sqljury.questions import check_question
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
+from sqljury.refine import Asking, by_tests, placed
 from sqljury.replies import is_write
+from sqljury.sandbox import Warm
 from sqljury.schema.access import Access
 from sqljury.schema.describe import NO_NOTES, Notes, load
 from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
-from sqljury.select import SELECTORS, selector
-from sqljury.select.consistency import agreed, decided, group
-from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Schema, Task
+from sqljury.select import SELECTORS, TESTING, selector
+from sqljury.select.base import groups
+from sqljury.select.consistency import agreed, decided, group, joined
+from sqljury.select.judge import spokesman
+from sqljury.testcases import TESTERS
+from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Schema, Task, Tried
+from sqljury.verify import verified
 from sqljury.work import Work
 
 
@@ -56,6 +62,15 @@ class Progress(NamedTuple):
     step: str
     done: int
     total: int
+
+
+class Ready(NamedTuple):
+    """A question made ready for the steps of a recipe; ``shown`` is the task as one part of the recipe shows it."""
+
+    task: Task
+    work: Work
+    clock: Clock
+    shown: Callable[[GeneratePart], Task]
 
 
 def _silent(_: Progress) -> None:
@@ -85,6 +100,7 @@ class Pipeline:
     linker: LanguageModel | None = None
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
     kept: Kept = field(default_factory=Kept, compare=False, repr=False)
+    sandbox: Warm = field(default_factory=Warm, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for part in self.recipe.generate:
@@ -100,6 +116,14 @@ class Pipeline:
             if name and given is None:
                 named = f"recipe {self.recipe.name} names the {role} {name!r}"
                 raise RecipeError(f"{named}; give Pipeline that model as {role}, or use Pipeline.from_recipe")
+        if self.recipe.tests.kind not in ("", *TESTERS):
+            raise RecipeError(f"recipe {self.recipe.name}: unknown kind of tests {self.recipe.tests.kind!r}")
+        if self.recipe.select.selector in TESTING and not self.recipe.tests.kind:
+            named = f"recipe {self.recipe.name}: the selector {self.recipe.select.selector} chooses by tests"
+            raise RecipeError(f'{named}; add [tests] with kind = "suite" or "agents"')
+        if self.recipe.refine.rounds and not self.recipe.tests.kind:
+            named = f"recipe {self.recipe.name}: [refine] writes queries again that fail their tests"
+            raise RecipeError(f'{named}; add [tests] with kind = "agents" or "suite"')
 
     @classmethod
     def from_recipe(
@@ -135,7 +159,31 @@ class Pipeline:
 
         Raises ``QuestionError`` for a question that cannot be asked, ``EmptyDatabaseError`` for a database without
         tables, ``NotesError`` for notes on what it does not have, ``NoAnswerError`` when no candidate ran,
-        ``CancelledError`` once ``cancel`` is set, and what the model raises.
+        ``CancelledError`` once ``cancel`` is set, what the model raises, and where the recipe has written code tested
+        ``MissingExtraError`` without the extra and ``SandboxError`` where it cannot be isolated.
+        """
+        ready = self.ready(question, db, seed=seed, progress=progress, cancel=cancel, notes=notes)
+        grouped = self.candidates(ready, progress)
+        progress(Progress("choosing", 0, 1))
+        choice = self._select(grouped, ready)
+        if choice.index is None:
+            raise NoAnswerError(_why_none(grouped), grouped, ready.clock.total())
+        grouped, choice = self._refine(grouped, choice, ready, progress)
+        return self._answered(question, grouped, choice, ready.clock.total(), tuple(ready.clock.steps))
+
+    def ready(
+        self,
+        question: Question,
+        db: Database,
+        *,
+        seed: int = 0,
+        progress: Callable[[Progress], None] = _silent,
+        cancel: threading.Event | None = None,
+        notes: Notes = NO_NOTES,
+    ) -> Ready:
+        """What the steps of the recipe work with on this question; its clock runs from here on.
+
+        Raises what ``answer`` raises before anything is written.
         """
         started = time.perf_counter()
         check_question(question)
@@ -143,25 +191,21 @@ class Pipeline:
         keywords, asking = self._keywords(question, seed, cancel)
         prepared = Preparation(self.recipe.schema, self.indexes)
         task = prepared.task(question, db, notes, keywords, lambda *done: progress(Progress(*done)), cancel)
+        clock = Clock(self.allowance, started)
+        clock.spend("keywords", asking)
         work = self._work(question, db, seed, cancel)
         if self.recipe.fix.values:
             work = replace(work, values=cache(lambda: prepared.index(db, introspect(db), cancel=cancel)))
-        clock = Clock(self.allowance, started)
-        clock.spend("keywords", asking)
+        work = self._testing(task, work, clock, progress)
         linked = prepared.narrowed(task, db, self._link(task, work, clock, progress))
         task = replace(task, schema_text=linked.schema_text)  # repairs may use what the linker left out
-        candidates = self._generate(
-            task, work, clock, lambda part: prepared.reshown(linked, db, part.form, part.order), progress
-        )
-        _check_execution(question, candidates)
-        candidates = self._fix(candidates, task, work, clock, progress)
-        grouped = group(candidates)
-        progress(Progress("choosing", 0, 1))
-        choice = self._select(grouped, task, work, clock)
-        cost = clock.total()
-        if choice.index is None:
-            raise NoAnswerError(_why_none(grouped), grouped, cost)
-        return self._answered(question, grouped, choice, cost, tuple(clock.steps))
+        return Ready(task, work, clock, lambda part: prepared.reshown(linked, db, part.form, part.order))
+
+    def candidates(self, ready: Ready, progress: Callable[[Progress], None] = _silent) -> tuple[Candidate, ...]:
+        """The recipe's queries, run, repaired and grouped; raises what ``answer`` raises, but no ``NoAnswerError``."""
+        written = self._generate(ready, progress)
+        _check_execution(ready.task.question, written)
+        return group(self._fix(written, ready.task, ready.work, ready.clock, progress))
 
     def choose(
         self,
@@ -178,15 +222,34 @@ class Pipeline:
         Nothing is written nor repaired: it is the last step of ``answer`` alone. Raises what ``answer`` raises, but no
         ``NoAnswerError``.
         """
-        keywords, _ = self._keywords(question, seed, cancel)
-        task = Preparation(self.recipe.schema, self.indexes).task(question, db, notes, keywords, cancel=cancel)
+        ready = self.ready(question, db, seed=seed, cancel=cancel, notes=notes)
         ran = map_threads(lambda one: replace(one, result=self._run(one.sql, db, cancel)), candidates, cancel)
         grouped = group(ran)
-        clock = Clock(self.allowance, time.perf_counter())
-        return grouped, self._select(grouped, task, self._work(question, db, seed, cancel), clock)
+        return grouped, self._select(grouped, ready)
+
+    def asking(self, ready: Ready) -> Asking:
+        """How this recipe's model is asked again for a query."""
+        most = max(part.max_tokens for part in self.recipe.generate)
+        return Asking(messages(ready.task), ready.task, ready.work, most)
 
     def _work(self, question: Question, db: Database, seed: int, cancel: threading.Event | None) -> Work:
-        return Work(db, self.model, self.limits, derive_seed(seed, question.id or question.text), cancel)
+        own = derive_seed(seed, question.id or question.text)
+        return Work(db, self.model, self.limits, own, cancel, sandbox=self.sandbox)
+
+    def _testing(self, task: Task, work: Work, clock: Clock, progress: Callable[[Progress], None]) -> Work:
+        """The work with the recipe's tests; what they expect is the judge's to say, if there is one."""
+        part = self.recipe.tests
+        if not part.kind:
+            return work
+        if part.kind == "agents" and (part.by == "code" or part.data == "model"):
+            work.sandbox()  # where there can be none, it is said before the model has worked for nothing
+        asked = replace(work, model=self.judge or self.model, over=clock.over)
+
+        def tests(queries: Sequence[str]) -> tuple[tuple[Tried, ...], Cost]:
+            progress(Progress("testing the queries", 0, 1))
+            return TESTERS[part.kind](queries, task, part, asked)
+
+        return replace(work, tests=tests, over=clock.over)
 
     def _run(self, sql: str, db: Database, cancel: threading.Event | None) -> Result:
         return db.execute(sql, self.limits, cancel) if sql else Result(error="the model wrote no query")
@@ -209,15 +272,9 @@ class Pipeline:
         clock.spend("link", cost)
         return schema
 
-    def _generate(
-        self,
-        task: Task,
-        work: Work,
-        clock: Clock,
-        shown: Callable[[GeneratePart], Task],
-        progress: Callable[[Progress], None],
-    ) -> list[Candidate]:
+    def _generate(self, ready: Ready, progress: Callable[[Progress], None]) -> list[Candidate]:
         """Candidates, run and repaired without the model, part by part until they agree or the allowance is spent."""
+        task, work, clock, shown = ready
         total = sum(part.samples for part in self.recipe.generate)
         stop = self.recipe.stop
         candidates: list[Candidate] = []
@@ -306,13 +363,33 @@ class Pipeline:
             hinted=self.recipe.fix.hints,
         )
 
-    def _select(self, grouped: tuple[Candidate, ...], task: Task, work: Work, clock: Clock) -> Choice:
+    def _select(self, grouped: tuple[Candidate, ...], ready: Ready) -> Choice:
         """By votes alone once the allowance is spent."""
-        part = SelectPart() if clock.over() else self.recipe.select
-        judging = replace(work, model=self.judge or self.model)
-        choice = selector(part)(grouped, task, judging)
-        clock.spend("select", choice.cost)
+        part = SelectPart() if ready.clock.over() else self.recipe.select
+        judging = replace(ready.work, model=self.judge or self.model)
+        choice = selector(part)(grouped, ready.task, judging)
+        ready.clock.spend("tests" if choice.tests else "select", choice.cost)
         return choice
+
+    def _refine(
+        self, grouped: tuple[Candidate, ...], choice: Choice, ready: Ready, progress: Callable[[Progress], None]
+    ) -> tuple[tuple[Candidate, ...], Choice]:
+        """The chosen query put to its tests, and written again where it fails them; then it is one candidate more."""
+        if not self.recipe.refine.rounds or choice.index is None or ready.clock.over():
+            return grouped, choice
+        tests, best = choice.tests, grouped[choice.index]
+        if not tests and ready.work.tests is not None:
+            tests, spent = ready.work.tests([grouped[spokesman(grouped, one)].sql for one in groups(grouped)])
+            ready.clock.spend("tests", spent)
+        progress(Progress("refining the query", 0, 1))
+        refined = by_tests(best, tests, self.asking(ready), self.recipe.refine)
+        ready.clock.spend("refine", refined.cost)
+        if refined.candidate is best:
+            return grouped, replace(choice, tests=tests)
+        more = joined(grouped, refined.candidate)
+        own = more[-1].group
+        assert own is not None  # only what runs takes the place of another
+        return more, replace(choice, index=len(grouped), tests=placed(tests, refined, own))
 
     def _answered(
         self,
@@ -350,17 +427,18 @@ def _check_execution(question: Question, candidates: Sequence[Candidate]) -> Non
         )
     if any(candidate.result.ok for candidate in candidates):
         return
-    for kind, error in _UNUSABLE.items():
+    for kind, error in UNUSABLE.items():
         for candidate in candidates:
             if error_kind(candidate.result) == kind:
                 raise error(str(candidate.result.error).removeprefix(f"{kind}: "))
 
 
-_UNUSABLE: dict[str, type[SqljuryError]] = {
+UNUSABLE: dict[str, type[SqljuryError]] = {
     "cancelled": CancelledError,
     "locked": DatabaseLockedError,
     "database": DatabaseError,
 }
+"""Errors of a query that are not its own fault, by ``error_kind``."""
 
 
 def _why_none(candidates: tuple[Candidate, ...]) -> str:
@@ -384,6 +462,7 @@ def ask(
     allowance: Allowance = UNLIMITED,
     notes: Notes | str | os.PathLike[str] = NO_NOTES,
     access: Access | None = None,
+    verify: bool = False,
 ) -> Answer:
     """Answer one question on a database, given as a path, a URL, or what ``connect`` returned.
 
@@ -393,7 +472,8 @@ def ask(
     ``model`` is a model or the name of one, by default the embedded one, which is loaded for this call and freed
     after it: for many questions, open the model once with ``open_model`` and pass it.
     ``allowance`` is what the question may take; the best of what there is then is the answer.
-    ``access`` says which tables and columns may be seen. Raises what ``Pipeline.answer``, ``connect``, ``guard`` and
+    ``access`` says which tables and columns may be seen. With ``verify`` the answer shows some rows on which its query
+    and the best other one differ, see ``verify.verified``. Raises what ``Pipeline.answer``, ``connect``, ``guard`` and
     ``open_model`` raise.
     """
     asked = Question(question, evidence)
@@ -409,4 +489,5 @@ def ask(
         pipeline = replace(Pipeline.from_recipe(recipe, model, limits, open_model), allowance=allowance)
         for other in {id(one): one for one in (pipeline.judge, pipeline.linker) if one is not model}.values():
             stack.callback(getattr(other, "close", _nothing))
-        return pipeline.answer(asked, database, seed=seed, notes=known)
+        answer = pipeline.answer(asked, database, seed=seed, notes=known)
+        return verified(answer, database, seed=seed) if verify else answer

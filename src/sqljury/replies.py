@@ -14,6 +14,7 @@ _WRITE = re.compile(
     r"\s*(?:INSERT|UPDATE|DELETE|DROP|ALTER|CREATE|REPLACE|TRUNCATE|MERGE|GRANT|REVOKE|ATTACH|VACUUM|PRAGMA)\b",
     re.IGNORECASE,
 )
+_ASSIGNS = re.compile(r"^[A-Za-z_]\w* *=(?!=)", re.MULTILINE)
 _PROSE = re.compile(r"\s*[A-Z][a-z]+ [a-z]+ ")
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|;", re.DOTALL)
 
@@ -30,6 +31,15 @@ def extract_sql(reply: str) -> str:
         return _first(text)
     found = _START.search(text) or (None if blocks else _INLINE.search(text))
     return _first(text[found.start() :]) if found else (_first(text) if blocks else "")
+
+
+def extract_code(reply: str) -> str:
+    """The last fenced block of ``reply`` that is not empty, else the reply where a line assigns; empty for prose."""
+    blocks: list[str] = [block.strip("\n") for block in _FENCE.findall(reply) if block.strip()]
+    if blocks:
+        return blocks[-1]
+    text = reply.replace("```", "\n").strip()
+    return text if _ASSIGNS.search(text) else ""
 
 
 def is_write(sql: str) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
-from math import isfinite
 from typing import Any, ClassVar, Literal
 
+from sqljury import written
 from sqljury.errors import MissingExtraError
 
 Cell = None | int | float | str | bytes
@@ -165,8 +164,10 @@ class Tried:
     """A test case and what each of some queries does there.
 
     ``queries``, ``results`` and ``passed`` go together, place by place; ``passed`` is None where nobody said what is
-    expected. ``how`` says where the rows come from (``drawn``, ``real``, ``mutated``, ``fuzzed`` or ``written``) and
-    ``by`` who said what is expected: ``model``, ``code``, or empty. ``code`` is the program that said it.
+    expected, and for a query that cannot be run here. ``how`` says where the rows come from (``drawn``, ``real``,
+    ``mutated``, ``fuzzed`` or ``written``) and ``by`` who said what is expected: ``model``, ``code``, or empty.
+    ``code`` is the program that said it. ``classes`` has for each query the place of the first that it does not differ
+    from here, whichever way ties fall; empty where that was not looked at.
     """
 
     case: TestCase
@@ -176,6 +177,19 @@ class Tried:
     how: str = ""
     by: str = ""
     code: str = ""
+    classes: tuple[int, ...] = ()
+
+    def differ(self, one: int, other: int) -> bool:
+        """Whether the queries at these places differ here, and not by luck as far as that was looked at."""
+        if not (self.results[one].ok and self.results[other].ok):
+            return False
+        if self.classes:
+            return self.classes[one] != self.classes[other]
+        return self.results[one].rows != self.results[other].rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for JSON; tables by their names."""
+        return written.test(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +197,12 @@ class Fix:
     """One repair of a candidate: the query before, why it needed one, and who repaired it.
 
     ``schema`` bound its names, ``dialect`` rewrote what another engine would take, ``values`` put stored values for
-    texts that a column does not have, ``model`` was asked again.
+    texts that a column does not have, ``model`` was asked again, and so it was where ``tests`` failed.
     """
 
     before: str
     reason: str
-    by: Literal["schema", "dialect", "values", "model"]
+    by: Literal["schema", "dialect", "values", "model", "tests"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +271,27 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Verified:
+    """An answer beside the best of the other results, whose group is ``rival``.
+
+    ``outcome`` is ``agreed`` where all results are the same, ``differ`` where ``test`` shows rows on which the two
+    queries, the answer's first, do different things, ``together`` where no such rows were found, and ``untried`` where
+    one of them cannot be run on small databases, for the reason in ``why``.
+    """
+
+    outcome: Literal["agreed", "differ", "together", "untried"]
+    rival: int | None = None
+    test: Tried | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The chosen query, its rows, and the evidence for it.
 
     ``confidence`` is the share of all candidates whose result agrees with the chosen one, in (0, 1].
     ``truncated`` says that the row limit cut ``rows``. ``steps`` are the steps that asked the model, in order, with
-    what each of them took.
+    what each of them took. ``verified`` is what ``verify.verified`` found, None where it was not asked.
     """
 
     question: Question
@@ -277,21 +306,11 @@ class Answer:
     recipe: str = ""
     choice: Choice | None = None
     steps: tuple[tuple[str, Cost], ...] = ()
+    verified: Verified | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON; the keys are part of the public interface."""
-        return {
-            "question": self.question.text,
-            "sql": self.sql,
-            "columns": list(self.columns),
-            "rows": [[_plain(cell) for cell in row] for row in self.rows],
-            "truncated": self.truncated,
-            "confidence": round(self.confidence, 4),
-            "candidates": [_candidate_dict(candidate, self.candidates) for candidate in self.candidates],
-            "cost": _cost_dict(self.cost),
-            "choice": _choice_dict(self.choice),
-            "steps": [{"step": step, **_cost_dict(cost)} for step, cost in self.steps],
-        }
+        return written.answer(self)
 
     def to_pandas(self) -> Any:
         """The rows as a ``pandas.DataFrame``; raises ``MissingExtraError`` where pandas is not installed."""
@@ -302,67 +321,5 @@ class Answer:
         return pandas.DataFrame(list(self.rows), columns=list(self.columns))
 
     def _repr_html_(self) -> str:
-        """The query, the first rows and the confidence, for notebooks; every value is escaped."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        shown = self.rows[:HTML_ROWS]
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(str(_plain(cell)))}</td>" for cell in row) + "</tr>" for row in shown
-        )
-        more = "" if len(shown) == len(self.rows) and not self.truncated else f", {len(shown)} shown"
-        rows = f"{len(self.rows)}{'+' if self.truncated else ''} row{'' if len(self.rows) == 1 else 's'}{more}"
-        return (
-            f"<p><b>{escape(self.question.text)}</b></p><pre><code>{escape(self.sql)}</code></pre>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{rows}; {self.confidence:.0%} of {len(self.candidates)} candidates agree</p>"
-        )
-
-
-HTML_ROWS = 50
-
-
-def _plain(cell: Any) -> Any:
-    """A cell as JSON has it: bytes become ``0x`` and hex digits, infinities and NaN text."""
-    if isinstance(cell, bytes):
-        return f"0x{cell.hex()}"
-    if isinstance(cell, float) and not isfinite(cell):
-        return str(cell)
-    return cell
-
-
-def _candidate_dict(candidate: Candidate, among: tuple[Candidate, ...]) -> dict[str, Any]:
-    group = candidate.group
-    return {
-        "sql": candidate.sql,
-        "result_group": group,
-        "error": candidate.result.error,
-        "votes": 0 if group is None else sum(other.group == group for other in among),
-        "logprob": None if candidate.logprob is None else round(candidate.logprob, 4),
-        "generator": candidate.generator,
-        "fixes": [{"by": fix.by, "reason": fix.reason, "before": fix.before} for fix in candidate.fixes],
-    }
-
-
-def _choice_dict(choice: Choice | None) -> dict[str, Any] | None:
-    """Comparisons as judged with the first group shown first, and shown second."""
-    if choice is None:
-        return None
-    comparisons = [
-        {
-            "first": one.first,
-            "second": one.second,
-            "first_wins": [round(one.first_shown_first, 4), round(one.first_shown_second, 4)],
-        }
-        for one in choice.comparisons
-    ]
-    scores = [round(score, 4) for score in choice.scores]
-    return {"selector": choice.selector, "candidate": choice.index, "scores": scores, "comparisons": comparisons}
-
-
-def _cost_dict(cost: Cost) -> dict[str, Any]:
-    return {
-        "calls": cost.calls,
-        "prompt_tokens": cost.prompt_tokens,
-        "completion_tokens": cost.completion_tokens,
-        "cached_tokens": cost.cached_tokens,
-        "seconds": round(cost.seconds, 3),
-    }
+        """The query, the first rows, the confidence and what verifies it, for notebooks; every value is escaped."""
+        return written.html(self)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from sqljury.db.base import Database
 from sqljury.llm.base import LanguageModel
+from sqljury.sandbox import Warm
 from sqljury.types import Cost, Limits, Tried
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 TestKind = Literal["", "suite", "agents"]
 Shown = Literal["csv", "sqlite"]
-Data = Literal["model", "program"]
+Data = Literal["model", "program", "real"]
+Sayer = Literal["code", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,10 @@ class TestsPart:
 
     A suite has up to ``cases`` databases, drawn ones with at most ``rows`` rows a table and ``numbers`` as the number
     constraint; the model says ``samples`` times, at ``temperature``, what is expected there, after ``shots``
-    examples, with databases shown as ``form``. Agents write ``codes`` programs, each looked at up to ``inspections``
-    times, for data that ``data`` wrote.
+    examples, with databases shown as ``form``, and with ``listed`` writes down the rows that count before it says what
+    they come to, which is not in the paper. Agents write ``codes`` programs, each looked at up to ``inspections``
+    times, for data that the model or a ``program`` makes up; ``real`` is no data agent: rows of the user's, which the
+    model is not shown. ``by`` ``model`` is no code agent: the model says at once what is expected.
     """
 
     __test__: ClassVar[bool] = False  # no test of pytest's
@@ -37,12 +41,18 @@ class TestsPart:
     rows: int = 5
     numbers: bool = True
     form: Shown = "csv"
+    listed: bool = False
     shots: int = 7
     samples: int = 1
     temperature: float = 0.0
     codes: int = 3
     inspections: int = 5
     data: Data = "model"
+    by: Sayer = "code"
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,9 @@ class Work:
     """The database and the limits of one query on it, the model, the question's seed, and what stops it all.
 
     ``values`` opens the value index, building it if need be; None where repairs must do without. ``tests`` tests
-    queries that run, against each other or one alone; None where the recipe has no tests.
+    queries that run, against each other or one alone; None where the recipe has no tests. ``over`` says that the
+    question's allowance is spent, and no further call to the model is to be begun. ``sandbox`` opens the process that
+    runs written code; who works on several questions gives each the same.
     """
 
     db: Database
@@ -60,3 +72,5 @@ class Work:
     cancel: threading.Event | None = None
     values: Callable[[], ValueIndex] | None = None
     tests: Callable[[Sequence[str]], tuple[tuple[Tried, ...], Cost]] | None = None
+    over: Callable[[], bool] = _never
+    sandbox: Warm = field(default_factory=Warm, compare=False, repr=False)

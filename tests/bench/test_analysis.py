@@ -290,6 +290,26 @@ def test_choices_among_the_first_candidates(out: Path, data: Path) -> None:
     assert found["stored: critic-first3"]["total"] == 4  # what took no part does not matter
 
 
+def test_tests_choose_among_the_stored_candidates(out: Path, data: Path) -> None:
+    """The model expects one row, which says 9; settings of the tests are settings of the choices."""
+    model = FakeModel("9")
+    file = choices.select(out, data, model, SelectPart("rerank"))
+    assert file == out / "choices-rerank.jsonl"
+    assert len(model.calls) == 2  # cats; old cats, whose queries one small database tells apart
+    cats, *others = map(json.loads, file.read_text().splitlines())
+    assert (cats["sql"], cats["scores"]) == ("SELECT 9", [0.0, 0.0, 1.0])
+    assert cats["tests"][0]["passed"] == [False, False, True]
+    assert cats["settings"]["shots"] == 7
+    assert [one["tests"] for one in others[1:]] == [[], []]
+    assert choices.select(out, data, FakeModel([]), SelectPart("rerank")) == file  # all there
+    few = replace(choices.SUITE, shots=1, form="sqlite")
+    other = choices.select(out, data, model, SelectPart("rerank"), tests=few)
+    assert other == out / "choices-rerank-formsqlite-shots1.jsonl"
+    assert len(model.calls) == 4
+    chosen = methods(ablation.ablation(stored.load(out, data)))
+    assert chosen["stored: rerank"]["total"] == chosen["stored: rerank-formsqlite-shots1"]["total"] == 4
+
+
 def test_votes_choose_again_as_the_run_did(out: Path, data: Path) -> None:
     file = choices.select(out, data, FakeModel([]), SelectPart("consistency"))
     chosen = [json.loads(line) for line in file.read_text().splitlines()]

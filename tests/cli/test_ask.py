@@ -265,3 +265,14 @@ def test_models_list_and_path(cached_weights: Path, tmp_path: Path) -> None:
     for name in ("qwen2.5-coder-1.5b", "smollm2-135m", "gemma-3-270m"):
         assert name in listed
     refused(sqljury("models", "path", "smollm2-135m", cache=tmp_path), 5, "sqljury models pull smollm2-135m")
+
+
+def test_verification_is_part_of_the_answer(start: Start, db: Path) -> None:
+    arguments = ("ask", "How many?", "--db", str(db), "--verify")
+    out, error = start("SELECT count(*) FROM animal", *arguments).communicate(timeout=60)
+    assert (error, out.splitlines()[-1]) == (
+        "",
+        "Nothing to compare: all 8 queries that run return the same.",
+    )
+    out, _ = start("SELECT count(*) FROM animal", *arguments, "--output", "json").communicate(timeout=60)
+    assert json.loads(out)["verified"] == {"outcome": "agreed", "rival": None, "test": None, "why": ""}

@@ -195,3 +195,13 @@ def test_bench_without_data(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("sqljury: ")
     assert not (tmp_path / "run").exists()
+
+
+def test_choices_by_tests_take_the_settings_that_are_given(start: Start, spider: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    bench = ("bench", "spider", "--data", str(spider), "--out", out, "--recipe", "fast")
+    assert ended(start("SELECT count(*) FROM animal", *bench))[0] == 0
+    select = ("bench", "select", out, "--selector", "rerank", "--shots", "2", "--form", "sqlite")
+    code, _, error = ended(start("3", *select))
+    assert code == 0, error
+    assert (tmp_path / "run" / "choices-rerank-formsqlite-shots2.jsonl").is_file()

@@ -33,7 +33,7 @@ def test_lists_and_lines(databases: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text, says",
+    ("text", "says"),
     [
         ("", "holds no questions"),
         ("[]", "holds no questions"),

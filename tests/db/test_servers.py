@@ -12,7 +12,6 @@ import pytest
 
 import servers
 from servers import Server
-from sqljury.db import pool
 from sqljury.db.base import Database, error_kind
 from sqljury.db.connect import connect
 from sqljury.errors import DatabaseError, QueryError

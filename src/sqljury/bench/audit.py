@@ -61,9 +61,9 @@ def run(
     ``CancelledError`` once ``stopped`` says so.
     """
     seconds = float(settled["seconds"])
-    known = _begun(file, settled)
+    known = begun(file, settled)
     waiting = [example for example in examples if example.id not in known]
-    with _opened(file) as stream:
+    with opened(file) as stream:
 
         def keep(line: Record) -> None:
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -76,7 +76,7 @@ def run(
         map_processes(
             _Auditor(seconds).begin,
             waiting,
-            lambda example, why, _: _line(example, [], f"limit: {why}"),
+            lambda example, why, _: line_of(example, [], f"limit: {why}"),
             silence=seconds + GRACE_SECONDS,
             processes=processes,
             kind=lambda example: example.db_id,
@@ -86,7 +86,8 @@ def run(
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[IO[str]]:
+def opened(file: Path) -> Iterator[IO[str]]:
+    """A stream for further lines; raises ``DatasetError`` where none can be written."""
     with ExitStack() as stack:
         try:
             stream = stack.enter_context(appending(file))
@@ -127,9 +128,9 @@ class _Auditor:
         try:
             _, schema, data = self._open(example)
             data.alive = lambda: tell(None)
-            return _line(example, audit(Subject(example.question.text, example.gold_sql, schema, data)), None)
+            return line_of(example, audit(Subject(example.question.text, example.gold_sql, schema, data)), None)
         except SqljuryError as error:
-            return _line(example, [], str(error))
+            return line_of(example, [], str(error))
 
     def _open(self, example: Example) -> tuple[Database, Schema, Data]:
         if self.opened is None or self.name != example.db_id:
@@ -144,7 +145,8 @@ class _Auditor:
         return self.opened
 
 
-def _line(example: Example, found: Sequence[Finding], error: str | None) -> Record:
+def line_of(example: Example, found: Sequence[Finding], error: str | None) -> Record:
+    """What is kept of one question."""
     return {
         "id": example.id,
         "db_id": example.db_id,
@@ -155,7 +157,7 @@ def _line(example: Example, found: Sequence[Finding], error: str | None) -> Reco
     }
 
 
-def _begun(file: Path, settled: Mapping[str, Any]) -> dict[str, Record]:
+def begun(file: Path, settled: Mapping[str, Any]) -> dict[str, Record]:
     """The lines that are there by question; a file that is not there, or is empty, is begun."""
     try:
         raw = file.read_bytes() if file.exists() else b""

@@ -1,8 +1,9 @@
 """Other selectors on the candidates of a finished run: nothing is written again, each makes a file of its choices.
 
-``choices-<selector>[-groups<N>][-first<K>][-<weights>][-<model>].jsonl`` in the run's folder holds a line a question,
-in the order they were chosen; the model is named where it is not the run's own, weights where they are not the
-package's. A line counts only for the candidates it was made for, and is made again where the weights have changed.
+``choices-<selector>[-groups<N>][-first<K>][-<tests>][-<weights>][-<model>].jsonl`` in the run's folder holds a line a
+question, in the order they were chosen; the model is named where it is not the run's own, weights where they are not
+the package's, and of the tests what is not as usual. A line counts only for the candidates it was made for, and is made
+again where the weights have changed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, Final
 
 from sqljury.bench import folder
 from sqljury.bench.folder import Record, misshapen
-from sqljury.bench.run import UNANSWERED
+from sqljury.bench.run import UNANSWERED, kept
 from sqljury.bench.stored import Asked, cost_of, fixes_of, judged_comparisons, limits_of, recipe_of
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, InputError
@@ -26,9 +27,10 @@ from sqljury.llm.base import LanguageModel
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import SelectPart
 from sqljury.schema.part import LinkPart
-from sqljury.select import SELECTORS
+from sqljury.select import SELECTORS, TESTING
 from sqljury.select.light import read
 from sqljury.types import Candidate, Choice, Comparison, Cost, Question
+from sqljury.work import TestsPart
 
 _LINE: Final[dict[str, type | tuple[type, ...]]] = {
     **dict.fromkeys(("id", "of", "selector", "model", "sql"), str),
@@ -36,7 +38,11 @@ _LINE: Final[dict[str, type | tuple[type, ...]]] = {
     "groups": list,
     "comparisons": list,
     "cost": dict,
+    "settings": dict,
 }
+
+SUITE: Final = TestsPart(kind="suite")
+"""The tests of selectors that choose by tests, unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +55,13 @@ class Chosen:
     cost: Cost
 
 
-def file_name(part: SelectPart, model: str, of_run: str, first: int = 0) -> str:
+def file_name(part: SelectPart, model: str, of_run: str, first: int = 0, tests: TestsPart | None = None) -> str:
     """Where the choices of a selector are kept; ``of_run`` is the name of the run's own model."""
-    among = [f"groups{part.groups}" if part.groups else "", f"first{first}" if first else ""]
-    marks = [part.selector, *among, Path(part.weights).stem, model if model != of_run else ""]
+    marks = [part.selector, f"groups{part.groups}" if part.groups else "", f"first{first}" if first else ""]
+    if tests is not None:
+        own, usual = asdict(tests), asdict(SUITE)
+        marks += [f"{name}{own[name]}" for name in own if own[name] != usual[name]]
+    marks += [Path(part.weights).stem, model if model != of_run else ""]
     return "-".join(["choices", *(re.sub(r"[^\w.]+", "_", mark) for mark in marks if mark)]) + ".jsonl"
 
 
@@ -65,22 +74,24 @@ def select(
     cancel: threading.Event | None = None,
     *,
     first: int = 0,
+    tests: TestsPart = SUITE,
 ) -> Path:
     """Choose among the candidates of every question of ``run``, and return the file that holds the choices.
 
     With ``first`` only so many candidates of each question take part, those that were written first, as if the run
-    had no more (MSc-SQL, Tables 2 and 3). Questions that the file has a choice for are left out. ``on_choice`` is told
-    how many choices there are, of how many, and the newest. Raises ``InputError`` for an unknown selector,
-    ``DatasetError`` for a folder that holds no run or is in use, ``CancelledError`` once ``cancel`` is set, and what
-    the model raises.
+    had no more (MSc-SQL, Tables 2 and 3). ``tests`` are for selectors that choose by tests, whatever the run's recipe
+    has. Questions that the file has a choice for are left out. ``on_choice`` is told how many choices there are, of how
+    many, and the newest. Raises ``InputError`` for an unknown selector, ``DatasetError`` for a folder that holds no run
+    or is in use, ``CancelledError`` once ``cancel`` is set, and what the model raises.
     """
     if part.selector not in SELECTORS:
         raise InputError(f"there is no selector {part.selector!r}; known are {', '.join(sorted(SELECTORS))}")
     described = folder.described(run)
-    recipe = replace(recipe_of(run, described), select=part, link=LinkPart())
+    testing = tests if part.selector in TESTING else None
+    recipe = replace(recipe_of(run, described), select=part, link=LinkPart(), tests=testing or TestsPart())
     pipeline = Pipeline(recipe, model, limits_of(run, described))
-    made_by = {**_made_by(part, model), "first": first}
-    file = run / file_name(part, model.name, described["model"], first)
+    made_by = {**_made_by(part, model, testing), "first": first}
+    file = run / file_name(part, model.name, described["model"], first, testing)
     with folder.held(run):
         records = [_cut(one, first) for one in folder.records(run)]
         known = _lines(file)
@@ -138,9 +149,9 @@ def _choice(
             grouped, choice = pipeline.choose(question, written, db, seed=seed, cancel=cancel)
     except UNANSWERED as error:
         nothing = Choice(None, pipeline.recipe.select.selector)
-        return {"sql": "", "error": str(error), "groups": [None] * len(written), **asdict(nothing)}
+        return {"sql": "", "error": str(error), "groups": [None] * len(written), **kept(nothing)}
     sql = "" if choice.index is None else grouped[choice.index].sql
-    return {"sql": sql, "error": None, "groups": [one.group for one in grouped], **asdict(choice)}
+    return {"sql": sql, "error": None, "groups": [one.group for one in grouped], **kept(choice)}
 
 
 def _lines(file: Path) -> dict[str, Record]:
@@ -158,7 +169,8 @@ def _read(file: Path) -> Iterator[Record]:
             line = json.loads(text)
         except (ValueError, RecursionError):
             line = None
-        line = {"first": 0, **line} if isinstance(line, dict) else line  # all candidates where a line says nothing
+        if isinstance(line, dict):
+            line = {"first": 0, "settings": {}, **line}  # all candidates, no tests, where a line says nothing
         if fault := misshapen(line, _LINE):
             raise DatasetError(f"{file}, line {number}: {fault}; delete that line to go on")
         yield line
@@ -183,14 +195,20 @@ def _chosen(line: Record, question: Asked, file: Path, written: int) -> Chosen:
     raise DatasetError(f"{file}: {question.id!r}: {fault}; delete that line to go on")
 
 
-def _made_by(part: SelectPart, model: LanguageModel) -> dict[str, Any]:
-    """What a line says of its maker; the light judge's weights by their hash."""
-    made_by = {"selector": part.selector, "most": part.groups, "model": model.name}
-    return {**made_by, "weights": read(part.weights).digest} if part.selector == "light" else made_by
+def _made_by(part: SelectPart, model: LanguageModel, tests: TestsPart | None) -> dict[str, Any]:
+    """What a line says of its maker; the light judge's weights by their hash, and the settings of tests."""
+    made_by: dict[str, Any] = {"selector": part.selector, "most": part.groups, "model": model.name}
+    if part.selector == "light":
+        made_by["weights"] = read(part.weights).digest
+    return made_by if tests is None else {**made_by, "settings": asdict(tests)}
 
 
 def _digest(rests_on: Any, made_by: Mapping[str, Any]) -> str:
-    maker = [made_by[key] for key in ("selector", "most", "model", "weights") if key in made_by]
+    maker = [
+        made_by[key]
+        for key in ("selector", "most", "model", "weights", "settings")
+        if made_by.get(key) not in (None, {})
+    ]
     return hashlib.sha256(json.dumps([rests_on, *maker]).encode()).hexdigest()[:32]
 
 

@@ -159,7 +159,7 @@ def stages(candidate: Record) -> tuple[str, str, str]:
     """A candidate's query as written, after the repairs that need no model, and after all repairs."""
     fixes = candidate["fixes"]
     queries = [*(fix["before"] for fix in fixes), candidate["sql"]]
-    by_model = [place for place, fix in enumerate(fixes) if fix["by"] == "model"]
+    by_model = [place for place, fix in enumerate(fixes) if fix["by"] in ("model", "tests")]
     return queries[0], queries[by_model[0] if by_model else -1], candidate["sql"]
 
 

@@ -6,7 +6,7 @@ import json
 import platform
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from math import inf
 from pathlib import Path
@@ -111,19 +111,21 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
     except UNANSWERED as error:
         tried = error.candidates if isinstance(error, NoAnswerError) else ()
         cost = error.cost if isinstance(error, NoAnswerError) else None
-        return {**record, "sql": "", "error": str(error), **_evidence(tried, cost or Cost())}
-    evidence = _evidence(found.candidates, found.cost)
-    evidence["steps"] = {step: asdict(cost) for step, cost in found.steps}
-    evidence["choice"] = _choice(found.choice)
-    return {**record, "sql": found.sql, "error": None, "confidence": found.confidence, **evidence}
+        return {**record, "sql": "", "error": str(error), **evidence(tried, cost or Cost())}
+    made = evidence(found.candidates, found.cost)
+    made["steps"] = {step: asdict(cost) for step, cost in found.steps}
+    made["choice"] = None if found.choice is None else kept(found.choice)
+    return {**record, "sql": found.sql, "error": None, "confidence": found.confidence, **made}
 
 
-def _evidence(candidates: tuple[Candidate, ...], cost: Cost) -> Record:
+def evidence(candidates: tuple[Candidate, ...], cost: Cost) -> Record:
+    """Candidates and cost as a line keeps them."""
     return {"candidates": [_candidate(candidate) for candidate in candidates], "cost": asdict(cost)}
 
 
-def _choice(choice: Choice | None) -> Record | None:
-    return None if choice is None else asdict(choice)
+def kept(choice: Choice) -> Record:
+    """A choice as a line keeps it: with its tests as an answer's JSON has them."""
+    return {**asdict(replace(choice, tests=())), "tests": [test.to_dict() for test in choice.tests]}
 
 
 def _candidate(candidate: Candidate) -> Record:

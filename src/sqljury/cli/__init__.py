@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from sqljury.cli import ask, audit, bench, evaluate, index, models, suite, terminal, train
+from sqljury.cli import ask, audit, bench, check, evaluate, index, models, suite, terminal, train
 from sqljury.errors import SqljuryError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("ask")(ask.ask)
+app.command("check")(check.check)
 app.command("eval")(evaluate.evaluate)
 app.add_typer(audit.app, name="audit")
 app.add_typer(bench.app, name="bench")

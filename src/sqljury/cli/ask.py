@@ -60,6 +60,9 @@ def ask(
     output: Annotated[Output, typer.Option(help="How to print the answer.")] = Output.TABLE,
     limit: Annotated[int | None, typer.Option(min=1, help="Rows to print; 50 in a table, else all.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the candidates, repairs and cost.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Show some rows on which the answer and its strongest rival differ.")
+    ] = False,
     seed: SeedOption = 0,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 30.0,
     cache: CacheOption = True,
@@ -80,12 +83,13 @@ def ask(
     from sqljury.errors import NoAnswerError
     from sqljury.llm.ledger import Ledger
     from sqljury.llm.open import open_model
-    from sqljury.pipeline import Pipeline
+    from sqljury.pipeline import Pipeline, Progress
     from sqljury.questions import check_question
     from sqljury.schema.describe import load
     from sqljury.schema.guard import guard
     from sqljury.schema.introspect import introspect
     from sqljury.types import Limits, Question
+    from sqljury.verify import verified
 
     asked = Question(question, evidence)
     check_question(asked)
@@ -109,4 +113,7 @@ def ask(
             if explain:
                 show.evidence(error.candidates, error.cost, stderr=True)
             raise
+        if verify:
+            report(Progress("looking for rows that tell the answer from its rival", 0, 1))
+            answer = verified(answer, source, seed=seed, cancel=cancel)
     show.answer(answer, output.value, limit, explain)

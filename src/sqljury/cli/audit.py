@@ -1,7 +1,10 @@
-"""``sqljury audit``: suspected errors in the gold queries of a benchmark, with evidence and without a model."""
+"""``sqljury audit``: suspected errors in the gold queries of a benchmark, with evidence."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,10 +13,12 @@ import typer
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import TextForm, Timeout
 from sqljury.cli.interrupt import interruptible
-from sqljury.cli.options import QuestionsOption, SplitOption
+from sqljury.cli.options import ModelOption, QuestionsOption, SplitOption
 
 if TYPE_CHECKING:
     from sqljury.bench.folder import Record
+    from sqljury.datasets.spider import Example
+    from sqljury.db.base import Database
 
 app = typer.Typer(help="Look for wrong gold queries in benchmarks.", no_args_is_help=True)
 
@@ -35,13 +40,21 @@ def spider(
     timeout: Timeout = 10.0,
     processes: Annotated[int, typer.Option(min=1, help="How many to use.")] = 1,
     output: Annotated[TextForm, typer.Option(help="How to print the findings.")] = TextForm.TABLE,
+    model_checks: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Check by tests too, with a model; lines of JSON go there.")
+    ] = None,
+    recipe: Annotated[str, typer.Option(help="For --model-checks: what writes and tests queries.")] = "tssql",
+    model: ModelOption = None,
 ) -> None:
     """Check Spider's gold queries against their questions and data; every finding has a type and a confidence."""
     from sqljury.bench import audit
     from sqljury.datasets import spider as dataset
     from sqljury.errors import InputError
 
-    _refuse_inside(out, data)
+    for file in filter(None, (out, model_checks)):
+        _refuse_inside(file, data)
+    if model_checks is not None and model_checks.resolve() == out.resolve():
+        raise InputError(f"{out}: holds the program checks; name another file with --model-checks")
     examples = dataset.sample(dataset.load(data, split), limit, seed)
     if explain is not None:
         examples = [example for example in examples if example.id == explain]
@@ -51,11 +64,48 @@ def spider(
 
     with interruptible() as cancel:
         lines = audit.run(examples, out, settled, processes=processes, stopped=cancel.is_set)
+        if model_checks is not None:
+            more = _checked(examples, model_checks, settled, recipe, model, cancel)
+            lines = [_joined(*both) for both in zip(lines, more, strict=True)]
     if output is TextForm.JSON:
         print(terminal.to_json(_report(lines, least)))
     else:
         _print(terminal.cleaned(_report(lines, 0.0 if explain else least)), one_by_one=explain is not None)
         terminal.note(f"{len(lines)} questions in {out}")
+
+
+def _checked(
+    examples: Sequence[Example], file: Path, settled: Record, recipe: str, name: str | None, cancel: threading.Event
+) -> list[Record]:
+    """The same gold queries by tests, one after another."""
+    from sqljury.bench import audit_model
+    from sqljury.check import checked, with_tests
+    from sqljury.llm.open import open_model
+    from sqljury.pipeline import Pipeline
+
+    model = open_model(name, cache=False)
+    pipeline = Pipeline.from_recipe(recipe, model)
+    pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, ""))
+
+    def check(example: Example, db: Database) -> Record:
+        return checked(pipeline, example.question, example.gold_sql, db, cancel=cancel).to_dict()
+
+    done = 0
+
+    def say(line: Record) -> None:
+        nonlocal done
+        done += 1
+        found = line["checked"]
+        outcome = line["error"] or f"{found['verdict']}: {found['why']}"
+        terminal.note(f"{done} {line['id']} {outcome}"[:160])
+
+    wanted = {**settled, "model": model.name, "recipe": asdict(pipeline.recipe)}
+    return audit_model.run(examples, file, wanted, check, on_line=say, stopped=cancel.is_set)
+
+
+def _joined(line: Record, more: Record) -> Record:
+    """A question with the findings of both."""
+    return {**line, "findings": [*line["findings"], *more["findings"]]}
 
 
 def _refuse_inside(out: Path, data: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from sqljury.cli import terminal
+from sqljury.cli import refining, terminal
 from sqljury.cli.analyze import Analysis, AnalyzeOption, JsonFile, Parts, Processes, StopShares
 from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
@@ -25,12 +26,30 @@ from sqljury.cli.options import (
     pool_of,
 )
 
+
+class Tests(StrEnum):
+    """The ways to test queries."""
+
+    SUITE = "suite"
+    AGENTS = "agents"
+
+
+class Shown(StrEnum):
+    """The forms in which a model sees a small database."""
+
+    CSV = "csv"
+    SQLITE = "sqlite"
+
+
 app = typer.Typer(help="Run recipes over benchmarks.", no_args_is_help=True)
 
 
 @app.callback()
 def _bench() -> None:
     pass
+
+
+app.command("refine")(refining.refine)
 
 
 @app.command("spider")
@@ -95,7 +114,7 @@ def spider(
 def select(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a finished run.")],
     selector: Annotated[
-        str, typer.Option(help="The way to choose: consistency, critic, tournament, first, random, ...")
+        str, typer.Option(help="The way to choose: consistency, critic, first, random, rerank, tournament, ...")
     ],
     groups: Annotated[int, typer.Option(min=0, max=256, help="Of how many of the largest groups; 0 for all.")] = 0,
     weights: Annotated[
@@ -105,6 +124,13 @@ def select(
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     cache: CacheOption = False,
+    tests: Annotated[Tests, typer.Option(help="How selectors by tests test queries.")] = Tests.SUITE,
+    form: Annotated[Shown | None, typer.Option(help="How they show small databases to the model.")] = None,
+    shots: Annotated[int | None, typer.Option(min=0, max=100, help="Examples they show before.")] = None,
+    listed: Annotated[bool | None, typer.Option(help="Let the model list the rows that count first.")] = None,
+    samples: Annotated[int | None, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, max=5, help="At that temperature.")] = None,
+    cases: Annotated[int | None, typer.Option(min=1, max=100, help="Small databases at most.")] = None,
 ) -> None:
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
     from sqljury.bench import choices, folder
@@ -125,7 +151,12 @@ def select(
 
     with interruptible() as cancel:
         part = SelectPart(selector, groups, weights=weights)
-        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, first=first)
+        given: dict[str, Any] = {"form": form and form.value, "shots": shots, "listed": listed, "cases": cases}
+        given |= {"samples": samples, "temperature": temperature}
+        changed = {name: value for name, value in given.items() if value is not None}
+        testing = replace(choices.SUITE, kind=tests.value, **changed)
+        opened = open_model(model, cache=cache)
+        file = choices.select(run_dir, where, opened, part, say, cancel, first=first, tests=testing)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 

@@ -10,14 +10,14 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from sqljury.cli import terminal
-from sqljury.types import Answer, Candidate, Cell, Choice, Cost
+from sqljury.cli import show_tests, terminal
+from sqljury.cli.cells import text
+from sqljury.types import Answer, Candidate, Choice, Cost
 
 if TYPE_CHECKING:
     from sqljury.pipeline import Progress
 
 TABLE_ROWS = 50
-BLOB_BYTES = 16
 
 
 class progress:  # noqa: N801 - reads as a phrase where it is used
@@ -59,6 +59,8 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool) -> None
         print(f"{terminal.clean_lines(found.sql) if terminal.at_terminal() else found.sql};")
     else:
         _table(found, limit or TABLE_ROWS)
+    if found.verified is not None and output != "json":
+        show_tests.verification(found, stderr=output != "table")
     if explain:
         evidence(found.candidates, found.cost, stderr=output != "table", choice=found.choice, steps=found.steps)
 
@@ -103,9 +105,13 @@ def evidence(
         )
     terminal.show("", table, stderr=stderr)
     if choice is not None and choice.index is not None:
-        terminal.show(f"* chosen by {choice.selector}{_judged(choice)}", stderr=stderr)
+        refined = any(fix.by == "tests" for fix in candidates[choice.index].fixes)
+        how = f"{choice.selector}, then refined by tests" if refined else choice.selector
+        terminal.show(f"* chosen by {how}{_judged(choice)}", stderr=stderr)
     if choice is not None and choice.comparisons:
         _comparisons(choice, stderr=stderr)
+    if choice is not None and choice.tests:
+        show_tests.passes(choice, stderr=stderr)
     if len(steps) > 1:
         _steps(steps, stderr=stderr)
     if cost is not None:
@@ -113,8 +119,10 @@ def evidence(
 
 
 def _judged(choice: Choice) -> str:
-    """The groups' scores where a model gave them in one go; votes stand in the table, a tournament has its own."""
-    if choice.comparisons or not choice.cost.calls:
+    """The groups' scores where a model gave them in one go; votes stand in the table, others have their own."""
+    if choice.selector.startswith("rerank") and all(one is None for test in choice.tests for one in test.passed):
+        return "; no test said what is right, so votes decided"
+    if choice.comparisons or choice.tests or not choice.cost.calls:
         return ""
     return "; by group: " + ", ".join(f"{number} {score:.0%}" for number, score in enumerate(choice.scores, 1))
 
@@ -156,6 +164,7 @@ _REPAIRS = {
     "dialect": "written in the database's dialect",
     "values": "values as the database has them",
     "model": "rewritten by the model",
+    "tests": "rewritten by the model",
 }
 
 
@@ -201,12 +210,3 @@ def _table(found: Answer, limit: int) -> None:
         f"{total}{cut}. Confidence {found.confidence:.0%}: {votes} of {len(found.candidates)} "
         f"candidate{'' if len(found.candidates) == 1 else 's'} agree{'s' if votes == 1 else ''}."
     )
-
-
-def text(cell: Cell) -> str:
-    """A cell for people to read: on one line, without control characters, a long blob cut."""
-    if cell is None:
-        return "NULL"
-    if isinstance(cell, bytes):
-        return f"0x{cell[:BLOB_BYTES].hex()}{'...' if len(cell) > BLOB_BYTES else ''}"
-    return terminal.clean(str(cell))

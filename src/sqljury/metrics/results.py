@@ -16,6 +16,8 @@ from sqljury.types import Result, Row
 MAX_WORK: Final = 10_000_000
 """Cells looked at in search of a column order, some seconds; hardly anything but a constructed result needs 1 %."""
 
+TOO_ALIKE: Final = "the results are too alike under too many orders of columns to be told apart"
+
 Ids = tuple[int, ...]
 
 
@@ -42,6 +44,47 @@ def same_result(gold: Result, predicted: Result, ordered: bool) -> bool:
     if ordered:
         return Counter(zip(*left, strict=True)) == Counter(zip(*right, strict=True))
     return Counter(left) == Counter(right) or _Search(left, right).found()
+
+
+def same_but_for_columns(one: Result, other: Result, ordered: bool) -> bool:
+    """Whether the rows are the same once columns that only one of the results has are left out.
+
+    Li & Xie 2024, section 3, step 3: questions do not always say which columns they want. Each column of the narrower
+    result has another one of the wider for itself. All else is as ``same_result`` has it, errors too.
+    """
+    if not (one.ok and other.ok) or _lengths_differ(one, other):
+        return False
+    if not one.rows:
+        return True
+    if any(len({len(row) for row in result.rows}) > 1 for result in (one, other)):
+        return False  # what a model wrote may be no table
+    ids: dict[Hashable, int] = {}
+    sides = (list(zip(*_numbered(result.rows, ids), strict=True)) for result in (one, other))
+    narrow, wide = sorted(sides, key=len)
+    return not Counter(narrow) - Counter(wide) if ordered else _found_in(narrow, wide)
+
+
+def _found_in(narrow: list[Ids], wide: list[Ids]) -> bool:
+    """Whether some of the wide columns, in some order, hold the rows of the narrow ones; depth first."""
+    counts = [Counter(column) for column in wide]
+    fitting = [[at for at, own in enumerate(counts) if own == Counter(column)] for column in narrow]
+    order = sorted(range(len(narrow)), key=lambda number: len(fitting[number]))
+    one_class = (0,) * len(narrow[0])
+    stack: list[tuple[tuple[int, ...], _Split]] = [((), _Split(one_class, one_class))]
+    work = 0
+    while stack:
+        paired, split = stack.pop()
+        if len(paired) == len(order):
+            return True
+        number = order[len(paired)]
+        # Equal columns are interchangeable, one of each is enough to try.
+        for at in {wide[at]: at for at in fitting[number] if at not in paired}.values():
+            work += len(one_class)
+            if work > MAX_WORK:
+                raise QueryLimitError(TOO_ALIKE)
+            if (finer := _finer(split, narrow[number], wide[at])) is not None:
+                stack.append(((*paired, at), finer))
+    return False
 
 
 def _lengths_differ(gold: Result, predicted: Result) -> bool:
@@ -94,6 +137,18 @@ class _Split(NamedTuple):
 
     left: Ids
     right: Ids
+
+
+def _finer(split: _Split, left: Ids, right: Ids) -> _Split | None:
+    """The classes once these two columns are paired too; None when the rows then differ."""
+    classes: dict[tuple[int, int], int] = {}
+    finer = _Split(
+        *(
+            tuple([classes.setdefault(pair, len(classes)) for pair in zip(numbers, values, strict=True)])
+            for numbers, values in zip(split, (left, right), strict=True)
+        )
+    )
+    return finer if Counter(finer.left) == Counter(finer.right) else None
 
 
 class _Search:
@@ -152,13 +207,7 @@ class _Search:
     def _finer(self, split: _Split, number: int, partner: int) -> _Split | None:
         """The classes once these two columns are paired too; None when the rows then differ."""
         self._spend(len(split.left))
-        columns = self._distinct[0][number], self._distinct[1][partner]
-        classes: dict[tuple[int, int], int] = {}
-        left, right = (
-            tuple([classes.setdefault(pair, len(classes)) for pair in zip(numbers, values, strict=True)])
-            for numbers, values in zip(split, columns, strict=True)
-        )
-        return _Split(left, right) if Counter(left) == Counter(right) else None
+        return _finer(split, self._distinct[0][number], self._distinct[1][partner])
 
     def _aligned(self, split: _Split) -> bool:
         """Each row has a class of its own, which says which row on the right it is."""
@@ -175,4 +224,4 @@ class _Search:
     def _spend(self, cells: int) -> None:
         self._work += cells
         if self._work > MAX_WORK:
-            raise QueryLimitError("the results are too alike under too many orders of columns to be told apart")
+            raise QueryLimitError(TOO_ALIKE)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_args
 
 from sqljury.errors import RecipeError
 from sqljury.schema.part import Form, Keywords, LinkKind, LinkPart, SchemaPart
-from sqljury.work import Data, Shown, TestKind, TestsPart
+from sqljury.work import Data, Sayer, Shown, TestKind, TestsPart
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),
@@ -40,6 +40,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "tests.codes": (1, 64),
     "tests.inspections": (0, 20),
     "refine.rounds": (0, 20),
+    "refine.sure": (0, 1),
     "select.groups": (0, 256),
 }
 """The least and the most that a number of a recipe may be."""
@@ -105,9 +106,14 @@ class SelectPart:
 
 @dataclass(frozen=True, slots=True)
 class RefinePart:
-    """How often a query that fails its test is written again (TS-SQL, Algorithm 1); 0 for never."""
+    """A query that fails its test is written again, up to ``rounds`` times (TS-SQL, Algorithm 1); 0 for never.
+
+    A test counts where that share of the opinions, or more, agrees on what is expected: ``sure`` 0 believes the test
+    in any case, as the paper does.
+    """
 
     rounds: int = 0
+    sure: float = 0.0
 
 
 DEFAULT_SCHEMA = SchemaPart()
@@ -195,6 +201,7 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
         ("tests.kind", recipe.tests.kind, get_args(TestKind)),
         ("tests.form", recipe.tests.form, get_args(Shown)),
         ("tests.data", recipe.tests.data, get_args(Data)),
+        ("tests.by", recipe.tests.by, get_args(Sayer)),
     ):
         if value not in known:
             raise RecipeError(f"recipe {name}: {field} must be one of {', '.join(filter(None, known))}")

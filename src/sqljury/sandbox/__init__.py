@@ -2,5 +2,6 @@
 
 from sqljury.sandbox.run import Sandbox, UnisolatedWarning, run
 from sqljury.sandbox.values import SandboxLimits, SandboxResult
+from sqljury.sandbox.warm import Warm
 
-__all__ = ["Sandbox", "SandboxLimits", "SandboxResult", "UnisolatedWarning", "run"]
+__all__ = ["Sandbox", "SandboxLimits", "SandboxResult", "UnisolatedWarning", "Warm", "run"]

@@ -47,6 +47,11 @@ def contents(table: Table, sample: Result) -> dict[str, str]:
     return found
 
 
+def are_numbers(values: Sequence[str]) -> bool:
+    """Whether each of the texts is a number, with neither leading zeros nor blanks; also where there are none."""
+    return all(_NUMBER.fullmatch(value) and not _LEADING_ZERO.match(value) for value in values)
+
+
 def _held(column: Column, values: Sequence[Any]) -> str:
     is_date = bool(_DATE_TYPE.search(column.type))
     if all(isinstance(value, str) for value in values):
@@ -73,10 +78,10 @@ def _written(column: Column, values: list[str]) -> str:
         dated := _dated(column, [int(value[:20]) for value in values])
     ):
         return dated
+    if are_numbers(values):
+        return "numbers"
     if any(_LEADING_ZERO.match(value) for value in values):
         return ""
-    if all(_NUMBER.fullmatch(value) for value in values):
-        return "numbers"
     if all(_GROUPED.fullmatch(value) for value in values):
         return "numbers with commas in them"
     return ""

@@ -10,6 +10,7 @@ from sqljury.select.base import Selector
 from sqljury.select.critic import bracket, critic
 from sqljury.select.independent import independent
 from sqljury.select.light import light
+from sqljury.select.rerank import rerank, rerank_votes
 from sqljury.select.tournament import tournament
 
 if TYPE_CHECKING:
@@ -23,9 +24,14 @@ SELECTORS: dict[str, Callable[[int], Selector]] = {
     "first": lambda _: plain.first,
     "light": light,
     "random": lambda _: plain.chance,
+    "rerank": rerank,
+    "rerank-votes": rerank_votes,
     "tournament": tournament,
 }
 """From name to what makes the selector, given how many of the largest groups may take part, 0 for all."""
+
+TESTING = frozenset({"rerank", "rerank-votes"})
+"""Those that choose by tests, and need a recipe that has some."""
 
 
 def selector(part: SelectPart) -> Selector:
@@ -33,4 +39,4 @@ def selector(part: SelectPart) -> Selector:
     return light(part.groups, part.weights) if part.weights else SELECTORS[part.selector](part.groups)
 
 
-__all__ = ["SELECTORS", "selector"]
+__all__ = ["SELECTORS", "TESTING", "selector"]

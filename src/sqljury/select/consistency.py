@@ -41,6 +41,14 @@ def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(replace(candidate, group=numbers.get(index)) for index, candidate in enumerate(candidates))
 
 
+def joined(candidates: Sequence[Candidate], more: Candidate) -> tuple[Candidate, ...]:
+    """Grouped candidates and one more, in the group with its result or in a new one after all; none changes its own."""
+    groups = [one.group for one in candidates if one.group is not None]
+    agreeing = (one.group for one in candidates if one.group is not None and agree(one.result, more.result))
+    number = next(agreeing, max(groups, default=-1) + 1) if more.sql and more.result.ok else None
+    return (*candidates, replace(more, group=number))
+
+
 def choose(candidates: Sequence[Candidate]) -> int | None:
     """The index of the chosen candidate of the largest group; None when every candidate failed."""
     return choose_in(candidates, 0)

@@ -32,6 +32,9 @@ POOL: Final = 200
 """Rows that are read of a table at first; some more that queries name or that others refer to."""
 
 MATCHING: Final = 10
+COMMON: Final = 5
+"""Values that columns which may be joined have in common where rows are made up."""
+
 MAX_READS: Final = 40
 LIMITS: Final = Limits(seconds=1.0, rows=POOL, bytes=4 * 1024 * 1024)
 _ROUNDS: Final = 3
@@ -87,6 +90,41 @@ def read_origin(
     rng = random.Random(f"{seed}|origin")  # noqa: S311 - no secret
     pool = _standing(shape, _unmasked(db, shape, raw, rng), drawn, rng)
     return Origin(shape, pool, drawn, _constants(shape, drawn, facts_of(trees)), _measured(shape, pool, trees))
+
+
+def made_up(
+    shape: Shape, queries: Sequence[str], values: Mapping[tuple[str, str], Sequence[Cell]], seed: str
+) -> Origin:
+    """An origin without a row of the user's: random cells, constants of ``queries``, and ``values`` by column.
+
+    ``queries`` are in SQLite's words. Raises ``DatabaseError`` when SQLite does not take the schema.
+    """
+    trees = [one for one in (tree_of(text, column_names(shape.schema)) for text in queries) if one is not None]
+    facts = facts_of([*trees, *(tree(one) for conditions in shape.checks.values() for one in conditions)])
+    rng = random.Random(f"{seed}|made up")  # noqa: S311 - no secret
+    drawn = sources(shape.schema, _common(shape, facts, values, rng), facts)
+    pool = _standing(shape, {name: [] for name in shape.tables}, drawn, rng)
+    return Origin(shape, pool, drawn, _constants(shape, drawn, facts_of(trees)), _measured(shape, pool, trees))
+
+
+def _common(
+    shape: Shape, facts: Facts, values: Mapping[tuple[str, str], Sequence[Cell]], rng: random.Random
+) -> dict[tuple[str, str], list[Cell]]:
+    """The values with some made-up ones, the same for columns of one name and columns that a query compares.
+
+    Rows then meet in joins by columns of which no foreign key is declared, and tie.
+    """
+    pools: dict[str, list[Cell]] = {}
+    for (_, column), source in sources(shape.schema).items():
+        pools.setdefault(column.lower(), [fresh(rng, source.kind) for _ in range(COMMON)])
+    for one, other in sorted(sorted(pair) for pair in facts.linked):
+        if one in pools and other in pools:
+            pools[other] = pools[one]
+    return {
+        (name, column.name): [*values.get((name, column.name), ()), *pools[column.name.lower()]]
+        for name, table in shape.tables.items()
+        for column in table.columns
+    }
 
 
 class _Reader:

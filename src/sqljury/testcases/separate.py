@@ -49,6 +49,9 @@ READABLE: Final = 6
 SMALLER: Final = 300
 """Databases looked at for fewer rows where those found are more than ``READABLE``."""
 
+PATIENCE: Final = 200
+"""Databases looked at before one is taken on which two queries differ but neither finds anything: NULL is not 0."""
+
 NATURAL: Final = 80
 """Databases made from real rows that are tried before made-up ones."""
 
@@ -75,8 +78,8 @@ def separate(
     """Find small databases, until every pair of these queries in SQLite's words differs on one of them.
 
     Each is made as small as it gets while it still tells apart what no one before it did, so none repeats the
-    classification of another. Once ``cancel`` is set the search ends with what it has. Raises ``DatabaseError`` when
-    SQLite does not take the schema.
+    classification of another, and one of two queries finds something there if that can be had. Once ``cancel`` is set
+    the search ends with what it has. Raises ``DatabaseError`` when SQLite does not take the schema.
     """
     with Trial(origin.shape, queries) as trial:
         return _Running(origin, trial, search, cancel).found()
@@ -118,6 +121,8 @@ class _Running:
         if not self._trial.load(rows):
             rows = self._trial.mended(rows)
         new = self._trial.apart(self._together)
+        if self._trial.looked_at <= PATIENCE:
+            new = frozenset(filter(self._speaks, new))
         if not new:
             return
         small, how = self._smaller(self._minimised(rows, new), how, new)
@@ -126,25 +131,32 @@ class _Running:
         self._kept.append((self._origin.shape.case(small), self._trial.classes(), how))
 
     def _minimised(self, rows: Rows, pairs: frozenset[Pair]) -> Rows:
-        return minimised(self._origin.shape, rows, lambda fewer: self._shows(fewer, pairs), self._late)
+        spoken = frozenset(filter(self._speaks, pairs))
+        return minimised(self._origin.shape, rows, lambda fewer: self._shows(fewer, pairs, spoken), self._late)
 
     def _smaller(self, rows: Rows, how: How, pairs: frozenset[Pair]) -> tuple[Rows, How]:
         """Other rows that show the same, where these are more than an eye takes in.
 
         Taking rows away ends at the least of what was there: of two groups of 100 rows that tie, none can go.
         """
+        self._trial.load(rows)
+        spoken = frozenset(filter(self._speaks, pairs))
         for number in range(SMALLER):
             if size(rows) <= READABLE or self._late():
                 break
             other = self._mutator.changed(self._base(number, f"{self._search.seed}|smaller|{number}"))
-            if self._shows(other, pairs):
+            if self._shows(other, pairs, spoken):
                 fewer = self._minimised(other, pairs)
                 if size(fewer) < size(rows):
                     rows, how = fewer, "mutated"
         return rows, how
 
-    def _shows(self, rows: Rows, pairs: frozenset[Pair]) -> bool:
-        return self._trial.load(rows) and self._trial.apart(pairs) == pairs
+    def _shows(self, rows: Rows, pairs: frozenset[Pair], spoken: frozenset[Pair]) -> bool:
+        """Whether all the pairs differ there, and of those in ``spoken`` one finds something."""
+        return self._trial.load(rows) and all(map(self._speaks, spoken)) and self._trial.apart(pairs) == pairs
+
+    def _speaks(self, pair: Pair) -> bool:
+        return any(map(self._finds, pair))
 
     def _databases(self) -> Iterator[tuple[How, Rows]]:
         """Cheap and natural ones first."""
@@ -187,7 +199,9 @@ class _Running:
         return self._witnesses[query]
 
     def _returns(self, rows: Rows, query: int) -> bool:
-        if not self._trial.load(rows):
-            return False
+        return self._trial.load(rows) and self._finds(query)
+
+    def _finds(self, query: int) -> bool:
+        """Whether the query finds something on the database loaded last: a row, and more in it than NULL and 0."""
         result = self._trial.results[query]
         return result.ok and any(cell not in (None, 0) for row in result.rows for cell in row)

@@ -90,6 +90,13 @@ class Trial:
         """
         return frozenset(pair for pair in pairs if self._differ(*pair))
 
+    def settled(self, number: int) -> bool:
+        """Whether this query has but one answer on the database loaded last, however ties fall and rows are stored."""
+        self._turn()
+        assert self._turned is not None
+        results = self.results[number], self._turned[number]
+        return _whole(*results) and self._settled(number, results, self._ordered[number])
+
     def close(self) -> None:
         """Forget the databases."""
         self._own.close()
@@ -106,7 +113,7 @@ class Trial:
     def _differ(self, one: int, other: int) -> bool:
         left, right = self.results[one], self.results[other]
         ordered = self._ordered[one] and self._ordered[other]
-        if not _whole(left, right) or self._same(left, right, ordered):
+        if not _whole(left, right) or alike(left, right, ordered):
             return False
         self._turn()
         assert self._turned is not None
@@ -115,13 +122,13 @@ class Trial:
             return False
         if all(len(a.rows) != len(b.rows) for a in ours for b in theirs):
             return True
-        if any(self._same(a, b, ordered) for a in ours for b in theirs):
+        if any(alike(a, b, ordered) for a in ours for b in theirs):
             return False
         return self._settled(one, ours, ordered) or self._settled(other, theirs, ordered)
 
     def _settled(self, number: int, results: tuple[Result, Result], ordered: bool) -> bool:
         """Whether this query has but one answer here."""
-        return self._same(*results, ordered) and self._decided(number, ordered)
+        return alike(*results, ordered) and self._decided(number, ordered)
 
     def _turn(self) -> None:
         if self._turned is None:
@@ -134,19 +141,23 @@ class Trial:
             self._ties[key] = ranked(self.queries[number], self._names, ordered=ordered)
         return decided(self._own, self._ties[key], self._limits)
 
-    @staticmethod
-    def _same(one: Result, other: Result, ordered: bool = False) -> bool:
-        if not _whole(one, other):
-            return False
-        try:
-            return same_result(_rounded(one), _rounded(other), ordered)
-        except QueryLimitError:
-            return True  # too alike to be told apart by eye either
-
 
 def pairs_of(count: int) -> frozenset[Pair]:
     """All pairs of so many queries."""
     return frozenset(combinations(range(count), 2))
+
+
+def alike(one: Result, other: Result, ordered: bool = False) -> bool:
+    """Whether two results are the same table (``metrics.results``), numbers taken at nine digits, TRUE as 1.
+
+    A failed result, or one that was cut, is like none.
+    """
+    if not _whole(one, other):
+        return False
+    try:
+        return same_result(_rounded(one), _rounded(other), ordered)
+    except QueryLimitError:
+        return True  # too alike to be told apart by eye either
 
 
 def _whole(*results: Result) -> bool:
@@ -158,5 +169,10 @@ def _rounded(result: Result) -> Result:
 
 
 def _cell(cell: Any) -> Any:
-    """Sums differ in the last digits with the order of addition."""
-    return float(f"{cell:.{DIGITS}g}") if isinstance(cell, float) and isfinite(cell) else cell
+    """Sums differ in the last digits with the order of addition; whole numbers are whole, however they are kept."""
+    if isinstance(cell, bool):
+        return int(cell)
+    if isinstance(cell, float) and isfinite(cell):
+        cell = float(f"{cell:.{DIGITS}g}")
+        return int(cell) if cell.is_integer() else cell
+    return cell

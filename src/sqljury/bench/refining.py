@@ -1,0 +1,237 @@
+"""The answers of a finished run, refined: a run of its own, to be judged and analysed like any other.
+
+TS-SQL on the output of any generator, beside the plain self-corrections (Table 5), without one of its agents (Table 4),
+with what became of right and wrong queries (section 4.4.3) and what it cost (Table 6).
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from sqljury.bench import folder
+from sqljury.bench.folder import Record
+from sqljury.bench.report import Share
+from sqljury.bench.run import UNANSWERED, evidence, settings
+from sqljury.bench.stored import cost_of, limits_of, recipe_of
+from sqljury.bench.verdicts import Verdicts, verdicts
+from sqljury.datasets.spider import sample
+from sqljury.db.connect import connect
+from sqljury.errors import CancelledError, DatasetError
+from sqljury.llm.base import LanguageModel
+from sqljury.metrics.hardness import LEVELS
+from sqljury.pipeline import Pipeline, Ready
+from sqljury.recipes import Recipe
+from sqljury.refine import Refined, by_errors, by_looking, by_tests, passes
+from sqljury.types import Candidate, Cost, Fix, Question
+from sqljury.work import TestsPart
+
+By = Literal["tests", "prompt", "errors"]
+Without = Literal["", "data", "inspection", "code"]
+Start = Literal["answer", "repaired", "written"]
+
+STEPS: Final = ("tests", "refine")
+"""What a refined question takes beside what its answer took before."""
+
+Say = Callable[[int, int, Record | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How answers are refined.
+
+    ``by`` tests, or the model's own look at the query (``prompt``), or what comes of running it (``errors``).
+    ``without`` names the agent that is left out. ``start`` is the answer, or it as it was before the model repaired it,
+    or as it was written: where the model has seen to errors already, ``errors`` finds nothing to do.
+    """
+
+    by: By = "tests"
+    without: Without = ""
+    start: Start = "answer"
+
+
+def without(part: TestsPart, agent: Without) -> TestsPart:
+    """The tests without one of the agents (section 4.3.1).
+
+    Without data the rows are the user's own, without inspection programs are taken as they come, and without code the
+    model says at once what is expected.
+    """
+    if agent == "data":
+        return replace(part, data="real")
+    if agent == "inspection":
+        return replace(part, inspections=0)
+    return replace(part, by="model") if agent == "code" else part
+
+
+def refine(
+    run: Path,
+    out: Path,
+    data: Path,
+    model: LanguageModel,
+    recipe: Recipe,
+    way: Way,
+    limit: int | None = None,
+    say: Say = lambda *_: None,
+    cancel: threading.Event | None = None,
+) -> None:
+    """Refine the answers of ``run`` in ``out``, which becomes a run: the same recipe with this one's tests.
+
+    Questions that ``out`` has are left out; ``limit`` draws that many by the run's seed. ``say`` is told how many are
+    done, of how many, and the newest. Raises ``DatasetError`` for a folder that holds no run, another one or is in use,
+    ``CancelledError`` once ``cancel`` is set, and what the model raises.
+    """
+    described = folder.described(run)
+    before, seed = recipe_of(run, described), int(described["seed"])
+    tests = without(recipe.tests, way.without)
+    combined = replace(before, name=f"{before.name}+{recipe.name}", tests=tests, refine=recipe.refine)
+    pipeline = Pipeline(combined, model, limits_of(run, described), judge=model)
+    answers = sample(folder.records(run), limit, seed)
+    if not answers:
+        raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
+    refined = {"of": described["model"], "recipe": before.name, **asdict(way), "limit": limit}
+    settled = {**settings(pipeline, described["dataset"], seed), "refined": refined}
+    with folder.claimed(out, settled) as (stream, known):
+        done = {record["id"] for record in known}
+        say(len(done), len(answers), None)
+        for record in answers:
+            if record["id"] in done:
+                continue
+            line = _line(record, pipeline, way, data, seed, cancel)
+            if cancel is not None and cancel.is_set():
+                raise CancelledError("stopped; the same command goes on with the refinement")
+            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+            stream.flush()
+            done.add(record["id"])
+            say(len(done), len(answers), line)
+
+
+def _line(
+    record: Record, pipeline: Pipeline, way: Way, data: Path, seed: int, cancel: threading.Event | None
+) -> Record:
+    """One question's record: ``before`` is the query that was refined, ``fault`` why it could not be."""
+    kept = {**{key: record[key] for key in ("id", "db_id", "question", "gold")}, "error": None}
+    own = next((one for one in record["candidates"] if one["sql"] and record["sql"] in ("", one["sql"])), None)
+    if own is None:  # prose alone; where queries were written that all failed, the first is refined
+        return {**kept, "sql": "", "before": "", "fault": None, **evidence((), cost_of(record["cost"])), **_NOTHING}
+    start, name = _start(own, way.start), record["db_id"]
+    question, steps = Question(record["question"], id=record["id"]), dict(record.get("steps", {}))
+    fault, found = None, Refined(start)
+    try:
+        with connect(data / "database" / name / f"{name}.sqlite") as db:
+            ready = pipeline.ready(question, db, seed=seed, cancel=cancel)
+            start = replace(start, result=db.execute(start.sql, pipeline.limits, cancel))
+            found = _refined(start, pipeline, ready, way)
+            steps |= {step: asdict(cost) for step, cost in ready.clock.steps}
+            spent = ready.clock.total()
+    except UNANSWERED as error:
+        fault, spent = str(error), Cost()
+    both = (start,) if found.candidate.sql == start.sql else (start, found.candidate)
+    tested = found.tests[0].queries[0] if found.tests else start.sql
+    passed, said = passes(tested, found.tests, pipeline.recipe.refine.sure)
+    return {
+        **kept,
+        "sql": found.candidate.sql,
+        "before": start.sql,
+        "fault": fault,
+        **evidence(both, cost_of(record["cost"]) + spent),
+        "steps": steps,
+        "rounds": found.rounds,
+        "tested": tested,
+        "passed": passed,
+        "said": said,
+        "tests": [test.to_dict() for test in found.tests],
+    }
+
+
+_NOTHING: Final[Record] = {"steps": {}, "rounds": 0, "tested": "", "passed": 0, "said": 0, "tests": []}
+
+
+def _start(own: Record, start: Start) -> Candidate:
+    """The candidate that is refined, with the repairs that it had by then."""
+    fixes = [Fix(one["before"], one.get("reason", ""), one["by"]) for one in own["fixes"]]
+    asked = (place for place, fix in enumerate(fixes) if fix.by in ("model", "tests"))
+    kept = {"answer": len(fixes), "repaired": next(asked, len(fixes)), "written": 0}[start]
+    sql = fixes[kept].before if kept < len(fixes) else own["sql"]
+    return Candidate(sql, own["generator"], own["logprob"], fixes=tuple(fixes[:kept]), part=own["part"])
+
+
+def _refined(start: Candidate, pipeline: Pipeline, ready: Ready, way: Way) -> Refined:
+    """The query refined in this way; before tests it is made to run, for a test begins with a query that does."""
+    asking, part, clock = pipeline.asking(ready), pipeline.recipe.refine, ready.clock
+    if way.by == "prompt":
+        found = by_looking(start, asking)
+        clock.spend("refine", found.cost)
+        return found
+    found = Refined(start)
+    if way.by == "errors" or not start.result.ok:
+        found = by_errors(start, asking, part.rounds)
+        clock.spend("refine", found.cost)
+    if way.by == "errors" or not found.candidate.result.ok or ready.work.tests is None:
+        return found
+    tests, spent = ready.work.tests([found.candidate.sql])
+    clock.spend("tests", spent)
+    again = by_tests(found.candidate, tests, asking, part)
+    clock.spend("refine", again.cost)
+    return replace(again, rounds=found.rounds + again.rounds)
+
+
+def summary(out: Path, data: Path, processes: int = 1) -> dict[str, Any]:
+    """What refinement came to, ready for JSON.
+
+    ``corrected`` queries were wrong and are right, ``misled`` ones were right and are wrong; ``changed`` counts all
+    that are others than before. ``verdicts`` sets what tests said of the query before against what it is. ``cost`` is
+    means a question, of ``tests`` and ``refine``; ``tokens`` are those read and written, ``computed`` those that were
+    not in a cache. Raises what ``verdicts`` raises.
+    """
+    described = folder.described(out)
+    records = folder.records(out)
+    judged = verdicts(records, out, data, limits_of(out, described), processes)
+    pairs = [(record, one) for record, one in zip(records, judged, strict=True) if not one.fault]
+    both = [(_right(one, record["before"]), _right(one, record["sql"])) for record, one in pairs]
+    levels = {level: [both[at] for at, (_, one) in enumerate(pairs) if one.hardness == level] for level in LEVELS}
+    return {
+        "questions": len(pairs),
+        "faults": [[one.id, one.fault] for one in judged if one.fault],
+        "not_refined": sum(bool(record["fault"]) for record, _ in pairs),
+        **_before_after(both),
+        "corrected": sum(after and not before for before, after in both),
+        "misled": sum(before and not after for before, after in both),
+        "changed": sum(record["sql"] != record["before"] for record, _ in pairs),
+        "asked": sum(record["rounds"] > 0 for record, _ in pairs),
+        "verdicts": _verdicts(pairs),
+        "hardness": {level: _before_after(own) for level, own in levels.items()},
+        "cost": {step: _mean([record for record, _ in pairs], step) for step in STEPS},
+    }
+
+
+def _right(judged: Verdicts, sql: str) -> bool:
+    return bool(sql) and judged.queries[sql].right
+
+
+def _before_after(both: Sequence[tuple[bool, bool]]) -> dict[str, Any]:
+    before, after = sum(one for one, _ in both), sum(one for _, one in both)
+    return {"before": Share(before, len(both)).figures(), "after": Share(after, len(both)).figures()}
+
+
+def _verdicts(pairs: Sequence[tuple[Record, Verdicts]]) -> dict[str, dict[str, int]]:
+    """By what the tested query is, how often its tests passed it, failed it, or said nothing."""
+    found = {name: dict.fromkeys(("passed", "failed", "silent"), 0) for name in ("right", "wrong")}
+    for record, judged in pairs:
+        said = "silent" if not record["said"] else "passed" if record["passed"] == record["said"] else "failed"
+        found["right" if _right(judged, record["tested"]) else "wrong"][said] += 1
+    return found
+
+
+def _mean(records: Sequence[Record], step: str) -> dict[str, float]:
+    costs = [cost_of(record["steps"][step]) for record in records if step in record["steps"]]
+    total, count = sum(costs, Cost()), max(len(records), 1)
+    return {
+        "calls": round(total.calls / count, 2),
+        "tokens": round((total.prompt_tokens + total.completion_tokens) / count, 1),
+        "computed": round(total.computed_tokens / count, 1),
+        "seconds": round(total.seconds / count, 2),
+    }

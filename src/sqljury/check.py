@@ -1,0 +1,247 @@
+"""Is this query right? It is run, and tried on small databases beside queries that a recipe writes for the question.
+
+TS-SQL (research question 0), for one query; ``bench/audit_model.py`` does the same for a benchmark's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, NamedTuple
+
+from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
+from sqljury.db.connect import connect
+from sqljury.errors import InputError, QueryLimitError, QueryRefusedError
+from sqljury.llm.base import LanguageModel
+from sqljury.llm.open import open_model
+from sqljury.pipeline import UNUSABLE, Pipeline, Progress, Ready
+from sqljury.recipes import Recipe, RefinePart
+from sqljury.refine import by_tests, passes
+from sqljury.schema.access import Access
+from sqljury.schema.describe import NO_NOTES, Notes, load
+from sqljury.schema.guard import guard
+from sqljury.schema.introspect import introspect
+from sqljury.select.base import groups
+from sqljury.select.consistency import agree, choose
+from sqljury.select.judge import spokesman
+from sqljury.types import Candidate, Cost, Limits, Question, Result, Tried
+from sqljury.work import TestKind
+from sqljury.written import cost_dict, result_dict
+
+Verdict = Literal["right", "wrong", "unclear"]
+
+ROUNDS: Final = 3
+"""How often a query that fails is written again, where the recipe does not say."""
+
+RIVALS: Final = 4
+"""Of the largest groups with another result, how many are tried beside the query."""
+
+_UNUSABLE: Final = {**UNUSABLE, "refused": QueryRefusedError, "limit": QueryLimitError}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found of a query, and why.
+
+    ``candidates`` are what the recipe wrote for the question, grouped by result; ``agreeing`` of them have the result
+    of the query. The first query of each of ``tests`` is the one that was checked; then come candidates with other
+    results, one of each group, and what was written where it failed. ``passed`` of the ``said`` tests that say anything
+    are passed. ``correction`` is a query that does better, run on the database; none but a wrong query has one.
+    """
+
+    question: Question
+    sql: str
+    verdict: Verdict
+    why: str
+    result: Result
+    agreeing: int
+    candidates: tuple[Candidate, ...]
+    tests: tuple[Tried, ...] = ()
+    passed: int = 0
+    said: int = 0
+    correction: Candidate | None = None
+    cost: Cost = field(default_factory=Cost)
+    steps: tuple[tuple[str, Cost], ...] = ()
+    model: str = ""
+    recipe: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for JSON; the keys are part of the public interface."""
+        correction = self.correction
+        return {
+            "question": self.question.text,
+            "sql": self.sql,
+            "verdict": self.verdict,
+            "why": self.why,
+            "result": result_dict(self.result),
+            "agreeing": self.agreeing,
+            "candidates": [one.sql for one in self.candidates],
+            "passed": self.passed,
+            "said": self.said,
+            "tests": [test.to_dict() for test in self.tests],
+            "correction": None if correction is None else {"sql": correction.sql, **result_dict(correction.result)},
+            "cost": cost_dict(self.cost),
+            "steps": [{"step": step, **cost_dict(cost)} for step, cost in self.steps],
+        }
+
+
+def check(
+    question: str,
+    db: Database | str | os.PathLike[str],
+    sql: str,
+    *,
+    evidence: str = "",
+    recipe: str = "default",
+    tests: TestKind = "",
+    model: LanguageModel | str | None = None,
+    seed: int = 0,
+    limits: Limits = DEFAULT_LIMITS,
+    notes: Notes | str | os.PathLike[str] = NO_NOTES,
+    access: Access | None = None,
+) -> Checked:
+    """Whether ``sql`` answers ``question`` on a database, given as a path, a URL, or what ``connect`` returned.
+
+    ``recipe`` writes the queries that it is compared with; ``tests`` is the kind of test, by default the recipe's, and
+    ``suite`` where it has none. The rest is as ``ask`` has it. Raises what ``checked`` and ``ask`` raise.
+    """
+    asked = Question(question, evidence)
+    known = notes if isinstance(notes, Notes) else load(notes)
+    with contextlib.ExitStack() as stack:
+        database = stack.enter_context(connect(db)) if isinstance(db, str | os.PathLike) else db
+        if access:
+            database = guard(database, introspect(database), access)
+        if model is None or isinstance(model, str):
+            model = open_model(model)
+            stack.callback(getattr(model, "close", lambda: None))
+        pipeline = Pipeline.from_recipe(recipe, model, limits, open_model)
+        if pipeline.judge is not None and pipeline.judge is not model:
+            stack.callback(getattr(pipeline.judge, "close", lambda: None))
+        pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, tests))
+        return checked(pipeline, asked, sql, database, seed=seed, notes=known)
+
+
+def with_tests(recipe: Recipe, kind: TestKind = "") -> Recipe:
+    """The recipe with tests of this kind, its own where that is empty, and a suite where it has none either."""
+    return replace(recipe, tests=replace(recipe.tests, kind=kind or recipe.tests.kind or "suite"))
+
+
+def checked(
+    pipeline: Pipeline,
+    question: Question,
+    sql: str,
+    db: Database,
+    *,
+    seed: int = 0,
+    progress: Callable[[Progress], None] = lambda _: None,
+    cancel: threading.Event | None = None,
+    notes: Notes = NO_NOTES,
+) -> Checked:
+    """Whether ``sql`` answers the question, by a pipeline with tests.
+
+    A query that cannot be run is wrong. One that passes every test that says anything is right, unless a query with
+    another result passes as many: then the tests cannot say which is meant. One that fails is wrong if another query
+    passes more, one of the recipe's or, asked for with the test that failed, one written for it; if there is none, the
+    tests may as well be wrong, and nothing is said.
+    Raises ``InputError`` without a query, ``QueryRefusedError`` for what is no plain read, ``QueryLimitError`` for a
+    query that takes too much, and what ``Pipeline.answer`` raises, but no ``NoAnswerError``.
+    """
+    if not sql.strip():
+        raise InputError("there is no query to check; give one with --sql")
+    given = Candidate(sql, "given", result=db.execute(sql, pipeline.limits, cancel))
+    if (kind := error_kind(given.result)) in _UNUSABLE:
+        assert kind is not None
+        raise _UNUSABLE[kind](f"the query: {str(given.result.error).removeprefix(f'{kind}: ')}")
+    ready = pipeline.ready(question, db, seed=seed, progress=progress, cancel=cancel, notes=notes)
+    written = pipeline.candidates(ready, progress)
+    found = _failing(given, written) if kind else _tested(given, written, ready, pipeline, progress)
+    passed, said = passes(sql, found.tests, pipeline.recipe.refine.sure)
+    return Checked(
+        question=question,
+        sql=sql,
+        verdict=found.verdict,
+        why=found.why,
+        result=given.result,
+        agreeing=sum(one.group is not None and agree(one.result, given.result) for one in written) if not kind else 0,
+        candidates=written,
+        tests=found.tests,
+        passed=passed,
+        said=said,
+        correction=found.correction,
+        cost=ready.clock.total(),
+        steps=tuple(ready.clock.steps),
+        model=pipeline.model.name,
+        recipe=pipeline.recipe.name,
+    )
+
+
+class _Found(NamedTuple):
+    verdict: Verdict
+    why: str
+    correction: Candidate | None = None
+    tests: tuple[Tried, ...] = ()
+
+
+def _failing(given: Candidate, written: Sequence[Candidate]) -> _Found:
+    best = choose(written)
+    return _Found("wrong", f"it cannot be run: {given.result.error}", None if best is None else written[best])
+
+
+def _tested(
+    given: Candidate,
+    written: tuple[Candidate, ...],
+    ready: Ready,
+    pipeline: Pipeline,
+    progress: Callable[[Progress], None],
+) -> _Found:
+    """The verdict by tests on a query that runs; where it fails and no other is better, one is asked for."""
+    assert ready.work.tests is not None
+    rivals = [one for one in _speaking(written) if not agree(one.result, given.result)][:RIVALS]
+    tests, spent = ready.work.tests([given.sql, *(one.sql for one in rivals)])
+    ready.clock.spend("tests", spent)
+    sure = pipeline.recipe.refine.sure
+    found = judged(given, rivals, tests, sure)
+    if found.verdict != "unclear" or not _fails(given, tests, sure) or ready.clock.over():
+        return found
+    progress(Progress("refining the query", 0, 1))
+    part = RefinePart(pipeline.recipe.refine.rounds or ROUNDS, sure)
+    refined = by_tests(given, tests, pipeline.asking(ready), part)
+    ready.clock.spend("refine", refined.cost)
+    if refined.candidate is given:
+        return found._replace(tests=refined.tests)
+    return judged(given, [refined.candidate], refined.tests, sure)
+
+
+def judged(given: Candidate, rivals: Sequence[Candidate], tests: tuple[Tried, ...], sure: float) -> _Found:
+    """The verdict on a query that runs, beside others with other results, from tests on which all were tried."""
+    passed, said = passes(given.sql, tests, sure)
+    if not said:
+        return _Found("unclear", "no test says anything of it", tests=tests)
+    score = {one.sql: passes(one.sql, tests, sure)[0] for one in rivals}
+    best = max(rivals, key=lambda one: score[one.sql], default=None)
+    theirs = score[best.sql] if best else -1
+    every = "the test" if said == 1 else f"all {said} tests"
+    if passed == said and theirs < passed:
+        return _Found("right", f"it passes {every}", tests=tests)
+    if passed == said:
+        return _Found("unclear", f"it passes {every}, but so does a query with another result", tests=tests)
+    if theirs > passed:
+        more = "which another query passes" if said == 1 else f"and another query passes {theirs}"
+        return _Found("wrong", f"it {_falls(passed, said)}, {more}", best, tests)
+    why = f"it {_falls(passed, said)}, but no other query does better: the test may be wrong"
+    return _Found("unclear", why, tests=tests)
+
+
+def _speaking(written: tuple[Candidate, ...]) -> list[Candidate]:
+    return [written[spokesman(written, group)] for group in groups(written)]
+
+
+def _fails(given: Candidate, tests: Sequence[Tried], sure: float) -> bool:
+    passed, said = passes(given.sql, tests, sure)
+    return passed < said
+
+
+def _falls(passed: int, said: int) -> str:
+    return "fails the test" if said == 1 else f"passes {passed or 'none'} of {said} tests"

@@ -1,0 +1,163 @@
+"""``sqljury check``: is this query right?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqljury.cli import show, show_tests, terminal
+from sqljury.cli.eval_options import TextForm
+from sqljury.cli.interrupt import interruptible
+from sqljury.cli.options import (
+    AccessOption,
+    AllowOption,
+    BudgetSeconds,
+    BudgetTokens,
+    CacheOption,
+    DbOption,
+    DenyOption,
+    MaskOption,
+    MaxCalls,
+    MaxTokens,
+    MaxUsd,
+    ModelOption,
+    PriceOption,
+    RecipeOption,
+    SchemaOption,
+    SeedOption,
+    access_of,
+    allowance,
+    budget,
+    price_of,
+)
+
+if TYPE_CHECKING:
+    from sqljury.check import Checked
+    from sqljury.types import Tried
+
+WRONG = 10
+UNCLEAR = 11
+CODES = {"right": 0, "wrong": WRONG, "unclear": UNCLEAR}
+"""What the command ends with, by verdict."""
+
+TITLES = {"right": "Right", "wrong": "Wrong", "unclear": "Cannot say"}
+SHOWN = 3
+"""Tests that are printed; JSON has all."""
+
+
+class Tests(StrEnum):
+    """The kinds of tests."""
+
+    SUITE = "suite"
+    AGENTS = "agents"
+
+
+def check(
+    question: Annotated[str, typer.Argument(help="What the query is meant to answer, in plain language.")],
+    db: DbOption,
+    sql: Annotated[str, typer.Option(help="The query; it is only run if it does no more than read.")],
+    schema: SchemaOption = None,
+    evidence: Annotated[str, typer.Option(help="What the database does not say: a formula, a meaning.")] = "",
+    notes: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH", help="What is known of the database: a YAML file, or a folder as BIRD has it."),
+    ] = None,
+    recipe: RecipeOption = "default",
+    tests: Annotated[
+        Tests | None, typer.Option(help="The kind of tests; the recipe's if not given, suite if it has none.")
+    ] = None,
+    model: ModelOption = None,
+    output: Annotated[TextForm, typer.Option(help="How to print what was found.")] = TextForm.TABLE,
+    seed: SeedOption = 0,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 30.0,
+    cache: CacheOption = True,
+    budget_seconds: BudgetSeconds = None,
+    budget_tokens: BudgetTokens = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    price: PriceOption = None,
+    access: AccessOption = None,
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    mask: MaskOption = None,
+) -> None:
+    """Is this query right? It is tried on small databases beside others; exit code 0 right, 10 wrong, 11 unclear."""
+    from sqljury.check import checked, with_tests
+    from sqljury.db.connect import connect
+    from sqljury.llm.ledger import Ledger
+    from sqljury.llm.open import open_model
+    from sqljury.pipeline import Pipeline
+    from sqljury.schema.describe import load
+    from sqljury.schema.guard import guard
+    from sqljury.schema.introspect import introspect
+    from sqljury.types import Limits, Question
+
+    known = load(*(notes or ()))
+    rules = access_of(access, allow, deny, mask)
+    with connect(db, schema or ()) as database, show.progress() as report, interruptible() as cancel:
+        source = guard(database, introspect(database), rules) if rules else database
+        limited = budget(max_calls, max_tokens, max_usd)
+        ledger = Ledger(limited) if limited else None
+        opened = partial(open_model, cache=cache, ledger=ledger, price=price_of(price))
+        pipeline = Pipeline.from_recipe(recipe, opened(model), Limits(seconds=timeout), opened)
+        with_kind = with_tests(pipeline.recipe, tests.value if tests else "")
+        pipeline = replace(pipeline, recipe=with_kind, allowance=allowance(budget_seconds, budget_tokens))
+        found = checked(
+            pipeline, Question(question, evidence), sql, source, seed=seed, progress=report, cancel=cancel, notes=known
+        )
+    if output is TextForm.JSON:
+        print(terminal.to_json(found.to_dict()))
+    else:
+        _print(found)
+    if code := CODES[found.verdict]:
+        raise typer.Exit(code)
+
+
+def _print(found: Checked) -> None:
+    """The verdict, who agrees, the tests that say most, and the correction."""
+    terminal.show(f"{TITLES[found.verdict]}: {terminal.clean(found.why)}.")
+    terminal.show(_votes(found))
+    told = _telling(found)
+    for number, test in enumerate(told, 1):
+        title = f"Test {number} of {len(found.tests)}" if len(found.tests) > 1 else "The test"
+        _test(test, f"{title}, {show_tests.ORIGINS.get(test.how, 'made for this')}:", found)
+    if len(told) < len(found.tests):
+        terminal.show("", f"{len(found.tests) - len(told)} more tests with --output json.")
+    if found.correction is not None:
+        terminal.show("", "A query that does better:" if found.tests else "A query that runs:")
+        terminal.show(f"  {terminal.clean(' '.join(found.correction.sql.split()))}")
+        terminal.show("  On the database it returns:", show_tests.table_of(found.correction.result))
+
+
+def _votes(found: Checked) -> str:
+    count = len(found.candidates)
+    if count == 1:
+        same = "the same" if found.agreeing else "something else"
+        return f"The query that the model wrote for the question returns {same} on the database."
+    return f"Of {count} queries that the model wrote for the question {found.agreeing} return the same on the database."
+
+
+def _telling(found: Checked) -> list[Tried]:
+    """The tests that speak for the verdict first: those that the query fails, or passes where it is right."""
+    wanted = found.verdict == "right"
+    return sorted(found.tests, key=lambda test: (test.passed[0] is not wanted, test.case.size))[:SHOWN]
+
+
+def _test(test: Tried, title: str, found: Checked) -> None:
+    terminal.show("", title)
+    show_tests.rows(test)
+    terminal.show(
+        "", f"The query returns there{show_tests.judged(test.passed[0])}:", show_tests.table_of(test.results[0])
+    )
+    show_tests.expectation(test)
+    if test.code:
+        terminal.show("", "The program:", *(f"    {line}" for line in terminal.clean_lines(test.code).splitlines()))
+    if found.correction is not None and found.correction.sql in test.queries:
+        place = test.queries.index(found.correction.sql)
+        told = f"The query below returns{show_tests.judged(test.passed[place])}:"
+        terminal.show("", told, show_tests.table_of(test.results[place]))

@@ -1,0 +1,126 @@
+"""``sqljury bench refine``: the answers of a run, refined by tests, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sqljury.cli import terminal
+from sqljury.cli.eval_options import TextForm
+from sqljury.cli.interrupt import interruptible
+from sqljury.cli.options import CacheOption, ModelOption
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from sqljury.bench.folder import Record
+
+
+class By(StrEnum):
+    """What the model is told of its query."""
+
+    TESTS = "tests"
+    PROMPT = "prompt"
+    ERRORS = "errors"
+
+
+class Without(StrEnum):
+    """The agents of TS-SQL."""
+
+    DATA = "data"
+    INSPECTION = "inspection"
+    CODE = "code"
+
+
+class Start(StrEnum):
+    """The query that refinement begins with."""
+
+    ANSWER = "answer"
+    REPAIRED = "repaired"
+    WRITTEN = "written"
+
+
+def refine(
+    run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a run, finished or not.")],
+    out: Annotated[Path, typer.Option(help="The folder of the refined run; an unfinished one there is continued.")],
+    recipe: Annotated[str, typer.Option(help="The recipe whose [tests] and [refine] are taken.")] = "tssql",
+    by: Annotated[By, typer.Option(help="Tests; or plain self-correction, by a prompt or by errors.")] = By.TESTS,
+    without: Annotated[Without | None, typer.Option(help="Leave out this agent (Table 4 of the paper).")] = None,
+    start: Annotated[
+        Start, typer.Option(help="Begin with the answer, or with it as it was before the model's repairs, or any.")
+    ] = Start.ANSWER,
+    limit: Annotated[int | None, typer.Option(min=1, help="That many answers, drawn by the run's seed.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
+    model: ModelOption = None,
+    cache: CacheOption = False,
+    processes: Annotated[int, typer.Option(min=1, help="How many judge queries in the end.")] = 1,
+    output: Annotated[TextForm, typer.Option(help="How to print the figures.")] = TextForm.TABLE,
+) -> None:
+    """Refine a run's answers by tests (TS-SQL); the result is a run again, and its figures before and after."""
+    from sqljury import recipes
+    from sqljury.bench import folder, refining
+    from sqljury.cli.evaluate_run import data_of
+    from sqljury.errors import InputError
+    from sqljury.llm.open import open_model
+
+    if without is not None and by is not By.TESTS:
+        raise InputError("--without leaves out an agent of the tests; it goes with --by tests alone")
+    where = data or data_of(folder.described(run_dir), run_dir)
+    way = refining.Way(by.value, without.value if without else "", start.value)
+
+    def say(done: int, total: int, line: Record | None) -> None:
+        if line is not None:
+            terminal.note(f"{done}/{total} {_outcome(line)}"[:160])
+        elif done:
+            terminal.note(f"{out} has {done} of {total} answers; going on")
+
+    with interruptible() as cancel:
+        opened = open_model(model, cache=cache)
+        refining.refine(run_dir, out, where, opened, recipes.load(recipe), way, limit, say, cancel)
+    found = refining.summary(out, where, processes)
+    if output is TextForm.JSON:
+        print(terminal.to_json({"run": folder.described(out), **found}))
+    else:
+        terminal.show(*_tables(found))
+
+
+def _outcome(line: Record) -> str:
+    if line["fault"]:
+        return f"not refined: {line['fault']}"
+    what = "kept" if line["sql"] == line["before"] else "rewritten"
+    tests = f"{line['passed']} of {line['said']} tests passed, " if line["said"] else ""
+    rounds = f"{line['rounds']} round{'' if line['rounds'] == 1 else 's'}"
+    return f"{tests}{what} after {rounds}: {' '.join(line['sql'].split())}"
+
+
+def _tables(found: dict[str, Any]) -> Iterator[RenderableType]:
+    """Before and after by hardness, what changed, what tests said, and what it cost."""
+    from sqljury.cli.eval_tables import plain_table
+
+    shares = plain_table("questions", "number", "before, %", "after, %")
+    for name, both in (*found["hardness"].items(), ("all", found)):
+        before, after = both["before"], both["after"]
+        if before["total"]:
+            shares.add_row(name, str(before["total"]), f"{before['percent']:.1f}", f"{after['percent']:.1f}")
+    yield shares
+    yield (
+        f"\n{found['corrected']} corrected, {found['misled']} misled, {found['changed']} changed in all; the model was "
+        f"asked again for {found['asked']} of {found['questions']}"
+    )
+    if any(count for row in found["verdicts"].values() for name, count in row.items() if name != "silent"):
+        tests = plain_table("\nthe query was", "\npassed", "\nfailed", "\nnothing said")
+        for name, row in found["verdicts"].items():
+            tests.add_row(name, *(str(row[key]) for key in ("passed", "failed", "silent")))
+        yield tests
+    costs = plain_table("\na question", "\ncalls", "\ntokens", "\nof these computed", "\nseconds")
+    for step, cost in found["cost"].items():
+        costs.add_row(step, f"{cost['calls']:g}", *(f"{cost[key]:,.1f}" for key in ("tokens", "computed", "seconds")))
+    yield costs
+    if found["not_refined"]:
+        yield f"\n{found['not_refined']} could not be refined"
+    for name, fault in found["faults"]:
+        yield terminal.clean(f"left out: {name}: {fault}")

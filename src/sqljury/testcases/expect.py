@@ -1,0 +1,123 @@
+"""Says what the right query returns on a small database, before any query is looked at (Li & Xie 2024, section 2.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from sqljury import prompts
+from sqljury.errors import ContextLengthError
+from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.testcases.agree import agree
+from sqljury.testcases.examples import Example, choose
+from sqljury.testcases.reply_rows import read_rows
+from sqljury.testcases.shown import known, show, show_result
+from sqljury.types import Cost, Question, Result, TestCase
+from sqljury.work import Shown, TestsPart, Work
+
+TOKENS: Final = 300
+"""Of one reply; one that is longer is no answer, for its last row may be cut."""
+
+STOP: Final = ("\n\n",)
+
+_LISTED: Final = "Rows:\n1)"
+_RESULT: Final = "Result:"
+
+
+def expect(
+    case: TestCase, question: Question, part: TestsPart, work: Work, *, examples: int = 0
+) -> tuple[TestCase, Cost]:
+    """The case with the result that the model expects there, and what asking cost.
+
+    Of ``part.samples`` replies the most frequent result is taken, its ``sureness`` the share of all replies that say
+    it; at temperature 0 they would all be the same, and one is asked for. Rows count in any order when replies are
+    compared, for the question may leave it open; the most frequent order of the most frequent rows is taken.
+    ``expected`` is None where no reply could be read, or the case is too large for the model's context. ``examples``
+    is the seed by which those shown are chosen: the same for all questions, so that a model may keep them read.
+    Raises ``ModelError`` and its kinds, ``CancelledError`` once the work is cancelled.
+    """
+    messages = conversation(case, question, part, examples=examples)
+    try:
+        answers, cost = _answers(messages, part, work)
+    except ContextLengthError:
+        return replace(case, expected=None), Cost()
+    cells = known(case)
+    read = [result for text in answers if (result := read_rows(text, cells)) is not None]
+    if not read:
+        return replace(case, expected=None), cost
+    expected, votes = _most_frequent(read)
+    return replace(case, expected=expected, sureness=votes / len(answers)), cost
+
+
+def _answers(messages: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[str], Cost]:
+    """Of every reply what is to be read; one that was cut is empty.
+
+    Small models stop after the rows that they list. Such a reply is gone on with, to have its result.
+    """
+    seed = derive_seed(work.seed, "expect", messages[0].content, messages[1].content)
+    sampling = Sampling(temperature=part.temperature, max_tokens=TOKENS, seed=seed, stop=STOP)
+    reply = work.model.complete(messages, sampling, part.samples if part.temperature > 0 else 1, cancel=work.cancel)
+    cost, answers = reply.cost, list[str]()
+    for one in reply.completions:
+        whole, text = one.finish_reason == "stop", one.text
+        if part.listed and whole:
+            _, found, text = f"\n{one.text}".rpartition(f"\n{_RESULT}")
+            if not found:
+                begun = f"{messages[-1].content}{one.text.rstrip()}\n{_RESULT}\n"
+                more = work.model.complete([*messages[:2], Message("assistant", begun)], sampling, cancel=work.cancel)
+                (rest,) = more.completions
+                whole, text, cost = rest.finish_reason == "stop", rest.text, cost + more.cost
+        answers.append(text if whole else "")
+    return answers, cost
+
+
+def conversation(case: TestCase, question: Question, part: TestsPart, *, examples: int = 0) -> tuple[Message, ...]:
+    """What is to be done, with the examples, the same for all questions; then the case.
+
+    Where rows are to be listed their beginning follows as the model's own words, or small models leave them out.
+    """
+    asked = _asked(" ".join((question.text, question.evidence)), show(case, part.form))
+    system = Message("system", _system(part.form, part.shots, part.listed, examples))
+    if part.listed:
+        return system, Message("user", asked), Message("assistant", _LISTED)
+    return system, Message("user", f"{asked}\n{_RESULT}")
+
+
+def _asked(question: str, database: str) -> str:
+    return prompts.render("expect/question", question=" ".join(question.split()), database=database)
+
+
+@lru_cache(maxsize=8)
+def _system(form: Shown, shots: int, listed: bool, seed: int) -> str:
+    chosen = [
+        f"{_asked(example.question, show(example.case, form))}\n{_answer(example, listed)}"
+        for example in choose(shots, seed)
+    ]
+    return "\n\n".join((prompts.render("expect/listed" if listed else "expect/system"), *chosen))
+
+
+def _answer(example: Example, listed: bool) -> str:
+    """What a model should have said."""
+    result = f"{_RESULT}\n{show_result(example.case.expected or Result())}"
+    if not listed:
+        return result
+    rows = show_result(Result(rows=example.behind)).splitlines()
+    lines = (f"{number}) {row}" for number, row in enumerate(rows, 1))
+    return "\n".join((f"{_LISTED.removesuffix('1)')}{next(lines)}", *lines, result))
+
+
+def _most_frequent(results: Sequence[Result]) -> tuple[Result, int]:
+    """The result that most of them are, in the order of rows that most of those have, and how many they are."""
+    groups: list[list[Result]] = []
+    for result in results:
+        group = next((group for group in groups if agree(group[0], result, ordered=False)), None)
+        if group is None:
+            groups.append([result])
+        else:
+            group.append(result)
+    largest = max(groups, key=len)
+    ((rows, _),) = Counter(result.rows for result in largest).most_common(1)
+    return next(result for result in largest if result.rows == rows), len(largest)

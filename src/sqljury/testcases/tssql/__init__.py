@@ -1,0 +1,110 @@
+"""Test cases by agents (TS-SQL): data that a question needs, and a program that says what is expected there.
+
+Linking, data, code, inspection and voting are a module each; see docs/recipes/tssql.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from sqljury.errors import DatabaseError
+from sqljury.llm.base import derive_seed
+from sqljury.testcases.again import tried
+from sqljury.testcases.checks import of_part, read_checks
+from sqljury.testcases.draw import select
+from sqljury.testcases.expect import expect
+from sqljury.testcases.origin import read_origin
+from sqljury.testcases.shape import Shape
+from sqljury.testcases.trial import alike
+from sqljury.testcases.tssql import code, data, frames, program
+from sqljury.testcases.tssql.inspection import Inspection, Ran, Runner, asks_for_a_number
+from sqljury.testcases.tssql.judging import Judge
+from sqljury.testcases.tssql.linking import Linked, link
+from sqljury.testcases.tssql.vote import vote
+from sqljury.types import Cost, Task, TestCase, Tried
+from sqljury.work import TestsPart, Work
+
+
+class _Case(NamedTuple):
+    """A test case without an expected result, and where its rows come from."""
+
+    case: TestCase
+    how: str
+
+
+class _Said(NamedTuple):
+    """A case with what is expected there, and who said it."""
+
+    case: TestCase
+    by: str
+    code: str
+
+
+def tested(queries: Sequence[str], task: Task, part: TestsPart, work: Work) -> tuple[tuple[Tried, ...], Cost]:
+    """The queries on one test case of the agents', with the program that said what is expected; and what it cost.
+
+    ``Tried.classes`` says which queries the case does not tell apart. No case where nothing is in play or SQLite does
+    not take the schema. ``passed`` is None throughout where no program ran. Raises what the model raises,
+    ``SandboxError`` where written code cannot be isolated, ``MissingExtraError`` without the extra.
+    """
+    linked = link(queries, task, work)
+    try:
+        made, cost = _data(queries, linked, task, part, work)
+    except DatabaseError:
+        return (), Cost()
+    if part.by == "model":
+        case, spent = expect(made.case, task.question, part, work)
+        said = _Said(case, "" if case.expected is None else "model", "")
+    else:
+        said, spent = _by_code(made, task, linked, part, work)
+    one = tried(said.case, queries, made.how, said.by, said.code)
+    return (replace(one, classes=_classes(one)),), cost + spent
+
+
+def _classes(one: Tried) -> tuple[int, ...]:
+    """For each query the place of the first whose result is alike."""
+    places = range(len(one.results))
+    return tuple(
+        next((other for other in places[:at] if alike(one.results[other], one.results[at])), at) for at in places
+    )
+
+
+def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, work: Work) -> tuple[_Case, Cost]:
+    """The data agent's case, or what stands for it."""
+    seed = str(derive_seed(work.seed, "data"))
+    if part.data == "real":
+        origin = read_origin(work.db, task.schema, queries, seed=seed)
+        return _Case(origin.shape.case(select(origin, seed, part.rows)), "drawn"), Cost()
+    shape = Shape(linked.schema, of_part(read_checks(work.db, task.schema), linked.schema))
+    with Judge(linked, shape) as judge:
+        made = program.make(linked, judge, rows=part.rows, seed=seed, cancel=work.cancel)
+        if part.data == "program":
+            return _Case(shape.case(made.rows), "fuzzed"), Cost()
+        written, cost = data.write(linked, task.question, judge, made, work)
+    if written is None:
+        return _Case(shape.case(made.rows), "fuzzed"), cost
+    return _Case(shape.case(written.rows), "written"), cost
+
+
+def _by_code(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Work) -> tuple[_Said, Cost]:
+    """The case with what most programs return on it, and the first of these programs."""
+    hidden = made.how == "drawn"
+    schema, held = made.case.schema, frames.joinable(made.case)
+    shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(held)
+    asked = code.conversation(shown, len(schema.tables), task.question, linked.notes)
+    number = asks_for_a_number(task.question.text)
+    look = Inspection(Runner(held, work.sandbox()), asked, part.inspections, number, hidden)
+    written, cost = code.programs(asked, part, work)
+    ran: list[Ran] = []
+    for place, (text, temperature) in enumerate(written):
+        one, spent = look.of(text, temperature, place, work)
+        ran.append(one)
+        cost += spent
+    voted = vote([one.result for one in ran])
+    if voted is None:
+        return _Said(made.case, "", ""), cost
+    first, share = voted
+    case = replace(made.case, expected=ran[first].result, sureness=share)
+    return _Said(case, "code", ran[first].code), cost

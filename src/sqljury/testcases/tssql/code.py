@@ -1,0 +1,53 @@
+"""The code agent: pandas programs for a question and small frames (TS-SQL, section 3.1.2 and appendix A.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqljury import prompts
+from sqljury.errors import ContextLengthError
+from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.replies import extract_code
+from sqljury.types import Cost, Question
+from sqljury.work import TestsPart, Work
+
+MAX_TOKENS: Final = 400
+TEMPERATURE: Final = 0.7
+"""Of all programs but the first, where the recipe names none: without any, samples of one model are all alike."""
+
+STOP: Final = ("\n```\n",)
+
+_NOTES_SHOWN: Final = 6
+_ALONE: Final = "this is the only frame: there is nothing to merge"
+"""A small model merges a frame with itself if nobody says so."""
+
+
+def conversation(frames: str, count: int, question: Question, notes: Sequence[str] = ()) -> tuple[Message, ...]:
+    """What the model is asked: ``count`` frames as a prompt shows them, notes on the database, the question."""
+    lines = "".join(f"# {line}\n" for line in [*([_ALONE] if count == 1 else []), *notes[:_NOTES_SHOWN]])
+    asked = " ".join(filter(None, (question.text, question.evidence)))
+    text = prompts.render("tssql/code_question", frames=frames, notes=lines, question=asked)
+    return Message("system", prompts.render("tssql/code_system")), Message("user", text)
+
+
+def programs(asked: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[tuple[str, float]], Cost]:
+    """``part.codes`` programs with the temperature of each, the likeliest first; empty where a reply has none.
+
+    Fewer once the question's allowance is spent, none where the frames are too large for the model's context.
+    """
+    found: list[tuple[str, float]] = []
+    cost = Cost()
+    for number, (count, temperature) in enumerate(((1, 0.0), (part.codes - 1, part.temperature or TEMPERATURE))):
+        if not count or work.over():
+            continue
+        sampling = Sampling(
+            temperature=temperature, max_tokens=MAX_TOKENS, stop=STOP, seed=derive_seed(work.seed, "code", number)
+        )
+        try:
+            reply = work.model.complete(asked, sampling, count, cancel=work.cancel)
+        except ContextLengthError:
+            break
+        cost += reply.cost
+        found += [(extract_code(completion.text), temperature) for completion in reply.completions]
+    return found, cost

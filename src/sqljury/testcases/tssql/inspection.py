@@ -1,0 +1,189 @@
+"""The inspection agent: runs a program, and has it written again while it fails or returns nothing of use.
+
+TS-SQL, section 3.1.3 and appendix A.5; the temperature rises by 0.01 a round (appendix B.4).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sqljury import prompts
+from sqljury.errors import ContextLengthError
+from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.replies import extract_code
+from sqljury.sandbox import Sandbox, SandboxLimits
+from sqljury.schema.text import cell_text, plain
+from sqljury.testcases.tssql import frames
+from sqljury.testcases.tssql.code import MAX_TOKENS, STOP
+from sqljury.testcases.tssql.judging import says_something
+from sqljury.types import Cost, Result, TestCase
+from sqljury.work import Work
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+WARMER: Final = 0.01
+"""What the temperature rises by with every round."""
+
+LIMITS: Final = SandboxLimits(seconds=5.0, cpu_seconds=5, rows=1_000, columns=50)
+
+ROWS, CELLS, _ERROR_CHARS = 5, 8, 300
+_KIND: Final = re.compile(r"\w+")
+_HOW_MANY: Final = re.compile(
+    r"\s*(?:how many\b|count\b|(?:find|give|show|return|tell me|what is|what's)\s+(?:me\s+)?(?:the\s+)?(?:total\s+)?"
+    r"(?:number|count) of\b)",
+    re.IGNORECASE,
+)
+_EACH: Final = re.compile(r"\b(?:each|every|per|by|and|for all|respectively)\b", re.IGNORECASE)
+_AT: Final = re.compile(r"line (\d+): ")
+_NAMES: Final = re.compile(r"\w+")
+_COLUMNS: Final = """
+result = pd.DataFrame([(name, ', '.join(map(str, one.columns))) for name, one in list(globals().items())
+                       if isinstance(one, pd.DataFrame)], columns=['frame', 'columns'])
+"""
+
+
+class Ran(NamedTuple):
+    """A program and what it returned."""
+
+    code: str
+    result: Result
+
+
+class Runner:
+    """Runs programs on one test case; equal ones once."""
+
+    def __init__(self, case: TestCase, sandbox: Sandbox) -> None:
+        """Raises ``MissingExtraError`` without the extra."""
+        self._frames: dict[str, pa.Table] = frames.arrow(case)
+        self._days = not frames.has_midnights(case.tables)
+        self._sandbox = sandbox
+        self._known: dict[str, Result] = {}
+
+    def run(self, code: str) -> Ran:
+        """What the program leaves in ``result``; raises what ``Sandbox.run`` raises, for nothing that the code does."""
+        if code not in self._known:
+            self._known[code] = self._result(code)
+        return Ran(code, self._known[code])
+
+    def columns_before(self, code: str, line: int) -> dict[str, str]:
+        """By name the columns of every frame that there is when the program comes to this line, counted from 1."""
+        try:
+            done = [one for one in ast.parse(code).body if (one.end_lineno or 0) < line]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return {}
+        before = code.splitlines()[: done[-1].end_lineno if done else 0]
+        ran = self._sandbox.run("\n".join(before) + _COLUMNS, self._frames, LIMITS)
+        return {str(name): plain(str(columns), _ERROR_CHARS) for name, columns, *_ in ran.result.rows}
+
+    def _result(self, code: str) -> Result:
+        if not code:
+            return Result(error="there is no Python block")
+        result = self._sandbox.run(code, self._frames, LIMITS).result
+        return Result(result.columns, frames.cells(result.rows, days=self._days), result.truncated, result.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """How programs are looked at: up to ``rounds`` times each; ``asked`` is the conversation that they answer.
+
+    ``number`` says that the question asks for one number; ``hidden`` tells the model nothing of the data: no rows, no
+    text of an error.
+    """
+
+    runner: Runner
+    asked: tuple[Message, ...]
+    rounds: int
+    number: bool = False
+    hidden: bool = False
+
+    def of(self, code: str, temperature: float, number: int, work: Work) -> tuple[Ran, Cost]:
+        """The program, or what the model made of it while something was wrong with it; what that cost.
+
+        A program that runs is only replaced by one that does. ``number`` is that of the program, for the seed.
+        """
+        best = latest = self.runner.run(code)
+        cost, seen = Cost(), {code}
+        for done in range(self.rounds):
+            complaint = self._complaint(latest)
+            if complaint is None or work.over():
+                break
+            turns = [Message("assistant", f"```python\n{latest.code}\n```"), Message("user", complaint)]
+            sampling = Sampling(
+                temperature=temperature + WARMER * (done + 1),
+                max_tokens=MAX_TOKENS,
+                stop=STOP,
+                seed=derive_seed(work.seed, "inspect", number, done),
+            )
+            try:
+                reply = work.model.complete([*self.asked, *turns], sampling, cancel=work.cancel)
+            except ContextLengthError:
+                break
+            cost += reply.cost
+            code = extract_code(reply.completions[0].text)
+            if not code or code in seen:
+                break  # it stays with what it wrote
+            seen.add(code)
+            latest = self.runner.run(code)
+            if latest.result.ok and (not best.result.ok or says_something(latest.result)):
+                best = latest
+        return best, cost
+
+    def _complaint(self, ran: Ran) -> str | None:
+        """What the model is told of the run; None where nothing is to be said against it."""
+        if ran.result.error is not None:
+            return self._error(ran.code, ran.result.error)
+        why = _odd(ran.result, self.number)
+        if why is None:
+            return None
+        result = "(not shown)" if self.hidden else _shown(ran.result)
+        return prompts.render("tssql/inspect_result", why=why, result=result)
+
+    def _error(self, code: str, error: str) -> str:
+        """The error with the line of the code, and the columns that its frames have there.
+
+        Told only what failed, a small model writes the same line again.
+        """
+        at = _AT.match(error)
+        number = int(at[1]) if at else 0
+        told = error[at.end() :] if at else error
+        if self.hidden:
+            told = kind[0] if (kind := _KIND.match(told)) else "it raised"
+        lines = code.splitlines()
+        if not 0 < number <= len(lines):
+            return prompts.render("tssql/inspect_error", place="", error=plain(told, _ERROR_CHARS), state="")
+        line = lines[number - 1].strip()
+        held = self.runner.columns_before(code, number)
+        named = [
+            f"{name} has the columns {held[name]}.\n" for name in dict.fromkeys(_NAMES.findall(line)) if name in held
+        ]
+        return prompts.render(
+            "tssql/inspect_error",
+            place=f" in the line `{plain(line, _ERROR_CHARS)}`",
+            error=plain(told, _ERROR_CHARS),
+            state="".join(named),
+        )
+
+
+def asks_for_a_number(question: str) -> bool:
+    """Whether the question is how many there are, of all and not of each; a small model likes to list them instead."""
+    return _HOW_MANY.match(question) is not None and _EACH.search(question) is None
+
+
+def _odd(result: Result, number: bool) -> str | None:
+    if not result.rows or not result.columns:
+        return "no rows"
+    if number and (len(result.rows) > 1 or len(result.columns) > 1):
+        return "the question asks for one number, and this is a list"
+    if result.truncated:
+        return f"more than {LIMITS.rows} rows"
+    return None if says_something(result) else "nothing but missing values and 0"
+
+
+def _shown(result: Result) -> str:
+    head = " | ".join(plain(name, 40) for name in result.columns[:CELLS])
+    lines = [" | ".join(cell_text(cell) for cell in row[:CELLS]) for row in result.rows[:ROWS]]
+    return "\n".join((head, *lines, *(["..."] if len(result.rows) > ROWS else [])))

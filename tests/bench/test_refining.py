@@ -1,0 +1,121 @@
+"""The answers of a run refined: a run again, with what was corrected and what was misled, each worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sqljury import FakeModel, Pipeline, recipes
+from sqljury.bench import folder, refining, run, stored
+from sqljury.bench.refining import Way
+from sqljury.datasets import spider
+from sqljury.errors import DatasetError, ModelUnavailableError
+from sqljury.llm.fake import Call
+from sqljury.recipes import FixPart, GeneratePart, Recipe
+from sqljury.work import TestsPart
+
+COUNT, OLD = "SELECT count(*) FROM cat", "SELECT name FROM cat WHERE age > 5"
+UP = "SELECT name FROM cat ORDER BY age"
+YOUNG, BROKEN, DOGS = "SELECT name FROM cat WHERE age < 5", "SELECT zzz FROM hound", "SELECT count(*) FROM dog"
+ANSWERS = {"How many cats": COUNT, "old cats": YOUNG, "by age": BROKEN, "How many dogs": DOGS}
+SUITE = recipes.parse("suited", '[tests]\nkind = "suite"\nshots = 0\n[refine]\nrounds = 2')
+TESTS = Way()
+BARE = Recipe("bare", generate=(GeneratePart(),), fix=FixPart(names=False, attempts=0))
+
+
+@pytest.fixture
+def before(data: Path, tmp_path: Path) -> Path:
+    """One question right, one wrong, one failing, one right."""
+    pipeline = Pipeline(BARE, FakeModel(ANSWERS))
+    settled = run.settings(pipeline, {"name": "spider", "data": str(data)}, 0)
+    run.run(spider.load(data, "dev"), pipeline, tmp_path / "before", settled)
+    return tmp_path / "before"
+
+
+def expecting(call: Call) -> str:
+    """Expects of the old cats what they are and of the dogs what they are not; then writes what that asks for."""
+    if not call.messages[0].content.startswith("You write SQLite"):
+        rows = [line for line in call.messages[1].content.splitlines() if line[:1].isdigit()]
+        old = [row.split(", ")[1] for row in rows if int(row.split(", ")[-1]) > 5]
+        return ("\n".join(old) or "no rows") if "old cats" in call.prompt else "7"
+    if "old cats" in call.messages[1].content:
+        return OLD
+    return "SELECT 7 FROM dog LIMIT 1" if "dogs" in call.messages[1].content else COUNT
+
+
+def refined(before: Path, out: Path, data: Path, model: FakeModel, way: Way = TESTS) -> None:
+    refining.refine(before, out, data, model, SUITE, way)
+
+
+def test_what_was_corrected_and_misled_is_counted(before: Path, data: Path, tmp_path: Path) -> None:
+    refined(before, tmp_path / "out", data, FakeModel(expecting))
+    queries = {record["question"]: record["sql"] for record in folder.records(tmp_path / "out")}
+    found = refining.summary(tmp_path / "out", data)
+    assert (found["corrected"], found["misled"], found["questions"]) == (1, 1, 4), queries
+    assert (found["before"]["right"], found["after"]["right"]) == (2, 2)
+    assert found["verdicts"]["wrong"]["failed"] == 2  # the one that failed, made to run, is as wrong
+    assert found["cost"]["tests"]["calls"] > 0
+
+
+def test_a_refined_run_is_a_run(before: Path, data: Path, tmp_path: Path) -> None:
+    refined(before, tmp_path / "out", data, FakeModel(expecting))
+    loaded = stored.load(tmp_path / "out", data)
+    assert loaded.recipe.name == "bare+suited"
+    assert [one.sql for one in loaded.questions][1] == OLD
+    [written, rewritten] = loaded.questions[1].candidates
+    assert (written.queries[-1], rewritten.repairs[-1]) == (YOUNG, (YOUNG, "tests"))
+    assert {"1 direct", "tests", "refine"} <= set(loaded.questions[1].steps)
+
+
+def test_a_broken_off_refinement_goes_on(before: Path, data: Path, tmp_path: Path) -> None:
+    def stops(call: Call) -> str | Exception:
+        return ModelUnavailableError("gone") if "old cats" in call.prompt else expecting(call)
+
+    with pytest.raises(ModelUnavailableError):
+        refined(before, tmp_path / "out", data, FakeModel(stops))
+    assert len(folder.records(tmp_path / "out")) == 1
+    model = FakeModel(expecting)
+    refined(before, tmp_path / "out", data, model)
+    assert [one["id"] for one in folder.records(tmp_path / "out")] == [one["id"] for one in folder.records(before)]
+    assert not any("How many cats" in call.messages[-1].content for call in model.calls)
+    with pytest.raises(DatasetError, match="refined"):
+        refined(before, tmp_path / "out", data, model, Way(by="prompt"))
+
+
+def test_plain_self_corrections(before: Path, data: Path, tmp_path: Path) -> None:
+    refined(before, tmp_path / "looked", data, FakeModel(expecting), Way(by="prompt"))
+    looked = refining.summary(tmp_path / "looked", data)
+    assert (looked["corrected"], looked["misled"], looked["asked"]) == (1, 1, 4)
+    model = FakeModel(UP)
+    refined(before, tmp_path / "errors", data, model, Way(by="errors"))
+    assert len(model.calls) == 1
+    errors = refining.summary(tmp_path / "errors", data)
+    assert (errors["corrected"], errors["misled"], errors["changed"]) == (1, 0, 1)
+
+
+def test_errors_are_seen_to_where_the_answer_was_repaired(data: Path, tmp_path: Path) -> None:
+    model = FakeModel(lambda call: UP if len(call.messages) > 2 else BROKEN)
+    pipeline = Pipeline(Recipe("mended", generate=(GeneratePart(),)), model)
+    examples = [one for one in spider.load(data, "dev") if "by age" in one.question.text]
+    settled = run.settings(pipeline, {"name": "spider", "data": str(data)}, 0)
+    run.run(examples, pipeline, tmp_path / "mended", settled)
+    for start, asked in (("answer", 0), ("written", 1)):
+        again = FakeModel(UP)
+        refined(tmp_path / "mended", tmp_path / start, data, again, Way("errors", "", start))  # type: ignore[arg-type]
+        assert len(again.calls) == asked
+        assert refining.summary(tmp_path / start, data)["after"]["right"] == 1
+
+
+@pytest.mark.parametrize(("agent", "field", "value"), [("data", "data", "real"), ("inspection", "inspections", 0)])
+def test_agents_are_left_out(agent: str, field: str, value: object) -> None:
+    part = TestsPart(kind="agents")
+    assert getattr(refining.without(part, agent), field) == value  # type: ignore[arg-type]
+    assert refining.without(part, "") == part
+    assert refining.without(part, "code").by == "model"
+
+
+def test_a_run_without_answers_is_none(tmp_path: Path, data: Path, before: Path) -> None:
+    (before / folder.ANSWERS).write_text("")
+    with pytest.raises(DatasetError, match="no answers yet"):
+        refined(before, tmp_path / "out", data, FakeModel("x"))

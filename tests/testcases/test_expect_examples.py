@@ -1,0 +1,51 @@
+"""The examples that come with the package: what they say a query returns is what it returns."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqljury.db.sqlite_memory import MemoryDatabase
+from sqljury.metrics.results import same_result
+from sqljury.metrics.text import orders
+from sqljury.testcases.examples import Example, choose, everything
+from sqljury.testcases.reply_rows import read_rows
+from sqljury.testcases.shape import Shape
+from sqljury.testcases.shown import known, show, show_result
+
+
+@pytest.mark.parametrize("example", everything(), ids=lambda example: example.question[:40])
+def test_the_result_is_that_of_the_query(example: Example) -> None:
+    expected = example.case.expected
+    assert expected is not None
+    with MemoryDatabase(Shape(example.case.schema, {}).statements()) as db:
+        assert db.fill(example.case.tables)  # every key holds
+        result = db.execute(example.sql)
+    assert result.ok
+    assert same_result(result, expected, orders(example.sql))
+    assert any(cell not in (None, 0) for row in expected.rows for cell in row)
+
+
+@pytest.mark.parametrize("example", everything(), ids=lambda example: example.question[:40])
+def test_a_model_could_have_written_it(example: Example) -> None:
+    assert example.case.expected is not None
+    read = read_rows(show_result(example.case.expected), known(example.case))
+    assert read is not None
+    assert show_result(read) == show_result(example.case.expected)
+    assert example.behind
+    assert len(show(example.case, "csv")) < 1_000
+
+
+def test_there_are_enough_of_every_kind_and_no_two_alike() -> None:
+    assert len(everything()) >= 60
+    assert len({example.question for example in everything()}) == len(everything())
+    assert {example.kind for example in everything()} == {
+        "plain", "filter", "number", "group", "order", "join", "nested",
+    }  # fmt: skip
+
+
+def test_the_first_are_of_different_kinds() -> None:
+    for seed in range(20):
+        assert len({example.kind for example in choose(7, seed)}) == 7
+        assert choose(9, seed)[:5] == choose(5, seed)
+    assert choose(0) == ()
+    assert len(choose(10_000)) == len(everything())

@@ -1,0 +1,168 @@
+"""The agents together: one case, its expected result by vote, and what the queries do there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import school
+
+from sqljury.errors import ContextLengthError, MissingExtraError, SandboxError
+from sqljury.llm.fake import Call, Script
+from sqljury.sandbox import Warm
+from sqljury.testcases import tssql
+from sqljury.testcases.suite import together
+from sqljury.types import Task
+from sqljury.work import TestsPart, Work
+
+MakeWork = Callable[[Script], Work]
+PROGRAM = TestsPart(kind="agents", codes=3, inspections=2, data="program")
+
+
+def test_the_query_that_does_what_the_programs_do_passes(task: Task, work: MakeWork) -> None:
+    asked = work([school.RIGHT, [school.RIGHT, school.WRONG]])
+    (tried,), cost = tssql.tested(school.QUERIES, task, PROGRAM, asked)
+    assert tried.passed == (True, False)
+    assert (tried.how, tried.by) == ("fuzzed", "code")
+    assert tried.code in school.RIGHT
+    assert tried.case.sureness == pytest.approx(2 / 3)
+    assert tried.case.expected is not None
+    assert tried.case.expected.rows == tried.results[0].rows
+    assert together([tried], 2) == ()
+    assert cost.calls == 2
+    assert max(map(len, tried.case.tables.values())) <= 8
+
+
+def test_no_row_of_the_user_reaches_the_model_or_the_case(task: Task, work: MakeWork) -> None:
+    for part in (PROGRAM, replace(PROGRAM, data="model"), replace(PROGRAM, data="real")):
+        asked = work(lambda call: school.DATA if "test data" in call.prompt or "Tables:" in call.prompt else "no code")
+        (tried,), _ = tssql.tested(school.QUERIES, task, part, asked)
+        prompts = "".join(call.prompt for call in asked.model.calls)  # type: ignore[attr-defined]
+        assert "Zacharias" not in prompts
+        assert ("Zacharias" in str(tried.case.rows)) == (part.data == "real")
+        assert "Chess" in prompts
+
+
+def test_data_of_the_model_that_passes_its_checks_is_taken(task: Task, work: MakeWork) -> None:
+    asked = work([school.DATA, school.RIGHT])
+    (tried,), cost = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="model", codes=1), asked)
+    assert tried.how == "written"
+    assert tried.case.tables["club"] == ((1, "Chess", "Bath"), (2, "Judo", "Ely"))
+    assert [row[3] for row in tried.case.tables["pupil"]] == ["2012-01-05", "2013-02-28", None, "2009-12-31"]
+    assert tried.passed == (True, False)
+    assert [row[0] for row in tried.results[0].rows] == ["Ann", "Cy"]
+    assert cost.calls == 2
+
+
+def test_data_that_does_not_tell_queries_apart_goes_back_and_then_the_program_makes_it(
+    task: Task, work: MakeWork
+) -> None:
+    other = school.NO_EDGE.replace("13", "14")
+    asked = work([school.NO_EDGE, other, school.NO_EDGE, school.RIGHT])
+    (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="model", codes=1), asked)
+    assert tried.how == "fuzzed"
+    assert tried.passed == (True, False)
+    again = asked.model.calls[1].prompt  # type: ignore[attr-defined]
+    assert [call.sampling.temperature > 0 for call in asked.model.calls] == [False, True, True, False]  # type: ignore[attr-defined]
+    assert "rows are missing on which these two queries return different rows" in again
+    assert "age >= 11" in again
+
+
+def test_without_the_data_agent_programs_run_on_rows_they_are_not_shown(task: Task, work: MakeWork) -> None:
+    asked = work([school.RIGHT])
+    (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="real", codes=1), asked)
+    assert (tried.how, tried.by) == ("drawn", "code")
+    assert tried.passed[0] is True
+
+
+def test_without_inspection_a_program_that_fails_stays_as_it_is(task: Task, work: MakeWork) -> None:
+    asked = work([school.BROKEN])
+    (tried,), cost = tssql.tested(school.QUERIES, task, replace(PROGRAM, codes=1, inspections=0), asked)
+    assert tried.case.expected is None
+    assert tried.passed == (None, None)
+    assert (tried.by, tried.code, cost.calls) == ("", "", 1)
+
+
+def test_queries_that_cannot_be_told_apart_are_named(task: Task, work: MakeWork) -> None:
+    same = school.QUERIES[0].replace("age > 11", "11 < age")
+    (tried,), _ = tssql.tested(
+        (*school.QUERIES, same, "SELECT ("), task, replace(PROGRAM, codes=1), work([school.RIGHT])
+    )
+    assert tried.differ(0, 1)
+    assert not tried.differ(0, 2)
+    assert tried.classes == (0, 1, 0, 3)
+    assert tried.passed == (True, False, True, None)
+    assert tried.results[3].error
+
+
+def test_equal_seeds_give_the_same_case(task: Task, work: MakeWork) -> None:
+    first, second = (tssql.tested(school.QUERIES, task, PROGRAM, work(school.RIGHT))[0][0] for _ in range(2))
+    assert first.case.rows == second.case.rows
+
+
+def test_the_first_program_is_greedy_and_the_others_are_not(task: Task, work: MakeWork) -> None:
+    calls: list[Call] = []
+
+    def answer(call: Call) -> str:
+        calls.append(call)
+        return school.RIGHT
+
+    tssql.tested(school.QUERIES, task, PROGRAM, work(answer))
+    assert [(call.n, call.sampling.temperature > 0) for call in calls] == [(1, False), (2, True)]
+    assert calls[0].messages == calls[1].messages
+    assert calls[0].sampling.seed != calls[1].sampling.seed
+
+
+def test_a_question_without_queries_gets_data_that_covers_it(task: Task, work: MakeWork) -> None:
+    (tried,), _ = tssql.tested((), task, replace(PROGRAM, codes=1), work(school.RIGHT))
+    assert "Chess" in [row[1] for row in tried.case.tables["club"]]
+    assert tried.case.expected is not None
+    assert tried.queries == ()
+
+
+def test_without_walls_nothing_is_run(task: Task, work: MakeWork, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise SandboxError("written code cannot be isolated here")
+
+    monkeypatch.setattr("sqljury.sandbox.warm.Sandbox", refuse)
+    for how in ("program", "model", "real"):
+        asked = replace(work(school.RIGHT), sandbox=Warm())
+        with pytest.raises(SandboxError, match="isolated"):
+            tssql.tested(school.QUERIES, task, replace(PROGRAM, data=how), asked)
+        assert asked.model.calls == []  # type: ignore[attr-defined]
+
+
+def test_without_the_extra_it_says_which(task: Task, work: MakeWork, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqljury.testcases.tssql.frames.find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"sqljury\[sandbox\]"):
+        tssql.tested(school.QUERIES, task, PROGRAM, work(school.RIGHT))
+
+
+def test_the_database_stays_as_it_was(task: Task, work: MakeWork) -> None:
+    asked = work([school.RIGHT])
+    before = asked.db.execute("SELECT count(*), total(age) FROM pupil").rows
+    tssql.tested(school.QUERIES, task, replace(PROGRAM, codes=1), asked)
+    assert asked.db.execute("SELECT count(*), total(age) FROM pupil").rows == before
+
+
+def test_without_the_code_agent_the_model_says_what_is_expected(task: Task, work: MakeWork) -> None:
+    asked = work([school.DATA, '"Ann"\n"Cy"'])
+    part = replace(PROGRAM, data="model", by="model", listed=False)
+    (tried,), cost = tssql.tested(school.QUERIES, task, part, asked)
+    assert (tried.how, tried.by, tried.code) == ("written", "model", "")
+    assert tried.passed == (True, False)
+    assert cost.calls == 2
+
+
+def test_a_spent_allowance_begins_no_call(task: Task, work: MakeWork) -> None:
+    for part in (replace(PROGRAM, data="model"), PROGRAM):
+        asked = replace(work(school.RIGHT), over=lambda: True)
+        (tried,), cost = tssql.tested(school.QUERIES, task, part, asked)
+        assert (cost.calls, tried.how, tried.case.expected) == (0, "fuzzed", None)
+
+
+def test_frames_too_large_for_the_model_are_a_case_without_an_opinion(task: Task, work: MakeWork) -> None:
+    asked = work(lambda _: ContextLengthError("too long"))
+    (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="model"), asked)
+    assert (tried.how, tried.passed) == ("fuzzed", (None, None))
