@@ -1,1 +1,1 @@
-"""Training: sets of examples, adapters for the language model, and the light judge."""
+"""Training of the learned parts, and the sets they are trained on."""
