@@ -1,12 +1,13 @@
 """How well a model judges queries that differ: right against wrong answers to the same question, by form of the prompt.
 
-    python benchmarks/judge.py --data ../shared/spider --limit 25 --seed 7 [--judge MODEL] [--selectors ranker,first]
+    python benchmarks/judge.py --data ../shared/spider --limit 25 --seed 7 [--judge MODEL] [--selectors critic,first]
 
 Candidates are sampled as in sampled.py. Of each question that has right and wrong groups, the largest right one stands
 against the largest wrong ones, --pairs of them. A line for a pair as it goes: the chance given to the right query when
 shown first and when shown second, for each form. Then for each form: decided rightly over both orders, in each order,
 the mean chance of the first place (0.5 is without bias) and how much of the distribution the letters have.
-With --selectors also which of these choose a right query of such a question, among its --groups largest groups.
+With --selectors also how these judge the same queries: which of them choose a right one of such a question, among its
+--groups largest groups; and from their comparisons of a right and a wrong group the same figures as for the forms.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from sqljury.select import SELECTORS
 from sqljury.select.base import groups
 from sqljury.select.consistency import choose_in
 from sqljury.select.judge import ALTERNATIVES, probabilities, shown
-from sqljury.types import Candidate, Task
+from sqljury.types import Candidate, Choice, Task
 
 Form = Callable[[Task, Candidate, Candidate], list[Message]]
 TASK = (
@@ -86,7 +87,7 @@ def first_wins(model: LanguageModel, conversation: Sequence[Message]) -> tuple[f
     """The chance of the query shown first, the letters' share, and the call's seconds."""
     reply = model.complete(conversation, Sampling(max_tokens=1, top_logprobs=ALTERNATIVES))
     (completion,) = reply.completions
-    return probabilities(completion, 2)[0], mass(completion), reply.cost.seconds
+    return probabilities(completion, "AB")[0], mass(completion), reply.cost.seconds
 
 
 def pairs(one: Sampled, most: int) -> list[tuple[Candidate, Candidate]]:
@@ -95,6 +96,18 @@ def pairs(one: Sampled, most: int) -> list[tuple[Candidate, Candidate]]:
     right = [candidate for candidate in best if one.right(candidate.sql)]
     wrong = [candidate for candidate in best if candidate not in right]
     return [(right[0], other) for other in wrong[:most]] if right else []
+
+
+def decided(one: Sampled, choice: Choice) -> list[tuple[float, float]]:
+    """The chances of the right query in comparisons of a right and a wrong group: shown first, and second."""
+    found = []
+    for pair in choice.comparisons:
+        first, second = (one.right(one.candidates[choose_in(one.candidates, group) or 0].sql)
+                         for group in (pair.first, pair.second))  # fmt: skip
+        if first != second:
+            shown_first, shown_second = pair.first_shown_first, pair.first_shown_second
+            found.append((shown_first, shown_second) if first else (1 - shown_second, 1 - shown_first))
+    return found
 
 
 def main() -> None:
@@ -114,6 +127,7 @@ def main() -> None:
     judge = open_model(options.judge) if options.judge else model
     forms = {name: FORMS[name] for name in filter(None, options.forms.split(","))}
     selected: dict[str, list[bool]] = {name: [] for name in filter(None, options.selectors.split(","))}
+    compared_by: dict[str, list[tuple[float, float]]] = {name: [] for name in selected}
     found: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in forms}
     for entry in chosen(options.data, options.limit, options.seed):
         with sampled(options.data, entry, model, options.samples, options.seed) as one:
@@ -128,24 +142,33 @@ def main() -> None:
             for name, rights in selected.items() if compared else ():
                 choice = SELECTORS[name](options.groups)(one.candidates, one.task, replace(one.work, model=judge))
                 rights.append(choice.index is not None and one.right(one.candidates[choice.index].sql))
+                compared_by[name] += decided(one, choice)
                 scores = " ".join(f"{score:.2f}" for score in choice.scores)
                 print(entry["db_id"], name, "right" if rights[-1] else "wrong", scores, flush=True)
     report(found)
     for name, rights in selected.items():
         print(f"{name}: right on {sum(rights)} of {len(rights)} questions that have right and wrong groups")
+        if compared_by[name]:
+            print(f"{name}: {preferences(compared_by[name])}")
 
 
 def report(found: dict[str, list[tuple[float, float, float, float]]]) -> None:
     """A line for each form of the prompt."""
     for name, rows in found.items():
-        both = mean((first + second) / 2 > 0.5 for first, second, *_ in rows)
-        orders = [mean(row[at] > 0.5 for row in rows) for at in (0, 1)]
-        place = mean((first + 1 - second) / 2 for first, second, *_ in rows)
-        print(
-            f"{name}: {len(rows)} pairs; right over both orders {both:.0%}, shown first {orders[0]:.0%}, second "
-            f"{orders[1]:.0%}; chance of the first place {place:.2f}; letters {mean(row[2] for row in rows):.2f}; "
-            f"{mean(row[3] for row in rows):.1f} s a call"
-        )
+        letters, seconds = (mean(row[at] for row in rows) for at in (2, 3))
+        said = preferences([(first, second) for first, second, *_ in rows])
+        print(f"{name}: {said}; letters {letters:.2f}; {seconds:.1f} s a call")
+
+
+def preferences(rows: Sequence[tuple[float, float]]) -> str:
+    """Of the chances given to the right query, when shown first and when second: how often it is preferred."""
+    both = mean((first + second) / 2 > 0.5 for first, second in rows)
+    orders = [mean(row[at] > 0.5 for row in rows) for at in (0, 1)]
+    place = mean((first + 1 - second) / 2 for first, second in rows)
+    return (
+        f"{len(rows)} pairs; right over both orders {both:.0%}, shown first {orders[0]:.0%}, second {orders[1]:.0%}; "
+        f"chance of the first place {place:.2f}"
+    )
 
 
 if __name__ == "__main__":

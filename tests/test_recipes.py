@@ -50,6 +50,8 @@ def test_a_file_of_the_users_own(tmp_path: Path) -> None:
         ("[fix]\nattempts = -2", "fix.attempts must be from 0"),
         ("[schema]\nsample_rows = -1", "schema.sample_rows must be from 0"),
         ('[schema]\nform = "poem"', "schema.form must be one of"),
+        ('[link]\nkind = "guess"', "link.kind must be one of retrieval, model"),
+        ("[link]\nshare = 2", "link.share must be from 0 to 1, not 2"),
     ],
 )
 def test_mistakes_are_named(text: str, message: str) -> None:
@@ -65,6 +67,7 @@ def test_an_unknown_name_lists_the_known() -> None:
 def test_every_number_of_a_recipe_has_a_range() -> None:
     parts = {"schema": recipes.SchemaPart(), "generate": recipes.GeneratePart(), "fix": recipes.FixPart()}
     parts |= {"stop": recipes.StopPart(), "select": recipes.SelectPart()}
+    parts |= {"link": recipes.LinkPart()}
     parts |= {"tests": recipes.TestsPart(), "refine": recipes.RefinePart()}
     numbers = {
         f"{section}.{field.name}"

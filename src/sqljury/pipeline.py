@@ -32,6 +32,7 @@ from sqljury.generate.grammar import grammar
 from sqljury.generate.kept import Kept
 from sqljury.generate.pool import Pool
 from sqljury.keywords import by_model
+from sqljury.link import link
 from sqljury.llm.base import LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import open_model
 from sqljury.prepare import Preparation
@@ -45,7 +46,7 @@ from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
 from sqljury.select import SELECTORS
 from sqljury.select.consistency import agreed, decided, group
-from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Task
+from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Schema, Task
 from sqljury.work import Work
 
 
@@ -71,8 +72,8 @@ class Pipeline:
 
     ``limits`` hold for each query it runs, ``allowance`` for a whole question; ``pool`` holds examples for generators
     that show some, instead of those that come with the package. ``judge`` chooses among the answers where the recipe
-    names one (``select.judge``); ``model`` does where it names none. Equal questions, databases, seeds and models give
-    equal answers.
+    names one (``select.judge``), and ``linker`` picks tables where it names one (``link.model``); ``model`` does where
+    it names none. Equal questions, databases, seeds and models give equal answers.
     """
 
     recipe: Recipe
@@ -81,6 +82,7 @@ class Pipeline:
     allowance: Allowance = UNLIMITED
     pool: Pool | None = None
     judge: LanguageModel | None = None
+    linker: LanguageModel | None = None
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
     kept: Kept = field(default_factory=Kept, compare=False, repr=False)
 
@@ -90,9 +92,13 @@ class Pipeline:
                 raise RecipeError(f"recipe {self.recipe.name}: unknown generator {part.generator!r}")
         if self.recipe.select.selector not in SELECTORS:
             raise RecipeError(f"recipe {self.recipe.name}: unknown selector {self.recipe.select.selector!r}")
-        if self.recipe.select.judge and self.judge is None:
-            named = f"recipe {self.recipe.name} names the judge {self.recipe.select.judge!r}"
-            raise RecipeError(f"{named}; give Pipeline that model as judge, or use Pipeline.from_recipe")
+        for role, name, given in (
+            ("judge", self.recipe.select.judge, self.judge),
+            ("linker", self.recipe.link.model, self.linker),
+        ):
+            if name and given is None:
+                named = f"recipe {self.recipe.name} names the {role} {name!r}"
+                raise RecipeError(f"{named}; give Pipeline that model as {role}, or use Pipeline.from_recipe")
 
     @classmethod
     def from_recipe(
@@ -104,13 +110,15 @@ class Pipeline:
     ) -> Pipeline:
         """The pipeline of a recipe by name or TOML path; raises ``RecipeError``.
 
-        ``opened`` opens the judge that the recipe names, if any; the embedded model loads no weights before it is
-        first asked. Whoever is done with the pipeline closes its ``judge`` as they close ``model``.
+        ``opened`` opens the judge and the linker that the recipe names, if any, each model once; the embedded model
+        loads no weights before it is first asked. Whoever is done with the pipeline closes its ``judge`` and its
+        ``linker`` as they close ``model``.
         """
         found = recipes.load(recipe)
-        name = found.select.judge
-        judge = None if not name else model if name == model.name else opened(name)
-        return cls(found, model, limits, judge=judge)
+        models = {model.name: model}
+        for name in filter(None, (found.select.judge, found.link.model)):
+            models[name] = models[name] if name in models else opened(name)
+        return cls(found, model, limits, judge=models.get(found.select.judge), linker=models.get(found.link.model))
 
     def answer(
         self,
@@ -139,8 +147,10 @@ class Pipeline:
             work = replace(work, values=cache(lambda: prepared.index(db, introspect(db), cancel=cancel)))
         clock = Clock(self.allowance, started)
         clock.spend("keywords", asking)
+        linked = prepared.narrowed(task, db, self._link(task, work, clock, progress))
+        task = replace(task, schema_text=linked.schema_text)  # repairs may use what the linker left out
         candidates = self._generate(
-            task, work, clock, lambda part: prepared.reshown(task, db, part.form, part.order), progress
+            task, work, clock, lambda part: prepared.reshown(linked, db, part.form, part.order), progress
         )
         _check_execution(question, candidates)
         candidates = self._fix(candidates, task, work, clock, progress)
@@ -188,6 +198,15 @@ class Pipeline:
         if not part.values or part.keywords != "model":
             return None, Cost()
         return by_model(question, self.model, derive_seed(seed, question.id or question.text, "keywords"), cancel)
+
+    def _link(self, task: Task, work: Work, clock: Clock, progress: Callable[[Progress], None]) -> Schema:
+        """The tables that the model which writes is shown; all of them where the recipe links none."""
+        part = self.recipe.link
+        if part.kind:
+            progress(Progress("picking tables", 0, 1))
+        schema, cost = link(task, part, replace(work, model=self.linker or self.model), self.indexes)
+        clock.spend("link", cost)
+        return schema
 
     def _generate(
         self,
@@ -387,6 +406,6 @@ def ask(
             model = open_model(model)
             stack.callback(getattr(model, "close", _nothing))
         pipeline = replace(Pipeline.from_recipe(recipe, model, limits, open_model), allowance=allowance)
-        if pipeline.judge is not model:
-            stack.callback(getattr(pipeline.judge, "close", _nothing))
+        for other in {id(one): one for one in (pipeline.judge, pipeline.linker) if one is not model}.values():
+            stack.callback(getattr(other, "close", _nothing))
         return pipeline.answer(asked, database, seed=seed, notes=known)

@@ -20,7 +20,7 @@ from sqljury.schema.render import Style, render
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
 from sqljury.schema.values import ValueIndex, open_or_build
-from sqljury.schema.values.hints import Meant, hints, meant
+from sqljury.schema.values.hints import Meant, hints, meant, nearest
 from sqljury.types import Question, Schema, Task
 
 SCHEMA_CHARS: Final = 36_000
@@ -34,6 +34,9 @@ SEEN_ROWS: Final = 50
 
 UNMATCHED_SHOWN: Final = 5
 """Lines of a user's notes that match nothing, as warnings; a foreign description folder may have hundreds."""
+
+Near = tuple[tuple[str, str, tuple[str, ...]], ...]
+"""``Task.near``: table, column, and values of it."""
 
 Told = Callable[[str, int, int], None]
 """Called with what is being done, how many pieces of it are, and of how many."""
@@ -67,14 +70,21 @@ class Preparation:
         hits = [Hit(one.match.table, one.match.column, one.match.score) for one in values]
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
         beside = (*_relevant(question, notes), *hints(values))
-        return Task(question, schema, _schema_text(db, schema, self.part), beside)
+        near = self._near(keywords, db, whole, told, cancel)
+        return Task(question, schema, _schema_text(db, schema, self.part, near), beside, near)
 
     def reshown(self, task: Task, db: Database, form: str = "", order: int = 0) -> Task:
         """The task with its schema in another form, or with tables and columns in another order; 0 is their own."""
         if form in ("", self.part.form) and not order:
             return task
         part = replace(self.part, form=cast(Form, form)) if form else self.part
-        return replace(task, schema_text=_schema_text(db, task.schema, part, order or None))
+        return replace(task, schema_text=_schema_text(db, task.schema, part, task.near, order or None))
+
+    def narrowed(self, task: Task, db: Database, schema: Schema) -> Task:
+        """The task on a part of its schema."""
+        if schema == task.schema:
+            return task
+        return replace(task, schema=schema, schema_text=_schema_text(db, schema, self.part, task.near))
 
     def index(
         self, db: Database, schema: Schema, told: Told | None = None, cancel: threading.Event | None = None
@@ -89,6 +99,14 @@ class Preparation:
         if not self.part.values or not keywords:
             return []
         return meant(self.index(db, schema, told, cancel), keywords, self.part.values)
+
+    def _near(
+        self, keywords: Sequence[str], db: Database, schema: Schema, told: Told | None, cancel: threading.Event | None
+    ) -> Near:
+        """For columns with values like the keywords those values, as many as the recipe shows beside a column."""
+        if not (self.part.nearest and self.part.examples and keywords):
+            return ()
+        return tuple(nearest(self.index(db, schema, told, cancel), keywords, self.part.examples))
 
 
 def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
@@ -112,10 +130,11 @@ def _warn(unmatched: Sequence[str]) -> None:
         warnings.warn(f"notes: {more} more lines match nothing in the database", RuntimeWarning, stacklevel=5)
 
 
-def _schema_text(db: Database, schema: Schema, part: SchemaPart, order: int | None = None) -> str:
+def _schema_text(db: Database, schema: Schema, part: SchemaPart, near: Near = (), order: int | None = None) -> str:
     """The schema as the recipe wants it seen; ``order`` is the seed of an order of tables and columns."""
-    in_lines = part.form == "mschema"
-    rows = max(part.sample_rows, SEEN_ROWS) if part.types or (in_lines and part.sample_rows) else part.sample_rows
+    examples = part.examples or (part.sample_rows if part.form == "mschema" else 0)
+    rows = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
     samples = sample(db, schema, rows) if rows else None
-    style = Style(rows=part.sample_rows, examples=part.sample_rows if in_lines else 0, types=part.types, shuffle=order)
+    by_column = {(table, column): values for table, column, values in near}
+    style = Style(rows=part.sample_rows, examples=examples, types=part.types, shuffle=order, near=by_column)
     return render(schema, samples, form=part.form, style=style, max_chars=SCHEMA_CHARS)

@@ -87,13 +87,15 @@ DIALECT_NAMES = {"sqlite": "SQLite", "duckdb": "DuckDB", "postgres": "PostgreSQL
 class Task:
     """A question on a schema; ``schema_text`` is the schema as the model sees it.
 
-    ``notes`` are lines on the database that this question may need; they are data, not instructions.
+    ``notes`` are lines on the database that this question may need; they are data, not instructions. ``near`` holds
+    table, column and some of its values, those most like the question's words first.
     """
 
     question: Question
     schema: Schema
     schema_text: str
     notes: tuple[str, ...] = ()
+    near: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
     @property
     def dialect_name(self) -> str:

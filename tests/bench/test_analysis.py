@@ -263,6 +263,33 @@ def test_other_selectors_on_the_stored_candidates(out: Path, data: Path) -> None
     assert found["choosing"]["tournament-groups2-judge_1"]["calls"] == 1.0
 
 
+def test_a_critic_on_the_stored_candidates(out: Path, data: Path) -> None:
+    judge = FakeModel("A")
+    file = choices.select(out, data, judge, SelectPart("critic"))
+    assert file == out / "choices-critic.jsonl"
+    assert len(judge.calls) == 5  # three results of the cats in three orders, two of the old cats in two
+    found = ablation.ablation(stored.load(out, data))
+    assert methods(found)["stored: critic"]["percent"] == methods(found)["consistency (votes)"]["percent"]
+    (own,) = found["judges"].values()
+    assert (own["pairs"], own["decided"], own["ex"]["percent"]) == (4, 3, 50.0)
+    assert own["first_place"] == 1.0
+
+
+def test_choices_among_the_first_candidates(out: Path, data: Path) -> None:
+    model = FakeModel("A")
+    for first in (1, 3):
+        file = choices.select(out, data, model, SelectPart("critic"), first=first)
+        assert file == out / f"choices-critic-first{first}.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert {len(line["groups"]) for line in lines} == {3}
+    found = methods(ablation.ablation(stored.load(out, data)))
+    assert found["stored: critic-first1"]["percent"] == 75.0  # all but the cats begin with a right query
+    assert found["stored: critic-first3"]["percent"] == 50.0  # ties go to the votes: old cats are lost too
+    change(out, 1, lambda record: record["candidates"].pop())
+    found = methods(ablation.ablation(stored.load(out, data)))
+    assert found["stored: critic-first3"]["total"] == 4  # what took no part does not matter
+
+
 def test_votes_choose_again_as_the_run_did(out: Path, data: Path) -> None:
     file = choices.select(out, data, FakeModel([]), SelectPart("consistency"))
     chosen = [json.loads(line) for line in file.read_text().splitlines()]

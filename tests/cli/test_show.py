@@ -9,7 +9,7 @@ import json
 import pytest
 
 from sqljury.cli import show, terminal
-from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Question, Result
+from sqljury.types import Answer, Candidate, Choice, Comparison, Cost, Fix, Question, Result
 
 NASTY = "be\x1b[31mar\n\t[/x] :dog:\u202e\x9b31m"
 SQL = "SELECT 'a\x1b[2J'\nFROM \"t [/x]\" -- \u202e"
@@ -87,7 +87,8 @@ def test_notes_are_single_harmless_lines(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("choice", "said"),
     [
-        (Choice(0, "ranker", (0.25, 0.75), cost=Cost(calls=3)), "* chosen by ranker; by group: 1 25%, 2 75%\n"),
+        (Choice(0, "own", (0.25, 0.75), cost=Cost(calls=3)), "* chosen by own; by group: 1 25%, 2 75%\n"),
+        (Choice(0, "critic", (0.62, 0.3), (Comparison(0, 1, 0.7, 0.64),)), "    2   0.30   36%, 30%"),
         (Choice(0, "consistency", (3.0, 1.0)), "* chosen by consistency\n"),
     ],
 )

@@ -92,7 +92,7 @@ def test_only_the_largest_groups_take_part(path: Path) -> None:
 
 def test_the_choice_is_read_from_the_first_tokens_alternatives() -> None:
     token = Token(" B", math.log(0.6), ((" B", math.log(0.6)), ("A", math.log(0.2)), ("**", math.log(0.1))))
-    assert probabilities(Completion("B", tokens=(token,)), 2) == pytest.approx([0.25, 0.75])
-    assert probabilities(Completion("A"), 2) == [1, 0]
-    assert probabilities(Completion("b."), 2) == [0, 1]
-    assert probabilities(Completion("neither"), 2) == [0.5, 0.5]
+    assert probabilities(Completion("B", tokens=(token,)), "AB") == pytest.approx([0.25, 0.75])
+    assert probabilities(Completion("A"), "AB") == [1, 0]
+    assert probabilities(Completion("b."), "AB") == [0, 1]
+    assert probabilities(Completion("neither"), "AB") == [0.5, 0.5]

@@ -1,7 +1,8 @@
 """Other selectors on the candidates of a finished run: nothing is written again, each makes a file of its choices.
 
-``choices-<selector>[-groups<N>][-<model>].jsonl`` in the run's folder holds a line a question, in the order they were
-chosen; the model is named where it is not the run's own. A line counts for the candidates it was made for only.
+``choices-<selector>[-groups<N>][-first<K>][-<model>].jsonl`` in the run's folder holds a line a question, in the order
+they were chosen; the model is named where it is not the run's own. A line counts for the candidates it was made for
+only.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ from sqljury.errors import CancelledError, DatasetError, InputError
 from sqljury.llm.base import LanguageModel
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import SelectPart
+from sqljury.schema.part import LinkPart
 from sqljury.select import SELECTORS
 from sqljury.types import Candidate, Choice, Comparison, Cost, Question
 
 _LINE: Final[dict[str, type | tuple[type, ...]]] = {
     **dict.fromkeys(("id", "of", "selector", "model", "sql"), str),
-    "most": int,
+    **dict.fromkeys(("most", "first"), int),
     "groups": list,
     "comparisons": list,
     "cost": dict,
@@ -46,9 +48,10 @@ class Chosen:
     cost: Cost
 
 
-def file_name(part: SelectPart, model: str, of_run: str) -> str:
+def file_name(part: SelectPart, model: str, of_run: str, first: int = 0) -> str:
     """Where the choices of a selector are kept; ``of_run`` is the name of the run's own model."""
-    marks = [part.selector, f"groups{part.groups}" if part.groups else "", model if model != of_run else ""]
+    among = [f"groups{part.groups}" if part.groups else "", f"first{first}" if first else ""]
+    marks = [part.selector, *among, model if model != of_run else ""]
     return "-".join(["choices", *(re.sub(r"[^\w.]+", "_", mark) for mark in marks if mark)]) + ".jsonl"
 
 
@@ -59,21 +62,25 @@ def select(
     part: SelectPart,
     on_choice: Callable[[int, int, Record | None], None] = lambda *_: None,
     cancel: threading.Event | None = None,
+    *,
+    first: int = 0,
 ) -> Path:
     """Choose among the candidates of every question of ``run``, and return the file that holds the choices.
 
-    Questions that the file has a choice for are left out. ``on_choice`` is told how many choices there are, of how
-    many, and the newest. Raises ``InputError`` for an unknown selector, ``DatasetError`` for a folder that holds no
-    run or is in use, ``CancelledError`` once ``cancel`` is set, and what the model raises.
+    With ``first`` only so many candidates of each question take part, those that were written first, as if the run
+    had no more (MSc-SQL, Tables 2 and 3). Questions that the file has a choice for are left out. ``on_choice`` is told
+    how many choices there are, of how many, and the newest. Raises ``InputError`` for an unknown selector,
+    ``DatasetError`` for a folder that holds no run or is in use, ``CancelledError`` once ``cancel`` is set, and what
+    the model raises.
     """
     if part.selector not in SELECTORS:
         raise InputError(f"there is no selector {part.selector!r}; known are {', '.join(sorted(SELECTORS))}")
     described = folder.described(run)
-    recipe = replace(recipe_of(run, described), select=part)
+    recipe = replace(recipe_of(run, described), select=part, link=LinkPart())
     pipeline = Pipeline(recipe, model, limits_of(run, described))
-    file = run / file_name(part, model.name, described["model"])
+    file = run / file_name(part, model.name, described["model"], first)
     with folder.held(run):
-        records = folder.records(run)
+        records = [_cut(one, first) for one in folder.records(run)]
         known = _lines(file)
         waiting = [one for one in records if known.get(one["id"], {}).get("of") != _digest(_record(one), part, model)]
         done = len(records) - len(waiting)
@@ -84,7 +91,7 @@ def select(
                 if cancel is not None and cancel.is_set():
                     raise CancelledError("stopped; the same command goes on with the choices")
                 of = _digest(_record(record), part, model)
-                made_by = {"selector": part.selector, "most": part.groups, "model": model.name}
+                made_by = {"selector": part.selector, "most": part.groups, "first": first, "model": model.name}
                 line = {"id": record["id"], "of": of, **line, **made_by}
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 stream.flush()
@@ -105,11 +112,16 @@ def stored(run: Path, questions: Sequence[Asked]) -> dict[str, dict[str, Chosen]
         for id_, line in _lines(file).items():
             if id_ not in by_id:
                 continue
-            digest = _digest_of(_asked(by_id[id_]), line["selector"], line["most"], line["model"])
-            if line["of"] == digest:
-                own[id_] = _chosen(line, by_id[id_], file)
+            question = by_id[id_]
+            cut = replace(question, candidates=question.candidates[: line["first"] or None])
+            if line["of"] == _digest_of(_asked(cut), line["selector"], line["most"], line["model"]):
+                own[id_] = _chosen(line, cut, file, len(question.candidates))
         found[file.stem.removeprefix("choices-")] = own
     return found
+
+
+def _cut(record: Record, first: int) -> Record:
+    return {**record, "candidates": record["candidates"][: first or None]}
 
 
 def _choice(
@@ -146,12 +158,14 @@ def _read(file: Path) -> Iterator[Record]:
             line = json.loads(text)
         except (ValueError, RecursionError):
             line = None
+        line = {"first": 0, **line} if isinstance(line, dict) else line  # all candidates where a line says nothing
         if fault := misshapen(line, _LINE):
             raise DatasetError(f"{file}, line {number}: {fault}; delete that line to go on")
         yield line
 
 
-def _chosen(line: Record, question: Asked, file: Path) -> Chosen:
+def _chosen(line: Record, question: Asked, file: Path, written: int) -> Chosen:
+    """The choice of a line; of the ``written`` candidates, those that took no part are in no group."""
     queries = {one.queries[-1] for one in question.candidates}
     fault = ""
     if line["sql"] and line["sql"] not in queries:
@@ -162,7 +176,8 @@ def _chosen(line: Record, question: Asked, file: Path) -> Chosen:
         fault = "its groups are not those of the candidates"
     try:
         if not fault:
-            return Chosen(line["sql"], tuple(line["groups"]), judged_comparisons(line), cost_of(line["cost"]))
+            groups = (*line["groups"], *[None] * (written - len(line["groups"])))
+            return Chosen(line["sql"], groups, judged_comparisons(line), cost_of(line["cost"]))
     except DatasetError as error:
         fault = str(error)
     raise DatasetError(f"{file}: {question.id!r}: {fault}; delete that line to go on")

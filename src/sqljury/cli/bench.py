@@ -94,8 +94,11 @@ def spider(
 @app.command("select")
 def select(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a finished run.")],
-    selector: Annotated[str, typer.Option(help="The way to choose: consistency, first, random, tournament, ...")],
+    selector: Annotated[
+        str, typer.Option(help="The way to choose: consistency, critic, tournament, first, random, ...")
+    ],
     groups: Annotated[int, typer.Option(min=0, max=256, help="Of how many of the largest groups; 0 for all.")] = 0,
+    first: Annotated[int, typer.Option(min=0, help="Among the first so many candidates; 0 for all.")] = 0,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     cache: CacheOption = False,
@@ -116,7 +119,7 @@ def select(
 
     with interruptible() as cancel:
         part = SelectPart(selector, groups)
-        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel)
+        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, first=first)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 

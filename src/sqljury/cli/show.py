@@ -105,7 +105,7 @@ def evidence(
     if choice is not None and choice.index is not None:
         terminal.show(f"* chosen by {choice.selector}{_judged(choice)}", stderr=stderr)
     if choice is not None and choice.comparisons:
-        _tournament(choice, stderr=stderr)
+        _comparisons(choice, stderr=stderr)
     if len(steps) > 1:
         _steps(steps, stderr=stderr)
     if cost is not None:
@@ -119,11 +119,11 @@ def _judged(choice: Choice) -> str:
     return "; by group: " + ", ".join(f"{number} {score:.0%}" for number, score in enumerate(choice.scores, 1))
 
 
-def _tournament(choice: Choice, *, stderr: bool) -> None:
+def _comparisons(choice: Choice, *, stderr: bool) -> None:
     """A row for each group: its score, and how sure the judge was of it against each other, shown first and last."""
     from rich.table import Table
 
-    table = Table(title="Tournament", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(title="Comparisons", title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     numbers = sorted({number for one in choice.comparisons for number in (one.first, one.second)})
     for title in ("group", "score", *(f"against {number + 1}" for number in numbers)):
         table.add_column(title, justify="right")
@@ -132,7 +132,7 @@ def _tournament(choice: Choice, *, stderr: bool) -> None:
     for number, score in zip(numbers, choice.scores, strict=True):
         against = (sure.get((number, other)) for other in numbers)
         cells = ("" if pair is None else f"{pair[0]:.0%}, {pair[1]:.0%}" for pair in against)
-        table.add_row(str(number + 1), f"{score:.1f}", *cells)
+        table.add_row(str(number + 1), f"{score:.2f}", *cells)
     terminal.show("", table, stderr=stderr)
 
 

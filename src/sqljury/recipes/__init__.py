@@ -12,12 +12,17 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from sqljury.errors import RecipeError
-from sqljury.schema.part import Form, Keywords, SchemaPart
+from sqljury.schema.part import Form, Keywords, LinkKind, LinkPart, SchemaPart
 from sqljury.work import Data, Shown, TestKind, TestsPart
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),
     "schema.values": (0, 100),
+    "schema.examples": (0, 20),
+    "link.share": (0, 1),
+    "link.samples": (1, 64),
+    "link.temperature": (0, 5),
+    "link.whole": (0, 100_000),
     "generate.samples": (1, 256),
     "generate.temperature": (0, 5),
     "generate.top_p": (0, 1),
@@ -104,6 +109,7 @@ class RefinePart:
 
 
 DEFAULT_SCHEMA = SchemaPart()
+DEFAULT_LINK = LinkPart()
 DEFAULT_TESTS = TestsPart()
 
 
@@ -114,6 +120,7 @@ class Recipe:
     name: str
     summary: str = ""
     schema: SchemaPart = DEFAULT_SCHEMA
+    link: LinkPart = DEFAULT_LINK
     generate: tuple[GeneratePart, ...] = (GeneratePart(),)
     stop: StopPart = StopPart()
     fix: FixPart = FixPart()
@@ -170,6 +177,7 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
         name=name,
         summary=str(data.get("summary", "")),
         schema=_part(name, "schema", data.get("schema", {}), SchemaPart),
+        link=_part(name, "link", data.get("link", {}), LinkPart),
         generate=tuple(_part(name, "generate", part, GeneratePart) for part in generate),
         stop=_part(name, "stop", data.get("stop", {}), StopPart),
         fix=_part(name, "fix", data.get("fix", {}), FixPart),
@@ -180,6 +188,7 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
     for field, value, known in (
         ("schema.form", recipe.schema.form, get_args(Form)),
         ("schema.keywords", recipe.schema.keywords, get_args(Keywords)),
+        ("link.kind", recipe.link.kind, get_args(LinkKind)),
         *(("generate.form", part.form, ("", *get_args(Form))) for part in recipe.generate),
         ("tests.kind", recipe.tests.kind, get_args(TestKind)),
         ("tests.form", recipe.tests.form, get_args(Shown)),
@@ -190,7 +199,7 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
     return recipe
 
 
-P = TypeVar("P", SchemaPart, GeneratePart, StopPart, FixPart, TestsPart, RefinePart, SelectPart)
+P = TypeVar("P", SchemaPart, LinkPart, GeneratePart, StopPart, FixPart, TestsPart, RefinePart, SelectPart)
 
 
 def _part(recipe: str, section: str, data: Any, kind: type[P]) -> P:

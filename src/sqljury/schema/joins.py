@@ -84,6 +84,15 @@ class Joins:
                         stack.append(other)
         return part
 
+    def closed(self, chosen: Collection[int], scores: Sequence[float]) -> set[int]:
+        """The chosen tables, and for each that keys connect to those before it the tables on its shortest way there."""
+        part, found = self.components(), set[int]()
+        for table in sorted(chosen, key=lambda one: (-scores[one], one)):
+            goals = {other for other in found if part[other] == part[table]}
+            if table not in found:
+                found.update([table, *(self.path(table, goals, scores) if goals else ())])
+        return found
+
 
 def _walk(came: Mapping[int, int], start: int, end: int) -> list[int]:
     way = [end]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sqljury.schema import forms, shrink
@@ -29,9 +29,9 @@ class Style:
 
     ``rows`` of the samples are shown below a table (all if None), never in the form ``mschema``; ``examples`` distinct
     values beside each column (if None, three in the form ``mschema`` and none in others), from rows that ``seed``
-    chooses. ``comments`` are cut to so many characters, none at 0. ``types`` says what ``contents`` found. ``shuffle``
-    is the seed of an order of tables and columns, None keeps the database's. What meets ``question`` outlasts the
-    rest when the text must shrink.
+    chooses, after those that ``near`` has by table and column. ``comments`` are cut to so many characters, none at 0.
+    ``types`` says what ``contents`` found. ``shuffle`` is the seed of an order of tables and columns, None keeps the
+    database's. What meets ``question`` outlasts the rest when the text must shrink.
     """
 
     rows: int | None = None
@@ -41,6 +41,7 @@ class Style:
     types: bool = False
     shuffle: int | None = None
     seed: int = 0
+    near: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     question: str = ""
 
 
@@ -164,7 +165,7 @@ def _examples(style: Style, form: Form) -> int:
 
 
 def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str, str]:
-    """By column, up to ``count`` distinct values from rows in an order that the seed and the table's name give."""
+    """By column, up to ``count`` distinct values: the near ones, then others in an order that seed and table give."""
     rows = list(sample.rows)
     random.Random(f"{style.seed} {table.name}").shuffle(rows)  # noqa: S311
     found = {}
@@ -172,7 +173,8 @@ def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str,
         if column.name not in sample.columns:
             continue
         index = sample.columns.index(column.name)
-        usable = (row[index] for row in rows if row[index] is not None and not isinstance(row[index], bytes))
+        drawn = (row[index] for row in rows if row[index] is not None and not isinstance(row[index], bytes))
+        usable = (*style.near.get((table.name, column.name), ()), *drawn)
         values = dict.fromkeys(literal(value, style.cell_chars) for value in usable if value != TOO_LARGE)
         if values:
             found[column.name] = ", ".join(list(values)[:count])

@@ -7,7 +7,7 @@ from math import exp
 from typing import Final
 
 from sqljury.llm.base import Completion, Message, Sampling
-from sqljury.schema.text import cell_text
+from sqljury.schema.text import cell_text, remark
 from sqljury.select import consistency
 from sqljury.types import Candidate, Cost, Result
 from sqljury.work import Work
@@ -27,7 +27,9 @@ def spokesman(candidates: Sequence[Candidate], group: int) -> int:
 
 
 def shown(result: Result) -> str:
-    """The first rows on a few lines, unable to look like anything else."""
+    """The first rows on a few lines, or why there are none; unable to look like anything else."""
+    if result.error is not None:
+        return f"error: {remark(result.error)}"
     if not result.rows:
         return "no rows"
     lines = [" | ".join(cell_text(cell) for cell in row[:CELLS]) for row in result.rows[:ROWS]]
@@ -35,24 +37,24 @@ def shown(result: Result) -> str:
     return "\n".join((count, *lines, *(["..."] if len(result.rows) > ROWS else [])))
 
 
-def ask(conversation: Sequence[Message], letters: int, work: Work, seed: int) -> tuple[list[float], Cost]:
-    """The model's probability of each of the first ``letters``, and what the call cost."""
+def ask(conversation: Sequence[Message], options: Sequence[str], work: Work, seed: int) -> tuple[list[float], Cost]:
+    """The model's probability of each option as its reply, and what the call cost."""
     sampling = Sampling(max_tokens=1, top_logprobs=ALTERNATIVES, seed=seed)
     reply = work.model.complete(conversation, sampling, cancel=work.cancel)
-    return probabilities(reply.completions[0], letters), reply.cost
+    return probabilities(reply.completions[0], options), reply.cost
 
 
-def probabilities(completion: Completion, letters: int) -> list[float]:
-    """Of each letter against the others, by the first token's alternatives, else by the text itself.
+def probabilities(completion: Completion, options: Sequence[str]) -> list[float]:
+    """Of each option against the others, by the first token's alternatives, else by the text itself.
 
-    All are equal for a reply that is no choice.
+    Options are letters or words that no other begins with, in capitals. All are equal for a reply that is no choice.
     """
-    weights = dict.fromkeys(LETTERS[:letters], 0.0)
+    weights = dict.fromkeys(options, 0.0)
     for token in completion.tokens[:1]:
         for text, logprob in {token.text: token.logprob, **dict(token.top)}.items():
-            if (letter := text.strip().strip("*'\"(.").upper()) in weights:
-                weights[letter] += exp(logprob)
-    if not any(weights.values()) and (said := completion.text.strip().upper()[:1]) in weights:
-        weights[said] = 1.0
+            if (option := text.strip().strip("*'\"(.").upper()) in weights:
+                weights[option] += exp(logprob)
+    if not any(weights.values()):
+        weights |= {one: 1.0 for one in options if completion.text.strip().upper().startswith(one)}
     total = sum(weights.values())
-    return [weight / total if total else 1 / letters for weight in weights.values()]
+    return [weight / total if total else 1 / len(options) for weight in weights.values()]

@@ -14,7 +14,7 @@ from sqljury.llm.base import Message, derive_seed
 from sqljury.schema.render import render
 from sqljury.schema.used import used
 from sqljury.select.base import Selector, groups, members
-from sqljury.select.judge import ask, shown, spokesman
+from sqljury.select.judge import LETTERS, ask, shown, spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task
 from sqljury.work import Work
 
@@ -70,5 +70,5 @@ def _first_wins(first: Candidate, second: Candidate, schema: str, task: Task, wo
     )
     system = prompts.render("select/system", dialect=task.dialect_name)
     conversation = [Message("system", system), Message("user", text)]
-    (wins, _), cost = ask(conversation, 2, work, derive_seed(work.seed, "judge", text))
+    (wins, _), cost = ask(conversation, LETTERS[:2], work, derive_seed(work.seed, "judge", text))
     return wins, cost

@@ -9,7 +9,7 @@ import pytest
 from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
 from sqljury.schema.values import ValueIndex, open_or_build
-from sqljury.schema.values.hints import hints, meant
+from sqljury.schema.values.hints import hints, meant, nearest
 
 
 @pytest.fixture
@@ -48,3 +48,12 @@ def test_a_value_cannot_leave_its_line(index: ValueIndex) -> None:
     assert "*/" not in line
     assert "\n" not in line
     assert len(hints(meant(index, ("New York", "Orange", "Kent"), 2))) == 2
+
+
+def test_nearest_are_by_column_the_likest_first(index: ValueIndex) -> None:
+    found = {(table, column): values for table, column, values in nearest(index, ("New York", "Ornage"), 2)}
+    assert found["place", "city"][:2] == ("New York", "York")
+    assert found["place", "county"][0] == "Orange"
+    assert all(len(values) <= 2 for values in found.values())
+    assert ("place", "id") not in found
+    assert nearest(index, (), 2) == []

@@ -18,6 +18,8 @@ Near spellings may be a little less sure: a swap in a short word costs much, and
 COLUMNS: Final = 3
 """Columns told of one keyword, those with the surest match first."""
 _SEARCHED: Final = 8
+_COMPARED: Final = 40
+"""Values found for one keyword of which each column gets its nearest."""
 _LINE_CHARS: Final = 160
 _PARTLY: Final = ("words", "meaning")
 """Reasons that may rest on a part of what was searched for."""
@@ -50,6 +52,22 @@ def meant(index: ValueIndex, keywords: Sequence[str], most: int) -> list[Meant]:
         if any(match.how not in _PARTLY for match in columns.values()):
             covered.append(keyword.casefold())
     return sorted(found.values(), key=lambda one: -one.match.score)[:most]
+
+
+def nearest(index: ValueIndex, keywords: Sequence[str], most: int) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Table, column, and at most ``most`` of its values, those most like any of the keywords first.
+
+    Columns of which no value is like any keyword are not among them.
+    """
+    scores: dict[tuple[str, str], dict[str, float]] = {}
+    for matches in index.search_many(keywords, _COMPARED):
+        for match in matches:
+            known = scores.setdefault((match.table, match.column), {})
+            known[match.value] = max(match.score, known.get(match.value, 0.0))
+    return [
+        (table, column, tuple(sorted(known, key=lambda value: -known[value])[:most]))
+        for (table, column), known in scores.items()
+    ]
 
 
 def hints(found: Sequence[Meant]) -> list[str]:

@@ -1,0 +1,121 @@
+"""Which tables linkers keep, against those that gold needs: retrieval, a greedy reply, several replies put together.
+
+    python benchmarks/linker.py --data ../shared/spider --split train --limit 40 --seed 3 --out runs/linker.jsonl
+    python benchmarks/linker.py --data ../shared/spider --split train --limit 400 --seed 3 --no-model
+
+Needed are the tables that the gold query names (``schema.used``). The file has a line a question: what each reply
+named, and what retrieval scores; the same command goes on where it stopped, and the figures are of all that is in it.
+Then a line for each linker: questions that keep every needed table, needed tables kept, tables kept by needed ones,
+and the mean of that ratio over questions. All are closed along foreign keys, as ``link`` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from sqljury import Question, connect, recipes
+from sqljury.link import ask, keep, retrieved
+from sqljury.llm.base import derive_seed
+from sqljury.llm.open import open_model
+from sqljury.prepare import Preparation
+from sqljury.schema.part import LinkPart
+from sqljury.schema.retrieve import Indexes
+from sqljury.schema.used import used
+from sqljury.types import Limits, Task
+from sqljury.work import Work
+
+SHARES = (0.9, 0.8, 0.7, 0.65, 0.6, 0.5)
+Found = dict[str, list[tuple[int, int, int]]]
+"""By linker, for each question the tables that are needed, those of them that it keeps, and all that it keeps."""
+
+
+def main() -> None:
+    """Ask what has not been asked, then print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--data", type=Path, required=True, help="Spider's folder")
+    parser.add_argument("--split", default="train")
+    parser.add_argument("--limit", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--samples", type=int, default=3, help="replies put together; 0 for the greedy one alone")
+    parser.add_argument("--temperature", type=float, default=0.5)
+    parser.add_argument("--out", type=Path, help="a line a question; needed with a model")
+    parser.add_argument("--model", help="the linker's model; the embedded one by default")
+    parser.add_argument("--no-model", action="store_true", help="retrieval alone")
+    options = parser.parse_args()
+    listed = json.loads((options.data / f"{options.split}.json").read_text())
+    drawn = random.Random(options.seed).sample(range(len(listed)), min(options.limit, len(listed)))
+    known = _known(options.out)
+    model = None if options.no_model else open_model(options.model)
+    if model is not None and options.out is None:
+        parser.error("name the file of the replies with --out, or ask no model with --no-model")
+    found: Found = {}
+    indexes, prepared = Indexes(), Preparation(recipes.load("default").schema)
+    for number in sorted(drawn, key=lambda one: (listed[one]["db_id"], one)):
+        entry = listed[number]
+        path = options.data / "database" / entry["db_id"] / f"{entry['db_id']}.sqlite"
+        with connect(path) as db:
+            task = prepared.task(Question(entry["question"]), db)
+            if model is not None and number not in known:
+                work = Work(db, model, Limits(), derive_seed(options.seed, number))
+                known[number] = {"number": number, **_replies(task, work, options.samples, options.temperature)}
+                with options.out.open("a") as file:
+                    file.write(json.dumps(known[number]) + "\n")
+                print(entry["db_id"], known[number], flush=True)
+        needed = {table.name for table in used(task.schema, [entry["query"]]).tables}
+        if needed:
+            _count(found, task, needed, known.get(number, {}), indexes)
+    report(found)
+
+
+def _known(file: Path | None) -> dict[int, dict[str, Any]]:
+    lines = file.read_text().splitlines() if file is not None and file.is_file() else []
+    return {line["number"]: line for line in map(json.loads, lines)}
+
+
+def _replies(task: Task, work: Work, samples: int, temperature: float) -> dict[str, Any]:
+    """The places of the tables that the model names, greedily and in any of several replies; seconds of each call."""
+    if len(task.schema.tables) == 1:
+        return {"greedy": [0], "union": [0], "seconds": []}
+    parts = {"greedy": LinkPart("model", samples=1, temperature=0.0)}
+    parts |= {"union": LinkPart("model", samples=samples, temperature=temperature)} if samples else {}
+    replies = {kind: ask(task, part, work) for kind, part in parts.items()}
+    seconds = [round(cost.seconds, 1) for _, cost in replies.values()]
+    return {**{kind: sorted(places) for kind, (places, _) in replies.items()}, "seconds": seconds}
+
+
+def _count(found: Found, task: Task, needed: set[str], line: Mapping[str, Sequence[int]], indexes: Indexes) -> None:
+    """Add a question to the figures of every linker."""
+    scores = indexes.of(task.schema).scores(task.question.text).tables
+    for name, picked in _linkers(scores, line):
+        kept = {table.name for table in keep(task.schema, picked, scores, indexes).tables}
+        found.setdefault(name, []).append((len(needed), len(needed & kept), len(kept)))
+
+
+def _linkers(scores: list[float], line: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, set[int]]]:
+    yield "all tables", set(range(len(scores)))
+    for share in SHARES:
+        yield f"retrieval, share {share:g}", retrieved(scores, share)
+    for kind in sorted(line.keys() & {"greedy", "union"}):
+        yield kind, set(line[kind])
+        for share in (1.0, *SHARES[:-1]):
+            yield f"{kind} and retrieval, share {share:g}", set(line[kind]) | retrieved(scores, share)
+
+
+def report(found: Found) -> None:
+    """A line for each linker; those with a model have the questions that it was asked."""
+    print(f"{'linker':34} questions  complete, %  recall, %  kept by needed  mean of that")
+    for name, rows in found.items():
+        needed, there, kept = (sum(row[at] for row in rows) for at in range(3))
+        whole = 100 * mean(row[0] == row[1] for row in rows)
+        ratio = mean(row[2] / row[0] for row in rows)
+        print(f"{name:34} {len(rows):9} {whole:12.1f} {100 * there / needed:10.1f} {kept / needed:15.2f} {ratio:13.2f}")
+
+
+if __name__ == "__main__":
+    main()

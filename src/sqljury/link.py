@@ -1,0 +1,102 @@
+"""Schema linking: which tables a question needs (MSc-SQL, section 3.1).
+
+Recall comes first: a table too many costs the model that writes a few tokens, one that is missing costs the answer. So
+the replies' tables are put together, retrieval adds its best, and whatever was picked is joined up along foreign keys.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from sqljury import prompts
+from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.schema.part import LinkPart
+from sqljury.schema.render import render
+from sqljury.schema.retrieve import Indexes
+from sqljury.schema.subset import only_tables
+from sqljury.types import Cost, Question, Schema, Task
+from sqljury.work import Work
+
+SCHEMA_CHARS: Final = 36_000
+"""What the list of tables may take of the prompt."""
+
+_TOKENS, _TOKENS_A_TABLE, _MOST_TOKENS = 16, 16, 512
+
+
+def link(task: Task, part: LinkPart, work: Work, indexes: Indexes) -> tuple[Schema, Cost]:
+    """The part of the task's schema that its question needs, whole tables in their order, and what asking cost.
+
+    ``work.model`` is the linker's. A schema of one table, one of at most ``part.whole``, and one of which no reply
+    names a table are returned as they are. ``indexes`` keeps what was made for the schema before. Raises what the
+    model raises.
+    """
+    if not part.kind or len(task.schema.tables) <= max(part.whole, 1):
+        return task.schema, Cost()
+    scores = indexes.of(task.schema).scores(_text(task.question)).tables
+    picked, cost = retrieved(scores, part.share), Cost()
+    if part.kind == "model":
+        named, cost = ask(task, part, work)
+        if not named:
+            return task.schema, cost
+        picked |= named
+    return keep(task.schema, picked, scores, indexes), cost
+
+
+def retrieved(scores: list[float], share: float) -> set[int]:
+    """The places of the tables that score at least ``share`` of the best; all where none has a score."""
+    best = max(scores, default=0.0)
+    return {place for place, score in enumerate(scores) if score >= share * best}
+
+
+def keep(schema: Schema, picked: Collection[int], scores: list[float], indexes: Indexes) -> Schema:
+    """These tables of the schema, by place, and those that join them."""
+    closed = indexes.of(schema).joins.closed(picked, scores)
+    return only_tables(schema, {schema.tables[place].name for place in closed})
+
+
+def ask(task: Task, part: LinkPart, work: Work) -> tuple[set[int], Cost]:
+    """The places of the tables that any of the model's replies names, and what the call cost."""
+    sampling = Sampling(
+        temperature=part.temperature,
+        max_tokens=min(_TOKENS + _TOKENS_A_TABLE * len(task.schema.tables), _MOST_TOKENS),
+        seed=derive_seed(work.seed, "link"),
+        json_schema=reply_schema(task.schema),
+    )
+    reply = work.model.complete(conversation(task), sampling, part.samples, cancel=work.cancel)
+    return set().union(*(read(one.text, task.schema) for one in reply.completions)), reply.cost
+
+
+def conversation(task: Task) -> list[Message]:
+    """What the model is asked: the tables first, the same for every question on a database, then the question."""
+    schema = render(task.schema, form="compact", max_chars=SCHEMA_CHARS).strip()
+    asked = prompts.render("link/question", question=_text(task.question))
+    if task.notes:
+        asked = prompts.render("direct/notes", question=asked, notes="\n".join(f"- {note}" for note in task.notes))
+    return [Message("system", prompts.render("link/system", schema=schema)), Message("user", asked)]
+
+
+def reply_schema(schema: Schema) -> Mapping[str, Any]:
+    """JSON Schema of a reply: an object with the list ``tables``, of names that the schema has."""
+    names = [table.name for table in schema.tables]
+    listed = {"type": "array", "items": {"type": "string", "enum": names}, "minItems": 1, "maxItems": len(names)}
+    return {"type": "object", "properties": {"tables": listed}, "required": ["tables"], "additionalProperties": False}
+
+
+def written(names: Collection[str]) -> str:
+    """The reply that names these tables: what a linker is trained to write."""
+    return json.dumps({"tables": list(names)}, ensure_ascii=False)
+
+
+def read(reply: str, schema: Schema) -> set[int]:
+    """The places of the tables that stand in quotes in a reply, one that was cut off included."""
+    return {
+        place
+        for place, table in enumerate(schema.tables)
+        if any(json.dumps(table.name, ensure_ascii=escaped) in reply for escaped in (True, False))
+    }
+
+
+def _text(question: Question) -> str:
+    return "\n".join(filter(None, (question.text, question.evidence)))

@@ -1,0 +1,205 @@
+"""The critic: all different answers, with what they return, in one prompt, and its probability for each.
+
+MSc-SQL, section 4.1; read once, it is also the ranker agent of CHASE-SQL, Table 7. Judges prefer a place, the more so
+the more there are to choose from, so every set of queries is shown in several orders and the probabilities averaged.
+Where a prompt cannot hold all queries, some are judged at a time (section 4.2): in a window that slides from the
+smallest groups to the largest, or two by two in a bracket. All pairs are the selector ``tournament``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final, NamedTuple
+
+from sqljury import prompts
+from sqljury.llm.base import Message, derive_seed
+from sqljury.schema.render import render
+from sqljury.schema.text import tokens
+from sqljury.schema.used import used
+from sqljury.select.base import Selector, groups
+from sqljury.select.judge import LETTERS, ask, shown, spokesman
+from sqljury.types import Candidate, Choice, Comparison, Cost, Task
+from sqljury.work import Work
+
+ORDERS: Final = 4
+"""Calls for one set of queries at most; up to so many queries, each stands at every place once."""
+TOKENS: Final = 3_000
+"""About what the queries with their results may take of a prompt."""
+FAILED: Final = 2
+"""Queries that failed, shown with their errors beside those that ran: what went wrong in one may tell of another."""
+
+_DIGITS: Final = 9  # probabilities that differ less are even, whatever order they were added in
+
+
+class Round(NamedTuple):
+    """What one set of groups came to: the mean probability of each, the comparison of every two, and the cost."""
+
+    chances: Mapping[int, float]
+    comparisons: tuple[Comparison, ...]
+    cost: Cost
+
+    @property
+    def winner(self) -> int:
+        """The likeliest group; of even ones the larger."""
+        return max(self.chances, key=lambda group: (self.chances[group], -group))
+
+
+@dataclass(frozen=True)
+class Jury:
+    """Judges sets of groups; ``speakers`` are their queries, ``failed`` queries that none of them can lose to."""
+
+    task: Task
+    work: Work
+    speakers: Mapping[int, Candidate]
+    failed: tuple[Candidate, ...] = ()
+
+    def fitting(self, ranked: Sequence[int]) -> int:
+        """How many of these groups one prompt can hold, taken from the first; two at least."""
+        return max(2, _fitting([self.speakers[group] for group in ranked]))
+
+    def judge(self, ranked: Sequence[int]) -> Round:
+        """All of these groups in one prompt, in each of several orders."""
+        shown_with: list[Candidate] = [self.speakers[group] for group in ranked]
+        if len(ranked) == len(self.speakers):
+            shown_with = [*shown_with, *self.failed]
+            shown_with = shown_with[: max(len(ranked), _fitting(shown_with))]
+        asked = [(order, *self._ask(order, shown_with)) for order in orders(len(shown_with))]
+        chances = {
+            group: round(sum(found[at] for _, found, _ in asked) / len(asked), _DIGITS)
+            for at, group in enumerate(ranked)
+        }
+        compared = [
+            _compared((ranked[first], ranked[second]), first, second, [(order, found) for order, found, _ in asked])
+            for first, second in combinations(range(len(ranked)), 2)
+        ]
+        return Round(chances, tuple(compared), sum((spent for *_, spent in asked), Cost()))
+
+    def _ask(self, order: Sequence[int], queries: Sequence[Candidate]) -> tuple[dict[int, float], Cost]:
+        """The probability of each query by its place in ``queries``, when they are shown in this order."""
+        conversation = _conversation([queries[at] for at in order], self.task)
+        letters = LETTERS[: len(order)]
+        seed = derive_seed(self.work.seed, "critic", conversation[-1].content)
+        chances, cost = ask(conversation, letters, self.work, seed)
+        return dict(zip(order, chances, strict=True)), cost
+
+
+Way = Callable[[Sequence[int], Jury], list[list[Round]]]
+"""From groups, the largest first, to the stages in which they were judged; the last has one round."""
+
+
+def critic(most: int = 0) -> Selector:
+    """The selector: all in one prompt, or in a sliding window; only the ``most`` largest groups take part, all for 0.
+
+    A group's score is its mean probability in the last window that it was in, and the number of windows before that
+    one. Failed queries are shown where there is one prompt and room in it. One group alone costs no call.
+    """
+    return _selector("critic", windows, most)
+
+
+def bracket(most: int = 0) -> Selector:
+    """The selector ``critic`` with two groups a prompt, the winners against each other until one is left."""
+    return _selector("critic-bracket", pairs, most)
+
+
+def _selector(name: str, way: Way, most: int) -> Selector:
+    def select(candidates: Sequence[Candidate], task: Task, work: Work) -> Choice:
+        taking_part = groups(candidates)[: most or None]
+        if not taking_part:
+            return Choice(None, name)
+        best = {group: spokesman(candidates, group) for group in taking_part}
+        speakers = {group: candidates[place] for group, place in best.items()}
+        stages = way(taking_part, Jury(task, work, speakers, _failed(candidates)))
+        scores = dict.fromkeys(taking_part, 1.0)
+        for number, stage in enumerate(stages):
+            scores |= {group: number + chance for one in stage for group, chance in one.chances.items()}
+        winner = stages[-1][0].winner if stages else taking_part[0]
+        rounds = [one for stage in stages for one in stage]
+        compared = tuple(comparison for one in rounds for comparison in one.comparisons)
+        cost = sum((one.cost for one in rounds), Cost())
+        return Choice(best[winner], name, tuple(scores[group] for group in taking_part), compared, cost)
+
+    return select
+
+
+def windows(ranked: Sequence[int], jury: Jury) -> list[list[Round]]:
+    """As many groups at a time as fit, the smallest first; the winner meets the next ones."""
+    waiting, stages = list(ranked), list[list[Round]]()
+    while len(waiting) > 1:
+        size = jury.fitting(waiting[::-1])
+        found = jury.judge(waiting[-size:])
+        waiting[-size:] = [found.winner]
+        stages.append([found])
+    return stages
+
+
+def pairs(ranked: Sequence[int], jury: Jury) -> list[list[Round]]:
+    """The largest group against the smallest, and so on; where one is left over, the largest waits."""
+    standing, stages = list(ranked), list[list[Round]]()
+    while len(standing) > 1:
+        waits = standing[: len(standing) % 2]
+        fight = standing[len(waits) :]
+        stages.append([jury.judge((fight[at], fight[-1 - at])) for at in range(len(fight) // 2)])
+        standing = sorted([*waits, *(one.winner for one in stages[-1])])
+    return stages
+
+
+def orders(count: int) -> list[list[int]]:
+    """Orders of ``count`` queries in which every two stand either way round: all cyclic shifts, ``ORDERS`` at most.
+
+    Where there are more queries, shifts that are spread evenly, each with its mirror image.
+    """
+    shifts = range(count) if count <= ORDERS else [count * number // (ORDERS // 2) for number in range(ORDERS // 2)]
+    turned = [[(shift + at) % count for at in range(count)] for shift in shifts]
+    return turned if count <= ORDERS else [order for one in turned for order in (one, one[::-1])]
+
+
+def _compared(
+    numbers: tuple[int, int], first: int, second: int, asked: Sequence[tuple[list[int], Mapping[int, float]]]
+) -> Comparison:
+    """Two of the queries against each other, by what the first has of their probability: either way round.
+
+    Of several orders with the same one of them ahead the probabilities are added up first, so that one in which both
+    have next to none says next to nothing.
+    """
+    own, both = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
+    for order, chances in asked:
+        ahead = order.index(first) < order.index(second)
+        own[ahead] += chances[first]
+        both[ahead] += chances[first] + chances[second]
+    forwards, backwards = (own[ahead] / both[ahead] if both[ahead] else 0.5 for ahead in (True, False))
+    return Comparison(*numbers, forwards, backwards)
+
+
+def _failed(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Some of the queries that failed, the likeliest first, each once."""
+    failed = {one.sql: one for one in candidates if one.group is None and one.sql}
+    ranked = sorted(failed.values(), key=lambda one: -(one.logprob if one.logprob is not None else float("inf")))
+    return tuple(ranked[:FAILED])
+
+
+def _fitting(candidates: Sequence[Candidate]) -> int:
+    """How many of them, from the first, stay within ``TOKENS`` together and have a letter each."""
+    taken = 0
+    for at, candidate in enumerate(candidates[: len(LETTERS)]):
+        taken += tokens(_entry("A", candidate))
+        if taken > TOKENS:
+            return at
+    return min(len(candidates), len(LETTERS))
+
+
+def _entry(letter: str, candidate: Candidate) -> str:
+    return prompts.render("select/critic_query", letter=letter, sql=candidate.sql, result=shown(candidate.result))
+
+
+def _conversation(candidates: Sequence[Candidate], task: Task) -> list[Message]:
+    text = prompts.render(
+        "select/critic",
+        schema=render(used(task.schema, [one.sql for one in candidates])).strip(),
+        question=" ".join(filter(None, (task.question.text, task.question.evidence))),
+        queries="\n\n".join(_entry(letter, one) for letter, one in zip(LETTERS, candidates, strict=False)),
+    )
+    last = LETTERS[len(candidates) - 1]
+    system = prompts.render("select/critic_system", dialect=task.dialect_name, last=last)
+    return [Message("system", system), Message("user", text)]
