@@ -67,7 +67,9 @@ def test_tables_of_all_replies_are_kept_with_those_that_join_them(db: Database) 
 def test_retrieval_adds_what_no_reply_names(db: Database) -> None:
     model = FakeModel(written(["author"]))
     assert "weather" in linked(db, "How much rain does the weather bring?", MODEL, model)
-    assert linked(db, "How much rain does the weather bring?", LinkPart("retrieval", share=1.0), FakeModel([])) == ["weather"]
+    assert linked(db, "How much rain does the weather bring?", LinkPart("retrieval", share=1.0), FakeModel([])) == [
+        "weather"
+    ]
 
 
 def test_a_smaller_share_keeps_more(db: Database) -> None:

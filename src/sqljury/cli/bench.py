@@ -13,6 +13,7 @@ from sqljury.cli import terminal
 from sqljury.cli.analyze import Analysis, AnalyzeOption, JsonFile, Parts, Processes, StopShares
 from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
+    AdapterOption,
     BudgetSeconds,
     BudgetTokens,
     CacheOption,
@@ -21,6 +22,7 @@ from sqljury.cli.options import (
     QuestionsOption,
     RecipeOption,
     SplitOption,
+    adapted,
     allowance,
     pool_of,
 )
@@ -42,6 +44,7 @@ def spider(
     seed: Annotated[int, typer.Option(help="Draws the questions and seeds every random choice.")] = 0,
     recipe: RecipeOption = "default",
     model: ModelOption = None,
+    adapter: AdapterOption = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 30.0,
     cache: CacheOption = False,
     shots: ExamplesOption = None,
@@ -69,11 +72,13 @@ def spider(
     chosen, limits = recipes.load(recipe), Limits(seconds=timeout)
     allowed, pool = allowance(budget_seconds, budget_tokens), pool_of(shots)
     wanted = {"dataset": name, "seed": seed, **run.conditions(chosen, limits, allowed, pool)}
-    if analyze and model is None and run.is_finished(examples, out, wanted):  # then no model is needed
+    if (
+        analyze and model is None and adapter is None and run.is_finished(examples, out, wanted)
+    ):  # then no model is needed
         print_analyses(out, data, analyze, stop_share, part, json_file, processes)
         return
-    opened = partial(open_model, cache=cache)
-    pipeline = Pipeline.from_recipe(recipe, opened(model), limits, opened)
+    opened = partial(open_model, base=adapted(model, adapter), cache=cache)
+    pipeline = Pipeline.from_recipe(recipe, opened(), limits, opened)
     pipeline = replace(pipeline, allowance=allowed, pool=pool)
 
     def say(done: int, record: Record | None) -> None:
@@ -101,6 +106,7 @@ def select(
     first: Annotated[int, typer.Option(min=0, help="Among the first so many candidates; 0 for all.")] = 0,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
+    adapter: AdapterOption = None,
     cache: CacheOption = False,
 ) -> None:
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
@@ -119,7 +125,8 @@ def select(
 
     with interruptible() as cancel:
         part = SelectPart(selector, groups)
-        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, first=first)
+        judge = open_model(adapted(model, adapter), cache=cache)
+        file = choices.select(run_dir, where, judge, part, say, cancel, first=first)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 

@@ -28,9 +28,7 @@ SHOWN: Final = {
 Log = Sequence[Mapping[str, Any]]
 
 
-def write(
-    out: Path, settings: Mapping[str, Any], counts: Mapping[str, int], device: str, log: Log
-) -> None:
+def write(out: Path, settings: Mapping[str, Any], counts: Mapping[str, int], device: str, log: Log) -> None:
     """Write ``card.json``, ``card.md`` and ``curves.svg`` into ``out``; the JSON last, for it says that all is done."""
     facts = {
         "settings": dict(settings),

@@ -1,7 +1,7 @@
 """A training set: a JSONL file, one object a line, with messages, the answer to learn, and what is known of it.
 
-    {"messages": [{"role": "system", "content": "..."}, {"role": "user", "content": "..."}],
-     "answer": "SELECT 1", "meta": {"db_id": "concert_singer"}}
+{"messages": [{"role": "system", "content": "..."}, {"role": "user", "content": "..."}],
+ "answer": "SELECT 1", "meta": {"db_id": "concert_singer"}}
 """
 
 from __future__ import annotations

@@ -56,8 +56,8 @@ def _read(run: Path) -> tuple[dict[str, Any], dict[str, Matrix], dict[str, Any]]
     folder = run / lora.ADAPTER
     if not (run / card.JSON).is_file():
         raise DatasetError(f"{run} holds no finished training; finish it with the command that began it")
+    settings = lora.asked(run)
     try:
-        settings = json.loads((run / lora.SETTINGS).read_bytes())
         config = json.loads((folder / "adapter_config.json").read_bytes())
         tensors = load_file(folder / "adapter_model.safetensors")
     except (OSError, ValueError, SafetensorError) as error:

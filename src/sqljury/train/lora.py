@@ -130,6 +130,17 @@ def _train(known: Sequence[Example], out: Path, settings: Settings, facts: dict[
     return out / ADAPTER
 
 
+def asked(run: Path) -> dict[str, Any]:
+    """What a training was asked for, with the hashes of data and base; raises ``DatasetError``."""
+    try:
+        settings = json.loads((run / SETTINGS).read_bytes())
+    except (OSError, ValueError):
+        settings = None
+    if not isinstance(settings, dict) or not {"part", "base", "data", "base_sha256", "data_sha256"} <= set(settings):
+        raise DatasetError(f"{run} holds no training (no readable {SETTINGS}); give a folder of `sqljury train`")
+    return settings
+
+
 def last_checkpoint(folder: Path) -> Path | None:
     """The newest whole checkpoint; the trainer's state is written last, so one without it was cut off."""
     found: list[tuple[int, Path]] = []
@@ -149,12 +160,7 @@ def _claim(out: Path, facts: dict[str, Any]) -> None:
             raise DatasetError(f"{out} holds something else; give another folder with --out")
         file.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
         return
-    try:
-        before = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        before = None
-    if not isinstance(before, dict):
-        raise DatasetError(f"{file} cannot be read; give another folder with --out")
+    before = asked(out)
     changed = sorted(key for key in {*before, *facts} - {"data"} if before.get(key) != facts.get(key))
     if changed:
         raise DatasetError(
