@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.db.base import Database
 from sqljury.errors import RecipeError
-from sqljury.link import link, read, reply_schema, written
+from sqljury.link import ask, link, read, reply_schema, written
 from sqljury.llm.base import Message
+from sqljury.llm.local import LocalModel
 from sqljury.prepare import Preparation
 from sqljury.recipes import FixPart, GeneratePart, Recipe
 from sqljury.schema.introspect import introspect
@@ -107,6 +108,14 @@ def test_what_is_written_can_be_read(db: Database) -> None:
     assert len(read(both, schema)) == 2
     assert len(read(both[: both.index("odd")], schema)) == 1  # cut off
     json.dumps(reply_schema(schema))
+
+
+@pytest.mark.weights
+def test_a_real_model_is_held_to_names_of_any_kind(db: Database, small_model: LocalModel) -> None:
+    work = Work(db, small_model, Limits(), 7)
+    named, cost = ask(task(db, "Which price is odd?"), LinkPart("model", samples=2, temperature=2.0), work)
+    assert named
+    assert cost.calls == 1
 
 
 def test_names_that_are_escaped_are_read() -> None:

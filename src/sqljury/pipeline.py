@@ -73,7 +73,8 @@ class Pipeline:
     ``limits`` hold for each query it runs, ``allowance`` for a whole question; ``pool`` holds examples for generators
     that show some, instead of those that come with the package. ``judge`` chooses among the answers where the recipe
     names one (``select.judge``), ``linker`` picks tables where it names one (``link.model``), and ``writers`` holds by
-    their names the models of generators that name one (``generate.model``); ``model`` does where none is named. Equal questions, databases, seeds and models give equal answers.
+    their names the models of generators that name one (``generate.model``); ``model`` does where it names none. Equal
+    questions, databases, seeds and models give equal answers.
     """
 
     recipe: Recipe

@@ -38,11 +38,12 @@ STATE = ".state"
 class LocalModel:
     """A model of the catalogue, or any GGUF file, behind the ``LanguageModel`` protocol.
 
-    ``adapter`` is what ``adapters.find`` takes; an unknown one raises ``WeightsError`` here. Models of one file and
-    equal options share its weights, whatever their adapters. ``slots`` samples are written side by side; more than that in one call take turns. ``context`` is in tokens and
-    shared by all slots. ``threads`` defaults to the machine's cores. The weights are loaded on first use. Calls
-    from several threads take turns, and so do calls to models that share weights. Missing or damaged weights raise ``WeightsError`` then. ``states`` is the folder
-    to keep read schemas in; where that is not possible they last as long as the model, with a warning.
+    ``slots`` samples are written side by side; more than that in one call take turns. ``context`` is in tokens and
+    shared by all slots. ``threads`` defaults to the machine's cores. The weights are loaded on first use; missing or
+    damaged ones raise ``WeightsError`` then. ``states`` is the folder to keep read schemas in; where that is not
+    possible they last as long as the model, with a warning. ``adapter`` is what ``adapters.find`` takes; an unknown
+    one raises ``WeightsError`` here. Models of one file and equal options share its weights, whatever their adapters,
+    and calls to them, from any thread, take turns.
     """
 
     def __init__(

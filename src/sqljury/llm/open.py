@@ -23,9 +23,9 @@ def open_model(
     """The model of that name: one of the catalogue, a ``.gguf`` file, or a service such as ``openai:NAME``.
 
     Local ones take an adapter, as ``MODEL+ADAPTER``. Without a name, ``base``; without that too, ``SQLJURY_MODEL`` or
-    the embedded default. ``+ADAPTER`` is that model with this adapter in place of its own, if any. ``cache`` keeps replies between runs; ``ledger``
-    counts calls, tokens and dollars at ``price`` and holds them to its budget; several models may share one. Raises
-    ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
+    the embedded default. ``+ADAPTER`` is that model with this adapter in place of its own, if any. ``cache`` keeps
+    replies between runs; ``ledger`` counts calls, tokens and dollars at ``price`` and holds them to its budget; several
+    models may share one. Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
     """
     model = _bare(_spec(name, base))
     if ledger is not None or price is not None:

@@ -57,25 +57,31 @@ def compare(
     ``longest`` tokens. Raises ``WeightsError`` as ``gguf_base.load``.
     """
     settings = lora.asked(run)
+    theirs = _served(served or settings["base"], adapter, examples, longest)
     base = gguf_base.load(settings["base"])
     model = _adapted(base.model, run / lora.ADAPTER) if adapter else base.model
     model.eval()
     differences: list[float] = []
     equal = learnt = unread = 0
-    llama = LocalModel(served or settings["base"], slots=1, context=8192, adapter=str(adapter or ""))
+    for example, reply in zip(examples, theirs, strict=True):
+        prompt = tokens(base.tokenizer, prompt_text(base.tokenizer, example.messages))
+        ours = _written(model, base.tokenizer, prompt, longest)
+        equal += ours.strip() == reply.text.strip()
+        learnt += reply.text.strip() == example.answer.strip()
+        found = _differences(model, base.tokenizer, prompt, reply)
+        unread += found is None
+        differences += found or []
+    return _agreement(len(examples), equal, learnt, unread, sorted(differences))
+
+
+def _served(name: str, adapter: Path | None, examples: Sequence[Example], longest: int) -> list[Completion]:
+    """The greedy answers of llama.cpp; its weights are freed before the others are loaded."""
+    llama = LocalModel(name, slots=1, context=8192, adapter=str(adapter or ""))
+    sampling = Sampling(max_tokens=longest, top_logprobs=1)
     try:
-        for example in examples:
-            theirs = llama.complete(example.messages, Sampling(max_tokens=longest, top_logprobs=1)).completions[0]
-            prompt = tokens(base.tokenizer, prompt_text(base.tokenizer, example.messages))
-            ours = _written(model, base.tokenizer, prompt, longest)
-            equal += ours.strip() == theirs.text.strip()
-            learnt += theirs.text.strip() == example.answer.strip()
-            found = _differences(model, base.tokenizer, prompt, theirs)
-            unread += found is None
-            differences += found or []
+        return [llama.complete(example.messages, sampling).completions[0] for example in examples]
     finally:
         llama.close()
-    return _agreement(len(examples), equal, learnt, unread, sorted(differences))
 
 
 def _agreement(prompts: int, equal: int, learnt: int, unread: int, differences: Sequence[float]) -> Agreement:

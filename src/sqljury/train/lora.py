@@ -21,9 +21,10 @@ from sqljury.train.encode import Encoded, encode
 from sqljury.train.examples import Example
 
 if TYPE_CHECKING:
-    from datasets import Dataset
     from transformers import TrainerCallback
     from trl import SFTConfig, SFTTrainer
+
+    from datasets import Dataset
 
 ADAPTER: Final = "adapter"
 CHECKPOINTS: Final = "checkpoints"
@@ -269,8 +270,8 @@ def _told(log: Path, say: Say) -> TrainerCallback:
     """Keeps the figures in a file as they come, and says them."""
     from transformers import TrainerCallback
 
-    class Told(TrainerCallback):
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+    class Told(TrainerCallback):  # type: ignore[misc]  # of a library that need not be installed
+        def on_log(self, _: Any, state: Any, __: Any, logs: Any = None, **___: Any) -> None:
             log.write_text("".join(json.dumps(line) + "\n" for line in state.log_history), encoding="utf-8")
             shown = {key: value for key, value in (logs or {}).items() if key in card.SHOWN}
             if shown:
