@@ -3,8 +3,8 @@
     python benchmarks/train_small.py ../shared/spider --out runs/train_small
 
 Takes 32 questions of Spider's training split, each on a database of its own, trains SmolLM2-135M on them until it
-knows the queries, writes the adapter in three precisions, and asks llama.cpp. Each figure goes to ``result.jsonl`` in --out as
-soon as it is known. The training goes on where it was stopped.
+knows the queries, writes the adapter in three precisions, and asks llama.cpp. Each figure goes to ``result.jsonl``
+in --out as soon as it is known. The training goes on where it was stopped.
 """
 
 from __future__ import annotations
