@@ -20,7 +20,7 @@ from statistics import mean
 from typing import Any
 
 from sqljury import Question, connect, recipes
-from sqljury.link import ask, keep, retrieved
+from sqljury.link import ask, keep, retrieved, scored
 from sqljury.llm.base import derive_seed
 from sqljury.llm.open import open_model
 from sqljury.prepare import Preparation
@@ -91,7 +91,7 @@ def _replies(task: Task, work: Work, samples: int, temperature: float) -> dict[s
 
 def _count(found: Found, task: Task, needed: set[str], line: Mapping[str, Sequence[int]], indexes: Indexes) -> None:
     """Add a question to the figures of every linker."""
-    scores = indexes.of(task.schema).scores(task.question.text).tables
+    scores = scored(task, indexes)
     for name, picked in _linkers(scores, line):
         kept = {table.name for table in keep(task.schema, picked, scores, indexes).tables}
         found.setdefault(name, []).append((len(needed), len(needed & kept), len(kept)))

@@ -73,6 +73,14 @@ def test_retrieval_adds_what_no_reply_names(db: Database) -> None:
     ]
 
 
+def test_tables_that_hold_what_the_question_names_score_more(db: Database) -> None:
+    for question, table in (("Where is Ann?", "author"), ("Where is Sea?", "book")):
+        asked = Preparation(SchemaPart(values=6)).task(Question(question), db)
+        assert [hit[:2] for hit in asked.hits] == [(table, "name" if table == "author" else "title")]
+        schema, _ = link(asked, LinkPart("retrieval", share=1.0), Work(db, FakeModel([]), Limits(), 7), Indexes())
+        assert [one.name for one in schema.tables] == [table]
+
+
 def test_a_smaller_share_keeps_more(db: Database) -> None:
     question = "Which author wrote the book about rain?"
     kept = [set(linked(db, question, LinkPart("retrieval", share=share), FakeModel([]))) for share in (1, 0.5, 0)]

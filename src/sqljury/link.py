@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sqljury import prompts
 from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.schema.index import Hit
 from sqljury.schema.part import LinkPart
 from sqljury.schema.render import render
 from sqljury.schema.retrieve import Indexes
@@ -34,7 +35,7 @@ def link(task: Task, part: LinkPart, work: Work, indexes: Indexes) -> tuple[Sche
     """
     if not part.kind or len(task.schema.tables) <= max(part.whole, 1):
         return task.schema, Cost()
-    scores = indexes.of(task.schema).scores(_text(task.question)).tables
+    scores = scored(task, indexes)
     picked, cost = retrieved(scores, part.share), Cost()
     if part.kind == "model":
         named, cost = ask(task, part, work)
@@ -42,6 +43,11 @@ def link(task: Task, part: LinkPart, work: Work, indexes: Indexes) -> tuple[Sche
             return task.schema, cost
         picked |= named
     return keep(task.schema, picked, scores, indexes), cost
+
+
+def scored(task: Task, indexes: Indexes) -> list[float]:
+    """How much each table has to do with the question: by words, meaning, neighbours and values that it holds."""
+    return indexes.of(task.schema).scores(_text(task.question), map(Hit._make, task.hits)).tables
 
 
 def retrieved(scores: list[float], share: float) -> set[int]:

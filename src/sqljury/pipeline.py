@@ -37,14 +37,14 @@ from sqljury.llm.base import LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import open_model
 from sqljury.prepare import Preparation
 from sqljury.questions import check_question
-from sqljury.recipes import GeneratePart, Recipe
+from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.replies import is_write
 from sqljury.schema.access import Access
 from sqljury.schema.describe import NO_NOTES, Notes, load
 from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
-from sqljury.select import SELECTORS
+from sqljury.select import SELECTORS, selector
 from sqljury.select.consistency import agreed, decided, group
 from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Schema, Task
 from sqljury.work import Work
@@ -94,6 +94,7 @@ class Pipeline:
                 raise RecipeError(f"recipe {self.recipe.name}: unknown generator {part.generator!r}")
         if self.recipe.select.selector not in SELECTORS:
             raise RecipeError(f"recipe {self.recipe.name}: unknown selector {self.recipe.select.selector!r}")
+        selector(self.recipe.select)  # what it reads is read before a question is asked
         for role, name, given in (
             ("judge", self.recipe.select.judge, self.judge),
             ("linker", self.recipe.link.model, self.linker),
@@ -318,9 +319,9 @@ class Pipeline:
 
     def _select(self, grouped: tuple[Candidate, ...], task: Task, work: Work, clock: Clock) -> Choice:
         """By votes alone once the allowance is spent."""
-        name = "consistency" if clock.over() else self.recipe.select.selector
+        part = SelectPart() if clock.over() else self.recipe.select
         judging = replace(work, model=self.judge or self.model)
-        choice = SELECTORS[name](self.recipe.select.groups)(grouped, task, judging)
+        choice = selector(part)(grouped, task, judging)
         clock.spend("select", choice.cost)
         return choice
 

@@ -67,11 +67,11 @@ class Preparation:
         if keywords is None:
             keywords = by_rules(f"{question.text} {question.evidence}")
         values = self._values(keywords, db, whole, told, cancel)
-        hits = [Hit(one.match.table, one.match.column, one.match.score) for one in values]
+        hits = tuple(Hit(one.match.table, one.match.column, one.match.score) for one in values)
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
         beside = (*_relevant(question, notes), *hints(values))
         near = self._near(keywords, db, whole, told, cancel)
-        return Task(question, schema, _schema_text(db, schema, self.part, near), beside, near)
+        return Task(question, schema, _schema_text(db, schema, self.part, near), beside, hits, near)
 
     def reshown(self, task: Task, db: Database, form: str = "", order: int = 0) -> Task:
         """The task with its schema in another form, or with tables and columns in another order; 0 is their own."""

@@ -87,14 +87,16 @@ DIALECT_NAMES = {"sqlite": "SQLite", "duckdb": "DuckDB", "postgres": "PostgreSQL
 class Task:
     """A question on a schema; ``schema_text`` is the schema as the model sees it.
 
-    ``notes`` are lines on the database that this question may need; they are data, not instructions. ``near`` holds
-    table, column and some of its values, those most like the question's words first.
+    ``notes`` are lines on the database that this question may need; they are data, not instructions. ``hits`` holds
+    table and column of values that the question seems to name, and how surely in (0, 1]; ``near`` table, column and
+    some of its values, those most like the question's words first.
     """
 
     question: Question
     schema: Schema
     schema_text: str
     notes: tuple[str, ...] = ()
+    hits: tuple[tuple[str, str, float], ...] = ()
     near: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
     @property

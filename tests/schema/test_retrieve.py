@@ -87,7 +87,12 @@ def test_an_index_is_made_once_for_equal_schemas() -> None:
     indexes = Indexes()
     first = indexes.of(SHOP)
     assert indexes.of(Schema(SHOP.name, SHOP.dialect, SHOP.tables)) is first
-    assert indexes.of(Schema("other", "sqlite", SHOP.tables[:3])) is not first
+    part, other = (Schema("other", "sqlite", SHOP.tables[:count]) for count in (3, 4))
+    own = indexes.of(part)
+    assert own is not first
+    assert (indexes.of(SHOP), indexes.of(part)) == (first, own)  # a whole schema and its part, in turns
+    indexes.of(other)
+    assert indexes.of(SHOP) is not first
 
 
 def test_words_of_names() -> None:

@@ -1,8 +1,8 @@
 """Other selectors on the candidates of a finished run: nothing is written again, each makes a file of its choices.
 
-``choices-<selector>[-groups<N>][-first<K>][-<model>].jsonl`` in the run's folder holds a line a question, in the order
-they were chosen; the model is named where it is not the run's own. A line counts for the candidates it was made for
-only.
+``choices-<selector>[-groups<N>][-first<K>][-<weights>][-<model>].jsonl`` in the run's folder holds a line a question,
+in the order they were chosen; the model is named where it is not the run's own, weights where they are not the
+package's. A line counts only for the candidates it was made for, and is made again where the weights have changed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Final
 from sqljury.bench import folder
 from sqljury.bench.folder import Record, misshapen
 from sqljury.bench.run import UNANSWERED
-from sqljury.bench.stored import Asked, cost_of, judged_comparisons, limits_of, recipe_of
+from sqljury.bench.stored import Asked, cost_of, fixes_of, judged_comparisons, limits_of, recipe_of
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, InputError
 from sqljury.llm.base import LanguageModel
@@ -27,6 +27,7 @@ from sqljury.pipeline import Pipeline
 from sqljury.recipes import SelectPart
 from sqljury.schema.part import LinkPart
 from sqljury.select import SELECTORS
+from sqljury.select.light import read
 from sqljury.types import Candidate, Choice, Comparison, Cost, Question
 
 _LINE: Final[dict[str, type | tuple[type, ...]]] = {
@@ -51,7 +52,7 @@ class Chosen:
 def file_name(part: SelectPart, model: str, of_run: str, first: int = 0) -> str:
     """Where the choices of a selector are kept; ``of_run`` is the name of the run's own model."""
     among = [f"groups{part.groups}" if part.groups else "", f"first{first}" if first else ""]
-    marks = [part.selector, *among, model if model != of_run else ""]
+    marks = [part.selector, *among, Path(part.weights).stem, model if model != of_run else ""]
     return "-".join(["choices", *(re.sub(r"[^\w.]+", "_", mark) for mark in marks if mark)]) + ".jsonl"
 
 
@@ -78,11 +79,12 @@ def select(
     described = folder.described(run)
     recipe = replace(recipe_of(run, described), select=part, link=LinkPart())
     pipeline = Pipeline(recipe, model, limits_of(run, described))
+    made_by = {**_made_by(part, model), "first": first}
     file = run / file_name(part, model.name, described["model"], first)
     with folder.held(run):
         records = [_cut(one, first) for one in folder.records(run)]
         known = _lines(file)
-        waiting = [one for one in records if known.get(one["id"], {}).get("of") != _digest(_record(one), part, model)]
+        waiting = [one for one in records if known.get(one["id"], {}).get("of") != _digest(_record(one), made_by)]
         done = len(records) - len(waiting)
         on_choice(done, len(records), None)
         with folder.appending(file) as stream:
@@ -90,9 +92,7 @@ def select(
                 line = _choice(record, data, pipeline, int(described["seed"]), cancel)
                 if cancel is not None and cancel.is_set():
                     raise CancelledError("stopped; the same command goes on with the choices")
-                of = _digest(_record(record), part, model)
-                made_by = {"selector": part.selector, "most": part.groups, "first": first, "model": model.name}
-                line = {"id": record["id"], "of": of, **line, **made_by}
+                line = {"id": record["id"], "of": _digest(_record(record), made_by), **line, **made_by}
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 stream.flush()
                 done += 1
@@ -114,7 +114,7 @@ def stored(run: Path, questions: Sequence[Asked]) -> dict[str, dict[str, Chosen]
                 continue
             question = by_id[id_]
             cut = replace(question, candidates=question.candidates[: line["first"] or None])
-            if line["of"] == _digest_of(_asked(cut), line["selector"], line["most"], line["model"]):
+            if line["of"] == _digest(_asked(cut), line):
                 own[id_] = _chosen(line, cut, file, len(question.candidates))
         found[file.stem.removeprefix("choices-")] = own
     return found
@@ -129,7 +129,7 @@ def _choice(
 ) -> dict[str, Any]:
     """One question's line without what says where it belongs."""
     written = [
-        Candidate(one["sql"], one.get("generator", ""), one["logprob"], part=one.get("part", 0))
+        Candidate(one["sql"], one.get("generator", ""), one["logprob"], fixes=fixes_of(one), part=one.get("part", 0))
         for one in record["candidates"]
     ]
     question, name = Question(record["question"], id=record["id"]), record["db_id"]
@@ -183,12 +183,15 @@ def _chosen(line: Record, question: Asked, file: Path, written: int) -> Chosen:
     raise DatasetError(f"{file}: {question.id!r}: {fault}; delete that line to go on")
 
 
-def _digest(rests_on: Any, part: SelectPart, model: LanguageModel) -> str:
-    return _digest_of(rests_on, part.selector, part.groups, model.name)
+def _made_by(part: SelectPart, model: LanguageModel) -> dict[str, Any]:
+    """What a line says of its maker; the light judge's weights by their hash."""
+    made_by = {"selector": part.selector, "most": part.groups, "model": model.name}
+    return {**made_by, "weights": read(part.weights).digest} if part.selector == "light" else made_by
 
 
-def _digest_of(rests_on: Any, selector: str, most: int, model: str) -> str:
-    return hashlib.sha256(json.dumps([rests_on, selector, most, model]).encode()).hexdigest()[:32]
+def _digest(rests_on: Any, made_by: Mapping[str, Any]) -> str:
+    maker = [made_by[key] for key in ("selector", "most", "model", "weights") if key in made_by]
+    return hashlib.sha256(json.dumps([rests_on, *maker]).encode()).hexdigest()[:32]
 
 
 def _record(record: Mapping[str, Any]) -> list[Any]:

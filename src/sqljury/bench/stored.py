@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args, get_type_hints
 
 from sqljury import recipes
 from sqljury.bench import folder
@@ -16,7 +16,7 @@ from sqljury.bench.verdicts import Tried, Verdicts, verdicts
 from sqljury.errors import DatasetError, InputError, RecipeError
 from sqljury.recipes import Recipe
 from sqljury.select.consistency import choose, group
-from sqljury.types import Candidate, Comparison, Cost, Limits, Result
+from sqljury.types import Candidate, Comparison, Cost, Fix, Limits, Result
 
 WRITTEN, REPAIRED, FIXED = range(3)
 STAGES: Final = ("as written", "repaired without the model", "after the fixer")
@@ -197,6 +197,14 @@ def _comparison(value: Any) -> Comparison:
     if not (0 <= found.first_shown_first <= 1 and 0 <= found.first_shown_second <= 1):
         raise DatasetError("a comparison holds no probability")
     return found
+
+
+def fixes_of(candidate: Record) -> tuple[Fix, ...]:
+    """The repairs of a stored candidate, of those who make any."""
+    known = get_args(get_type_hints(Fix)["by"])
+    return tuple(
+        Fix(fix["before"], str(fix.get("reason", "")), fix["by"]) for fix in candidate["fixes"] if fix["by"] in known
+    )
 
 
 def cost_of(value: Any) -> Cost:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from sqljury.cli import ask, audit, bench, evaluate, index, models, suite, terminal
+from sqljury.cli import ask, audit, bench, evaluate, index, models, suite, terminal, train
 from sqljury.errors import SqljuryError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.add_typer(bench.app, name="bench")
 app.add_typer(index.app, name="index")
 app.add_typer(models.app, name="models")
 app.add_typer(suite.app, name="suite")
+app.add_typer(train.app, name="train")
 
 OTHER = 1
 INTERRUPTED = 130

@@ -103,6 +103,9 @@ def select(
         str, typer.Option(help="The way to choose: consistency, critic, tournament, first, random, ...")
     ],
     groups: Annotated[int, typer.Option(min=0, max=256, help="Of how many of the largest groups; 0 for all.")] = 0,
+    weights: Annotated[
+        str, typer.Option(metavar="FILE", help="What `train light` wrote, for the selector light.")
+    ] = "",
     first: Annotated[int, typer.Option(min=0, help="Among the first so many candidates; 0 for all.")] = 0,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
@@ -112,9 +115,12 @@ def select(
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
     from sqljury.bench import choices, folder
     from sqljury.cli.evaluate_run import data_of
+    from sqljury.errors import InputError
     from sqljury.llm.open import open_model
     from sqljury.recipes import SelectPart
 
+    if weights and selector != "light":
+        raise InputError("--weights are for --selector light; leave one of them out, or add the other")
     where = data or data_of(folder.described(run_dir), run_dir)
 
     def say(done: int, total: int, line: folder.Record | None) -> None:
@@ -124,9 +130,14 @@ def select(
             terminal.note(f"{run_dir} has {done} of {total} choices; going on")
 
     with interruptible() as cancel:
+<<<<<<< HEAD
         part = SelectPart(selector, groups)
         judge = open_model(adapted(model, adapter), cache=cache)
         file = choices.select(run_dir, where, judge, part, say, cancel, first=first)
+=======
+        part = SelectPart(selector, groups, weights=weights)
+        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, first=first)
+>>>>>>> light
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 

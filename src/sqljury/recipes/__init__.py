@@ -95,12 +95,14 @@ class SelectPart:
     """The way to choose among candidates; ``groups`` is how many different results a judge compares, 0 for all.
 
     ``judge`` is the model that compares, by what ``open_model`` takes: a name of the catalogue, a GGUF file's path, a
-    service's model. Where it is empty, the model that wrote the queries.
+    service's model. Where it is empty, the model that wrote the queries. ``weights`` is a file of `sqljury train light`
+    for the selector ``light``; where it is empty, that of the package.
     """
 
     selector: str = "consistency"
     groups: int = 0
     judge: str = ""
+    weights: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +200,8 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
     ):
         if value not in known:
             raise RecipeError(f"recipe {name}: {field} must be one of {', '.join(filter(None, known))}")
+    if recipe.select.weights and recipe.select.selector != "light":
+        raise RecipeError(f"recipe {name}: select.weights are for the selector light, not {recipe.select.selector}")
     return recipe
 
 

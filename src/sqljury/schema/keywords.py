@@ -35,14 +35,15 @@ def by_rules(question: str, most: int = MAX_KEYWORDS) -> tuple[str, ...]:
     At most ``most``, each once whatever its case, in this order. Bare numbers are left out.
     """
     found: dict[str, str] = {}
-    for keyword in (*_quoted(question), *_names(question), *_phrases(question)):
+    for keyword in (*quoted(question), *_names(question), *_phrases(question)):
         key = keyword.casefold()
         if key.strip("-.,/& ") and not key.isdecimal():
             found.setdefault(key, keyword)
     return tuple(found.values())[:most]
 
 
-def _quoted(question: str) -> list[str]:
+def quoted(question: str) -> list[str]:
+    """What stands in quotation marks, in order."""
     return [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(question)]
 
 

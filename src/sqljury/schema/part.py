@@ -42,7 +42,7 @@ class LinkPart:
     """
 
     kind: LinkKind = ""
-    share: float = 0.8
+    share: float = 0.6
     samples: int = 1
     temperature: float = 0.0
     model: str = ""

@@ -183,15 +183,15 @@ def _short(schema: Schema, max_chars: int) -> bool:
 
 
 class Indexes:
-    """The index of the schema met last, for callers that ask again and again; any number of threads may."""
+    """The indexes of the two schemas met last, a whole one and its part; any number of threads may ask again."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._last: Index | None = None
+        self._last: list[Index] = []
 
     def of(self, schema: Schema) -> Index:
-        """The index of an equal schema, made at most once in a row."""
+        """The index of an equal schema, made once as long as no two others come between."""
         with self._lock:
-            if self._last is None or self._last.schema != schema:
-                self._last = Index.of(schema)
-            return self._last
+            found = next((one for one in self._last if one.schema == schema), None) or Index.of(schema)
+            self._last = [found, *(one for one in self._last if one is not found)][:2]
+            return found

@@ -57,14 +57,14 @@ class Jury:
 
     def fitting(self, ranked: Sequence[int]) -> int:
         """How many of these groups one prompt can hold, taken from the first; two at least."""
-        return max(2, _fitting([self.speakers[group] for group in ranked]))
+        return max(2, fitting([self.speakers[group] for group in ranked]))
 
     def judge(self, ranked: Sequence[int]) -> Round:
         """All of these groups in one prompt, in each of several orders."""
         shown_with: list[Candidate] = [self.speakers[group] for group in ranked]
         if len(ranked) == len(self.speakers):
             shown_with = [*shown_with, *self.failed]
-            shown_with = shown_with[: max(len(ranked), _fitting(shown_with))]
+            shown_with = shown_with[: max(len(ranked), fitting(shown_with))]
         asked = [(order, *self._ask(order, shown_with)) for order in orders(len(shown_with))]
         chances = {
             group: round(sum(found[at] for _, found, _ in asked) / len(asked), _DIGITS)
@@ -78,10 +78,10 @@ class Jury:
 
     def _ask(self, order: Sequence[int], queries: Sequence[Candidate]) -> tuple[dict[int, float], Cost]:
         """The probability of each query by its place in ``queries``, when they are shown in this order."""
-        conversation = _conversation([queries[at] for at in order], self.task)
+        asked = conversation([queries[at] for at in order], self.task)
         letters = LETTERS[: len(order)]
-        seed = derive_seed(self.work.seed, "critic", conversation[-1].content)
-        chances, cost = ask(conversation, letters, self.work, seed)
+        seed = derive_seed(self.work.seed, "critic", asked[-1].content)
+        chances, cost = ask(asked, letters, self.work, seed)
         return dict(zip(order, chances, strict=True)), cost
 
 
@@ -110,7 +110,7 @@ def _selector(name: str, way: Way, most: int) -> Selector:
             return Choice(None, name)
         best = {group: spokesman(candidates, group) for group in taking_part}
         speakers = {group: candidates[place] for group, place in best.items()}
-        stages = way(taking_part, Jury(task, work, speakers, _failed(candidates)))
+        stages = way(taking_part, Jury(task, work, speakers, failed(candidates)))
         scores = dict.fromkeys(taking_part, 1.0)
         for number, stage in enumerate(stages):
             scores |= {group: number + chance for one in stage for group, chance in one.chances.items()}
@@ -172,14 +172,14 @@ def _compared(
     return Comparison(*numbers, forwards, backwards)
 
 
-def _failed(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def failed(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Some of the queries that failed, the likeliest first, each once."""
-    failed = {one.sql: one for one in candidates if one.group is None and one.sql}
-    ranked = sorted(failed.values(), key=lambda one: -(one.logprob if one.logprob is not None else float("inf")))
+    found = {one.sql: one for one in candidates if one.group is None and one.sql}
+    ranked = sorted(found.values(), key=lambda one: -(one.logprob if one.logprob is not None else float("inf")))
     return tuple(ranked[:FAILED])
 
 
-def _fitting(candidates: Sequence[Candidate]) -> int:
+def fitting(candidates: Sequence[Candidate]) -> int:
     """How many of them, from the first, stay within ``TOKENS`` together and have a letter each."""
     taken = 0
     for at, candidate in enumerate(candidates[: len(LETTERS)]):
@@ -193,7 +193,8 @@ def _entry(letter: str, candidate: Candidate) -> str:
     return prompts.render("select/critic_query", letter=letter, sql=candidate.sql, result=shown(candidate.result))
 
 
-def _conversation(candidates: Sequence[Candidate], task: Task) -> list[Message]:
+def conversation(candidates: Sequence[Candidate], task: Task) -> list[Message]:
+    """What the judge is asked about these queries, of which the first is A; at most as many as there are letters."""
     text = prompts.render(
         "select/critic",
         schema=render(used(task.schema, [one.sql for one in candidates])).strip(),

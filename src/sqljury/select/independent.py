@@ -49,6 +49,13 @@ def _compared(first: int, second: int, chances: dict[int, float]) -> Comparison:
 
 def _right(candidate: Candidate, task: Task, work: Work) -> tuple[float, Cost]:
     """The critic's probability that a query answers the question; 0.5 for a reply that is neither yes nor no."""
+    asked = conversation(candidate, task)
+    (yes, _), cost = ask(asked, _OPTIONS, work, derive_seed(work.seed, "critic", asked[-1].content))
+    return yes, cost
+
+
+def conversation(candidate: Candidate, task: Task) -> list[Message]:
+    """What the judge is asked about one query."""
     text = prompts.render(
         "select/alone",
         schema=render(used(task.schema, [candidate.sql])).strip(),
@@ -57,6 +64,4 @@ def _right(candidate: Candidate, task: Task, work: Work) -> tuple[float, Cost]:
         result=shown(candidate.result),
     )
     system = prompts.render("select/alone_system", dialect=task.dialect_name)
-    conversation = [Message("system", system), Message("user", text)]
-    (yes, _), cost = ask(conversation, _OPTIONS, work, derive_seed(work.seed, "critic", text))
-    return yes, cost
+    return [Message("system", system), Message("user", text)]

@@ -50,25 +50,28 @@ def tournament(most: int = 0) -> Selector:
 
 def _compare(numbers: tuple[int, int], pair: Sequence[Candidate], task: Task, work: Work) -> tuple[Comparison, Cost]:
     """Both orders of showing, since judges prefer a place (position bias)."""
-    schema = render(used(task.schema, [one.sql for one in pair]))
-    forwards, cost = _first_wins(pair[0], pair[1], schema, task, work)
-    backwards, more = _first_wins(pair[1], pair[0], schema, task, work)
+    forwards, cost = _first_wins(pair[0], pair[1], task, work)
+    backwards, more = _first_wins(pair[1], pair[0], task, work)
     return Comparison(*numbers, forwards, 1 - backwards), cost + more
 
 
-def _first_wins(first: Candidate, second: Candidate, schema: str, task: Task, work: Work) -> tuple[float, Cost]:
+def _first_wins(first: Candidate, second: Candidate, task: Task, work: Work) -> tuple[float, Cost]:
     """The judge's probability that the query shown first is the right one; 0.5 for a reply that is no choice."""
+    messages = conversation(first, second, task)
+    (wins, _), cost = ask(messages, LETTERS[:2], work, derive_seed(work.seed, "judge", messages[-1].content))
+    return wins, cost
+
+
+def conversation(first: Candidate, second: Candidate, task: Task) -> list[Message]:
+    """What a judge is asked of two candidates, A and B; at training as at inference."""
     question = task.question
     text = prompts.render(
         "select/pair",
-        schema=schema.strip(),
+        schema=render(used(task.schema, [first.sql, second.sql])).strip(),
         question=" ".join(filter(None, (question.text, question.evidence))),
         first=first.sql,
         first_result=shown(first.result),
         second=second.sql,
         second_result=shown(second.result),
     )
-    system = prompts.render("select/system", dialect=task.dialect_name)
-    conversation = [Message("system", system), Message("user", text)]
-    (wins, _), cost = ask(conversation, LETTERS[:2], work, derive_seed(work.seed, "judge", text))
-    return wins, cost
+    return [Message("system", prompts.render("select/system", dialect=task.dialect_name)), Message("user", text)]

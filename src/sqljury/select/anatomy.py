@@ -1,0 +1,156 @@
+"""What a query is made of, as far as a judge without a model looks at it: names, constants, and the words of SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sqljury.db.quiet import quiet
+from sqljury.db.readonly import can_be_parsed
+from sqljury.types import Schema
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class Anatomy:
+    """One query; ``parsed`` is False where it could not be read, and then there is nothing else.
+
+    ``elements`` are keys of ``_ELEMENTS`` with ``limit`` (ORDER BY with LIMIT), ``sorted`` (ORDER BY without),
+    ``up`` and ``down`` (the greatest or the smallest first) and ``bounded`` (LIMIT without ORDER BY). ``columns``
+    are those outside join conditions, ``keys`` those within. ``selected`` has for each item of the outermost SELECT
+    its column's name, empty for anything else. ``numbers`` leaves out LIMIT 1.
+    """
+
+    parsed: bool = False
+    elements: frozenset[str] = frozenset()
+    tables: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    joins: int = 0
+    selects: int = 0
+    conditions: int = 0
+
+
+UNREAD: Final = Anatomy()
+_ELEMENTS: Final[dict[str, tuple[str, ...]]] = {
+    "count": ("Count",),
+    "avg": ("Avg",),
+    "sum": ("Sum",),
+    "max": ("Max",),
+    "min": ("Min",),
+    "distinct": ("Distinct",),
+    "group": ("Group",),
+    "having": ("Having",),
+    "not": ("Not", "NEQ", "Except"),
+    "or": ("Or", "Union", "In"),
+    "both": ("Intersect",),
+    "compare": ("GT", "GTE", "LT", "LTE", "Between"),
+    "like": ("Like", "ILike"),
+    "star": ("Star",),
+}
+"""By name, sqlglot's classes."""
+
+
+@quiet()
+def anatomy(sql: str, schema: Schema) -> Anatomy:
+    """The parts of a query on that schema; never raises."""
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    if not can_be_parsed(sql, schema.dialect):
+        return UNREAD
+    try:
+        tree = sqlglot.parse_one(sql, dialect=schema.dialect)
+    except (SqlglotError, RecursionError):
+        return UNREAD
+    if not isinstance(tree, exp.Query):
+        return UNREAD
+    named, texts = _columns(tree, schema)
+    texts += [one.name for one in tree.find_all(exp.Literal) if one.is_string]
+    joined = {id(one) for join in tree.find_all(exp.Join) for one in join.find_all(exp.Column) if _is_key(one, join)}
+    return Anatomy(
+        True,
+        frozenset(_elements(tree)),
+        _once(one.name for one in tree.find_all(exp.Table)),
+        _once(one.name for one in named if id(one) not in joined),
+        _once(one.name for one in named if id(one) in joined),
+        tuple(_selected(tree)),
+        tuple(dict.fromkeys(texts)),
+        tuple(dict.fromkeys(_numbers(tree))),
+        sum(1 for _ in tree.find_all(exp.Join)),
+        sum(1 for _ in tree.find_all(exp.Select)),
+        sum(1 for _ in tree.find_all(exp.Predicate)),
+    )
+
+
+def _once(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.lower() for name in names))
+
+
+def _columns(tree: exp.Query, schema: Schema) -> tuple[list[exp.Column], list[str]]:
+    """Columns, and what SQLite takes for a text: a name in double quotes that no table has."""
+    from sqlglot import exp
+
+    known = {column.name.lower() for table in schema.tables for column in table.columns}
+    known |= {alias.alias.lower() for alias in tree.find_all(exp.Alias)}
+    named, texts = [], []
+    for one in tree.find_all(exp.Column):
+        if isinstance(one.this, exp.Star):
+            continue
+        if isinstance(one.this, exp.Identifier) and one.this.quoted and not one.table and one.name.lower() not in known:
+            texts.append(one.name)
+        else:
+            named.append(one)
+    return named, texts
+
+
+def _is_key(column: exp.Column, join: exp.Join) -> bool:
+    """Whether it stands in the condition of the join, not in a query that is joined."""
+    on = join.args.get("on")
+    return on is not None and column.parent_select is join.parent_select and any(one is on for one in _above(column))
+
+
+def _above(node: exp.Expr) -> Iterator[exp.Expr]:
+    parent: exp.Expr | None = node.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
+
+
+def _elements(tree: exp.Query) -> Iterator[str]:
+    from sqlglot import exp
+
+    kinds = {type(node).__name__ for node in tree.walk()}
+    yield from (name for name, classes in _ELEMENTS.items() if kinds.intersection(classes))
+    for query in tree.find_all(exp.Query):
+        order, limit = query.args.get("order"), query.args.get("limit")
+        if order is None:
+            yield from ["bounded"] if limit is not None else []
+            continue
+        yield "limit" if limit is not None else "sorted"
+        first = next(iter(order.expressions), None)
+        if limit is not None and first is not None:
+            yield "up" if first.args.get("desc") else "down"
+
+
+def _selected(tree: exp.Query) -> Iterator[str]:
+    from sqlglot import exp
+
+    for item in tree.selects:
+        bare = item.unalias()
+        yield bare.name.lower() if isinstance(bare, exp.Column) and not isinstance(bare.this, exp.Star) else ""
+
+
+def _numbers(tree: exp.Query) -> Iterator[str]:
+    from sqlglot import exp
+
+    for one in tree.find_all(exp.Literal):
+        if not one.is_string and not (isinstance(one.parent, exp.Limit) and one.name == "1"):
+            yield one.name

@@ -1,0 +1,140 @@
+"""The light judge: a linear score over features of each group of candidates; no model, no GPU, no library.
+
+The score's weights were learned on pairs of one right and one wrong group of the same question (Bradley & Terry 1952;
+the pairs are those of CHASE-SQL, section 3.5), so what all groups of a question share plays no part, one score orders
+all groups, and the difference of two scores is the log-odds that the one is right rather than the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from itertools import combinations
+from math import exp, isfinite
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury.errors import InputError
+from sqljury.select.base import Selector, groups, members
+from sqljury.select.features import TESTED, features, names, opinions
+from sqljury.select.judge import spokesman
+from sqljury.types import Candidate, Choice, Comparison, Cost, Task, Tried
+from sqljury.work import Work
+
+KIND: Final = "sqljury light judge"
+VERSION: Final = 1
+"""Of the file's form; a change of what a feature means raises it too."""
+_AGAIN: Final = "make it again with `sqljury train light`"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What was learned: by feature, calibrated log-odds for one unit of it; ``card`` says from what and how well."""
+
+    weights: Mapping[str, float]
+    card: Mapping[str, Any]
+
+    def score(self, figures: Mapping[str, float]) -> float:
+        """The group's score, in log-odds; only differences between groups of one question mean anything."""
+        return sum(weight * figures[name] for name, weight in self.weights.items())
+
+    @property
+    def digest(self) -> str:
+        """A short hash of the weights; equal for equal judges."""
+        return hashlib.sha256(json.dumps(sorted(self.weights.items())).encode()).hexdigest()[:16]
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``read`` takes it."""
+        return {"kind": KIND, "version": VERSION, "weights": dict(self.weights), "card": dict(self.card)}
+
+
+def read(file: str = "") -> Weights:
+    """The weights in a file of ``sqljury train light``, those of the package for none.
+
+    Raises ``InputError`` for a file that cannot be read or is no such file, one of another version, and for a package
+    that has none.
+    """
+    try:
+        return _read(file, Path(file).read_text(encoding="utf-8")) if file else _shipped()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror}); name a file of `sqljury train light`") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file}: is no UTF-8 text; name a file of `sqljury train light`") from None
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Weights:
+    file = files("sqljury.select") / "light.json"
+    if not file.is_file():
+        raise InputError(
+            "this version comes without weights for the light judge; train some with `sqljury train light` and name "
+            "their file as select.weights"
+        )
+    return _read("light.json", file.read_text(encoding="utf-8"))
+
+
+def _read(file: str, text: str) -> Weights:
+    try:
+        loaded = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError(f"{file}: is no JSON; {_AGAIN}") from None
+    if not isinstance(loaded, dict) or loaded.get("kind") != KIND:
+        raise InputError(f"{file}: is not the file of a light judge; {_AGAIN}")
+    if loaded.get("version") != VERSION:
+        raise InputError(f"{file}: is of version {loaded.get('version')!r}, not {VERSION}; {_AGAIN}")
+    weights, card = loaded.get("weights"), loaded.get("card")
+    if not isinstance(weights, dict) or not weights or not isinstance(card, dict):
+        raise InputError(f"{file}: has no weights or no card; {_AGAIN}")
+    for name, weight in weights.items():
+        if name not in names():
+            raise InputError(f"{file}: {name!r} is no feature that this version knows; {_AGAIN}")
+        if type(weight) not in (int, float) or not isfinite(weight):
+            raise InputError(f"{file}: the weight of {name!r} is no number; {_AGAIN}")
+    return Weights(weights, card)
+
+
+def light(most: int = 0, file: str = "") -> Selector:
+    """The selector, with the weights in ``file``; only the ``most`` largest groups take part, all for 0.
+
+    A group's score is the probability that it is the right one, given that one of them is. Ties go to the larger
+    group. Raises what ``read`` raises.
+    """
+    weights = read(file)
+
+    def select(candidates: Sequence[Candidate], task: Task, work: Work) -> Choice:
+        taking_part = groups(candidates)[: most or None]
+        if not taking_part:
+            return Choice(None, "light")
+        speakers = {group: spokesman(candidates, group) for group in taking_part}
+        tests, cost = _tested([candidates[place].sql for place in speakers.values()], work, weights)
+        known = opinions((one.queries, one.passed, one.case.sureness) for one in tests)
+        scores = {group: weights.score(features(candidates, group, task, known)) for group in taking_part}
+        winner = max(taking_part, key=lambda group: (scores[group], len(members(candidates, group)), -group))
+        comparisons = tuple(_compared(pair, scores) for pair in combinations(taking_part, 2))
+        return Choice(speakers[winner], "light", shares(list(scores.values())), comparisons, cost, tests)
+
+    return select
+
+
+def _tested(queries: Sequence[str], work: Work, weights: Weights) -> tuple[tuple[Tried, ...], Cost]:
+    """The tests of the recipe, where it has some and these weights make use of them."""
+    if len(queries) < 2 or work.tests is None or not weights.weights.get(TESTED):
+        return (), Cost()
+    return work.tests(queries)
+
+
+def _compared(pair: tuple[int, int], scores: Mapping[int, float]) -> Comparison:
+    """One probability for both orders: nothing is shown first."""
+    first, _ = shares([scores[group] for group in pair])
+    return Comparison(*pair, first, first)
+
+
+def shares(scores: Sequence[float]) -> tuple[float, ...]:
+    """Scores in log-odds as probabilities that add up to 1."""
+    highest = max(scores)
+    powers = [exp(score - highest) for score in scores]
+    return tuple(power / sum(powers) for power in powers)

@@ -1,0 +1,136 @@
+"""Training sets: a line of JSON an example, with the chat messages, the answer apart, and where it comes from.
+
+Prompts are made by the same functions as at inference, so that what is trained is what will be asked. A set depends on
+its sources, its kind and its seed alone: making it twice gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from sqljury.datasets.spider import Example
+from sqljury.errors import InputError
+from sqljury.llm.base import Message
+from sqljury.train.leaks import Near, near
+
+_BEGINS: Final = b'{"messages": '
+Kind = Literal["linker", "generator", "critic", "pairwise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One example: what the model is asked, and what it should reply; ``meta`` has the question's id at least."""
+
+    messages: tuple[Message, ...]
+    answer: str
+    meta: Mapping[str, Any]
+
+    def line(self) -> str:
+        """As a line of JSON, its end included."""
+        messages = [{"role": one.role, "content": one.content} for one in self.messages]
+        return json.dumps({"messages": messages, "answer": self.answer, "meta": self.meta}, ensure_ascii=False) + "\n"
+
+    def asked(self) -> str:
+        """A hash of the messages."""
+        text = json.dumps([[one.role, one.content] for one in self.messages])
+        return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
+
+
+@dataclass
+class Report:
+    """What a set holds and what was left out of it; ``near`` are questions like one of the evaluation."""
+
+    kind: str
+    seed: int
+    items: int = 0
+    questions: int = 0
+    databases: int = 0
+    repeated: int = 0
+    contradicting: int = 0
+    sha256: str = ""
+    near: list[Near] = field(default_factory=list)
+    sources: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """For the card beside the set."""
+        listed = [one._asdict() for one in self.near]
+        return {**vars(self), "near": {"count": len(listed), "questions": listed}}
+
+
+def write(
+    items: Iterable[Item],
+    out: Path,
+    kind: Kind,
+    seed: int,
+    evaluation: Sequence[Example] = (),
+    sources: Mapping[str, Any] | None = None,
+) -> Report:
+    """Write a set to ``out``, and its card to the same name with ``.card.json``; both are whole or not there.
+
+    What is asked a second time is left out, whether with the same answer (``repeated``) or another one
+    (``contradicting``). Questions like one of ``evaluation`` are kept, and counted. Raises ``InputError`` for a set
+    without examples, and for a file that cannot be written or holds something else than a set.
+    """
+    _refuse_foreign(out)
+    report = Report(kind, seed, sources=dict(sources or {}))
+    texts: dict[str, str] = {}
+    databases: set[str] = set()
+    digest = hashlib.sha256()
+    unfinished = out.with_name(f"{out.name}.{os.getpid()}.part")
+    try:
+        with unfinished.open("w", encoding="utf-8", errors="backslashreplace") as stream:
+            for item in _once(items, report):
+                stream.write(line := item.line())
+                digest.update(line.encode(errors="backslashreplace"))
+                texts[item.meta["id"]] = item.meta["question"]
+                databases.add(item.meta["db_id"])
+                report.items += 1
+        if not report.items:
+            raise InputError(f"{out}: nothing to train a {kind} on was found; give more questions or another run")
+        report.questions, report.databases = len(texts), len(databases)
+        report.sha256 = digest.hexdigest()
+        report.near = near(list(texts.items()), evaluation)
+        _write_card(report, out)
+        unfinished.replace(out)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return report
+
+
+def _write_card(report: Report, out: Path) -> None:
+    card = out.with_name(f"{out.name}.card.json")
+    unfinished = card.with_name(f"{card.name}.{os.getpid()}.part")
+    unfinished.write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
+    unfinished.replace(card)
+
+
+def _refuse_foreign(out: Path) -> None:
+    """Raise ``InputError`` where there is a file that this module did not write; an empty one may be written to."""
+    try:
+        with out.open("rb") as stream:
+            begins = stream.read(len(_BEGINS))
+    except OSError:
+        return  # nothing there, or what writing will say
+    if begins not in (b"", _BEGINS):
+        raise InputError(f"{out}: is there and no training set; name a new file with --out, or remove this one")
+
+
+def _once(items: Iterable[Item], report: Report) -> Iterator[Item]:
+    known: dict[str, str] = {}
+    for item in items:
+        asked = item.asked()
+        if asked not in known:
+            known[asked] = item.answer
+            yield item
+        elif known[asked] == item.answer:
+            report.repeated += 1
+        else:
+            report.contradicting += 1

@@ -1,0 +1,114 @@
+"""A finished run's candidates as a selector saw them: run again, grouped, and with their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from sqljury.batch import map_threads
+from sqljury.bench import folder, stored
+from sqljury.bench.folder import Record, is_figure, misshapen
+from sqljury.datasets.spider import Example
+from sqljury.db.base import Database
+from sqljury.db.connect import connect
+from sqljury.errors import DatasetError
+from sqljury.prepare import Preparation
+from sqljury.schema.part import SchemaPart
+from sqljury.select.base import groups
+from sqljury.select.consistency import group
+from sqljury.select.features import opinions
+from sqljury.select.judge import spokesman
+from sqljury.train import leaks
+from sqljury.types import Candidate, Limits, Question, Result, Task
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """One question with its candidates, grouped; ``right`` are the groups whose speaking query is right.
+
+    ``database`` is the file, ``gold`` the gold query, ``named`` the database's name in the benchmark. ``opinions`` are
+    what the run's own tests said, see ``select.features``; empty where it had none.
+    """
+
+    id: str
+    named: str
+    database: Path
+    task: Task
+    candidates: tuple[Candidate, ...]
+    right: frozenset[int]
+    gold: str
+    opinions: Mapping[str, float]
+
+    @property
+    def decided(self) -> bool:
+        """Whether there is a right group and a wrong one, so that choosing matters."""
+        return bool(self.right) and len(self.right) < len(groups(self.candidates))
+
+    def speaker(self, group: int) -> Candidate:
+        """The candidate that speaks for a group."""
+        return self.candidates[spokesman(self.candidates, group)]
+
+
+def data_of(run: Path) -> Path:
+    """The folder of the dataset that a run was on; raises ``DatasetError`` where the run does not say."""
+    named = folder.described(run)["dataset"].get("data")
+    if not isinstance(named, str) or not Path(named).is_dir():
+        raise DatasetError(f"{run}: the folder of its dataset is not there ({named}); name it with --data")
+    return Path(named)
+
+
+def replay_all(
+    runs: Sequence[Path], data: Path | None, evaluation: Sequence[Example], processes: int = 1
+) -> Iterator[Replayed]:
+    """The questions of several runs, each question once, from the first run that has it.
+
+    ``data`` is the dataset's folder where it has moved. Raises ``InputError`` before the first question for a run on
+    a database of ``evaluation``, and what ``replay`` raises.
+    """
+    for run in runs:
+        leaks.refuse({record["db_id"] for record in folder.records(run)}, evaluation)
+    known: set[str] = set()
+    for run in runs:
+        for one in replay(run, data or data_of(run), known, processes):
+            known.add(one.id)
+            yield one
+
+
+def replay(run: Path, data: Path, leave_out: Collection[str] = (), processes: int = 1) -> Iterator[Replayed]:
+    """The questions of a run in its order, but those whose id is in ``leave_out`` and those whose gold fails.
+
+    Questions without candidates are left out too. Raises what ``bench.stored.load`` raises.
+    """
+    loaded = stored.load(run, data, processes)
+    records = {record["id"]: record for record in folder.records(run)}
+    limits = stored.limits_of(run, loaded.described)
+    preparation = Preparation(SchemaPart())  # judges see the schema, not the text of it that generators saw
+    kept = [one for one in loaded.questions if one.id not in leave_out and one.candidates]
+    for name, asked in groupby(kept, key=lambda one: one.db_id):
+        file = data / "database" / name / f"{name}.sqlite"
+        with connect(file) as db:
+            for one in asked:
+                record = records[one.id]
+                task = preparation.task(Question(one.text, id=one.id), db)
+                ran = group(map_threads(lambda written: _ran(written, db, limits), record["candidates"]))
+                right = frozenset(number for number in groups(ran) if one.right(ran[spokesman(ran, number)].sql))
+                yield Replayed(one.id, name, file, task, ran, right, record["gold"], opinions(_tests(record)))
+
+
+def _tests(record: Record) -> Iterator[tuple[list[str], list[bool | None], float]]:
+    """Of each stored test its queries, which of them passed, and how sure it is; what is no test is passed over."""
+    choice = record.get("choice")
+    for one in choice.get("tests") or () if isinstance(choice, dict) else ():
+        if misshapen(one, {"queries": list, "passed": list, "case": dict}) is None:
+            sureness = one["case"].get("sureness", 1.0)
+            passed = [outcome if isinstance(outcome, bool) else None for outcome in one["passed"]]
+            yield [str(sql) for sql in one["queries"]], passed, sureness if is_figure(sureness) else 1.0
+
+
+def _ran(record: Record, db: Database, limits: Limits) -> Candidate:
+    sql = record["sql"]
+    result = db.execute(sql, limits) if sql else Result(error="the model wrote no query")
+    fixes = stored.fixes_of(record)
+    return Candidate(sql, record["generator"], record["logprob"], result, fixes=fixes, part=record["part"])

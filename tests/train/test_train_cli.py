@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sqljury.cli import _guarded
+from sqljury.select.light import read
+
+
+@pytest.mark.parametrize("kind", ["linker", "generator"])
+def test_sets_of_questions(
+    kind: str, benchmark_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "set.jsonl"
+    assert _guarded(["train", "data", kind, "--data", str(benchmark_folder), "--limit", "7", "--out", str(out)]) == 0
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(lines) == 7
+    assert {line["meta"]["kind"] for line in lines} == {kind}
+    assert "7 examples of 7 questions" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["critic", "pairwise"])
+def test_sets_of_candidates(kind: str, train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "set.jsonl"
+    assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out)]) == 0
+    assert {json.loads(line)["answer"] for line in out.read_text().splitlines()} <= set("ABC")
+    assert "on 6 databases" in capsys.readouterr().err
+
+
+def test_own_questions(benchmark_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "own.jsonl", tmp_path / "set.jsonl"
+    file.write_text(json.dumps({"id": 7, "question": "How many?", "sql": "SELECT count(*) FROM pet", "db_id": "yaks"}))
+    own = ["--questions", str(file), "--db-dir", str(benchmark_folder / "database"), "--out", str(out)]
+    assert _guarded(["train", "data", "generator", *own]) == 0
+    assert json.loads(out.read_text())["meta"]["id"] == "7"
+    assert "nothing was checked against an evaluation" in capsys.readouterr().err
+    assert _guarded(["train", "data", "generator", *own, "--against", str(benchmark_folder)]) == 2
+    assert "yaks: what is measured on these databases" in capsys.readouterr().err
+
+
+def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sklearn")
+    out = tmp_path / "light.json"
+    assert _guarded(["train", "light", str(train_run), "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "18 questions on 6 databases, 12 of them decided" in said
+    assert "light judge  EX  66.7 %" in said
+    assert read(str(out)).card["seed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["data", "linker"], "give either --data"),
+        (["data", "critic"], "name a run on train with --run"),
+        (["data", "linker", "--questions", "q.json"], "give either --data"),
+        (["data", "linker", "--run", "runs/a"], "a set for linker is not made with --run"),
+        (["data", "critic", "--run", "runs/a", "--limit", "3"], "a set for critic is not made with --limit"),
+    ],
+)
+def test_what_is_missing_is_said(
+    arguments: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _guarded(["train", *arguments, "--out", str(tmp_path / "set.jsonl")]) == 2
+    assert says in capsys.readouterr().err

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqljury import FakeModel, link
+from sqljury.datasets import spider
+from sqljury.datasets.spider import Example
+from sqljury.db.connect import connect
+from sqljury.errors import InputError
+from sqljury.schema.introspect import introspect
+from sqljury.schema.part import SchemaPart
+from sqljury.train import data, data_gold, data_judged, leaks
+from sqljury.train.data import Item
+from sqljury.train.replay import replay_all
+
+PLAIN = SchemaPart()
+
+
+@pytest.fixture
+def examples(benchmark_folder: Path) -> list[Example]:
+    return spider.load(benchmark_folder, "train")
+
+
+@pytest.fixture
+def measured(benchmark_folder: Path) -> list[Example]:
+    return leaks.evaluation(benchmark_folder)
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_a_linker_learns_the_tables_of_gold_in_the_words_it_will_use(examples: list[Example]) -> None:
+    items = {item.meta["question"]: item for item in data_gold.linker(examples, PLAIN)}
+    item = items["List the owners of each dog."]
+    with connect(examples[0].database) as db:
+        schema = introspect(db)
+    assert {schema.tables[place].name for place in link.read(item.answer, schema)} == {"owner", "pet"}
+    assert "shop" in item.messages[0].content
+    assert item.messages[-1].content.count(item.meta["question"]) == 1
+
+
+@pytest.mark.parametrize(("weights", "extra"), [((1.0,), {0}), ((0.0, 1.0), {1}), ((0.0, 0.0, 1.0), {1, 2})])
+def test_a_generator_sees_golds_tables_and_some_others(
+    examples: list[Example], weights: tuple[float, ...], extra: set[int]
+) -> None:
+    items = list(data_gold.generator(examples, PLAIN, extra=weights))
+    assert len(items) == len(examples)
+    assert {item.meta["extra_tables"] for item in items} == extra  # there are three tables: two may be all there are
+    for item, example in zip(items, examples, strict=True):
+        shown = item.messages[0].content.count("CREATE TABLE")
+        assert shown == item.meta["extra_tables"] + (2 if "JOIN" in example.gold_sql else 1)
+        assert "CREATE TABLE pet" in item.messages[0].content
+        assert item.answer == example.gold_sql
+
+
+def test_extra_tables_are_drawn_for_each_question_whatever_the_order(examples: list[Example]) -> None:
+    def counts(order: list[Example]) -> dict[str, Any]:
+        made = data_gold.generator(order, PLAIN, seed=5, extra=(1, 1, 1))
+        return {item.meta["id"]: item.meta["extra_tables"] for item in made}
+
+    turned = random.Random(0).sample(examples, len(examples))
+    assert counts(examples) == counts(turned)
+    assert len(set(counts(examples).values())) > 1
+
+
+@pytest.mark.parametrize("weights", [(), (0.0, 0.0), (-1.0, 2.0)])
+def test_weights_that_are_none_are_refused(examples: list[Example], weights: tuple[float, ...]) -> None:
+    with pytest.raises(InputError, match="weights of further tables"):
+        data_gold.generator(examples, PLAIN, extra=weights)
+
+
+def test_the_right_query_stands_at_the_letter(train_run: Path, measured: list[Example]) -> None:
+    sides = data_judged.sides(replay_all([train_run], None, measured), PLAIN, 0)
+    items = list(data_judged.pairwise(sides, seed=2))
+    counted = [item for item in items if item.meta["question"].startswith("How many")]
+    assert len(counted) == 6
+    for item in counted:
+        shown = item.messages[-1].content
+        assert shown.partition(f"Query {item.answer}:\n")[2].startswith("SELECT count(*)")
+    assert set(Counter(item.answer for item in items)) == {"A", "B"}
+
+
+def test_a_critic_sees_all_answers_and_failures_once(train_run: Path, measured: list[Example]) -> None:
+    sides = data_judged.sides(replay_all([train_run], None, measured), PLAIN, 0)
+    items = [item for item in data_judged.critic(sides, seed=2) if item.meta["question"].startswith("How many")]
+    assert len(items) == 6
+    for item in items:
+        shown = item.messages[-1].content
+        assert shown.count("Query ") == 3  # two answers and the query that failed
+        assert ": error: " in shown
+        assert shown.partition(f"Query {item.answer}:\n")[2].startswith("SELECT count(*)")
+    assert len({item.answer for item in items}) > 1
+
+
+def test_gold_helps_where_nothing_is_right(train_run: Path, measured: list[Example]) -> None:
+    replayed = list(replay_all([train_run], None, measured))
+    alone = {one.one.id: one for one in data_judged.sides(replayed, PLAIN, 0)}
+    owners = [one for one in alone.values() if one.one.task.question.text.startswith("List")]
+    assert len(owners) == 6
+    assert all(one.hint == "gold" and one.right[0].sql == one.one.gold for one in owners)
+
+    rewritten = "SELECT name FROM owner WHERE id IN (SELECT owner_id FROM pet WHERE kind = '{}')"
+    model = FakeModel(lambda call: rewritten.format(call.prompt.partition("kind = '")[2][:3]))
+    hinted = [one for one in data_judged.sides(replayed, PLAIN, 0, model) if one.hint]
+    assert len(model.calls) == 6
+    assert all(one.hint == "model" and one.right[0].sql.startswith("SELECT name FROM owner WHERE") for one in hinted)
+    assert len(hinted) == 6
+
+    parrot = FakeModel(
+        lambda call: "select" + call.prompt.partition("SELECT T2")[2].partition("\n")[0].join(["  T2", ";"])
+    )
+    copied = [one for one in data_judged.sides(replayed, PLAIN, 0, parrot) if one.hint]
+    assert [one.hint for one in copied] == ["gold"] * 6  # in other letters and blanks it is gold all the same
+
+    stubborn = FakeModel("SELECT 1")  # what is not right, is not learned from
+    assert not [one for one in data_judged.sides(replayed, PLAIN, 0, stubborn) if one.hint]
+
+
+def test_a_set_is_the_same_bytes_again(train_run: Path, measured: list[Example], tmp_path: Path) -> None:
+    def made(name: str) -> bytes:
+        sides = data_judged.sides(replay_all([train_run], None, measured), PLAIN, 0)
+        report = data.write(data_judged.pairwise(sides, 7), tmp_path / name, "pairwise", 7, measured)
+        assert report.items == len(read(tmp_path / name))
+        return (tmp_path / name).read_bytes()
+
+    assert made("first.jsonl") == made("second.jsonl")
+    line = read(tmp_path / "first.jsonl")[0]
+    assert set(line) == {"messages", "answer", "meta"}
+    assert [one["role"] for one in line["messages"]] == ["system", "user"]
+
+
+def test_questions_like_those_of_the_evaluation_are_counted(
+    examples: list[Example], measured: list[Example], tmp_path: Path
+) -> None:
+    report = data.write(data_gold.linker(examples, PLAIN), tmp_path / "set.jsonl", "linker", 0, measured)
+    card = json.loads((tmp_path / "set.jsonl.card.json").read_text())
+    exact = [one for one in report.near if one.likeness == 100]
+    assert [(one.id, one.other) for one in exact] == [("train-0000", "dev-0000")]
+    texts = {one.id: one.question.text for one in examples}
+    assert len(report.near) > 1  # some other animals are spelt much like a dog
+    assert all(one.likeness >= leaks.LEAST and texts[one.id].startswith("How many") for one in report.near)
+    assert card["near"]["count"] == len(report.near)
+    assert card["items"] == report.items == 18
+    assert card["databases"] == 6
+
+
+def test_what_is_measured_on_is_not_trained_on(benchmark_folder: Path, train_run: Path) -> None:
+    dev = spider.load(benchmark_folder, "dev")
+    with pytest.raises(InputError, match=r"^YAKS: .* --against"):
+        leaks.refuse(["dogs", "YAKS"], dev)
+    leaks.refuse(["dogs"], dev)
+    with pytest.raises(InputError, match="cats, cows, dogs and 3 more"):
+        next(replay_all([train_run], None, spider.load(benchmark_folder, "train")))
+
+
+def test_repeated_and_contradicting_examples_are_left_out(tmp_path: Path) -> None:
+    meta = {"id": "1", "db_id": "a", "question": "q"}
+    items = [Item((), answer, meta) for answer in ("A", "A", "B")]
+    report = data.write(items, tmp_path / "set.jsonl", "pairwise", 0)
+    assert (report.items, report.repeated, report.contradicting) == (1, 1, 1)
+    assert len(read(tmp_path / "set.jsonl")) == 1
+
+
+def test_what_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
+    out = tmp_path / "set.jsonl"
+    before = Item((), "B", {"id": "0", "db_id": "a", "question": "q"}).line()
+    out.write_text(before)
+
+    def broken() -> Any:
+        yield Item((), "A", {"id": "1", "db_id": "a", "question": "q"})
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        data.write(broken(), out, "critic", 0)
+    assert [file.name for file in tmp_path.iterdir()] == ["set.jsonl"]
+    assert out.read_text() == before
+    with pytest.raises(InputError, match="nothing to train a critic on"):
+        data.write([], out, "critic", 0)
+    assert out.read_text() == before
+    with pytest.raises(InputError, match="cannot be written"):
+        data.write([], tmp_path / "no" / "set.jsonl", "critic", 0)
+
+
+def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
+    out = tmp_path / "notes.txt"
+    out.write_text("mine")
+    with pytest.raises(InputError, match=r"notes\.txt: is there and no training set"):
+        data.write([Item((), "A", {"id": "1", "db_id": "a", "question": "q"})], out, "critic", 0)
+    assert out.read_text() == "mine"
+
+
+def test_several_runs_have_each_question_once(train_run: Path, measured: list[Example]) -> None:
+    twice = [one.id for one in replay_all([train_run, train_run], None, measured)]
+    assert len(twice) == len(set(twice)) == 18
