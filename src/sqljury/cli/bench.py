@@ -130,14 +130,9 @@ def select(
             terminal.note(f"{run_dir} has {done} of {total} choices; going on")
 
     with interruptible() as cancel:
-<<<<<<< HEAD
-        part = SelectPart(selector, groups)
+        part = SelectPart(selector, groups, weights=weights)
         judge = open_model(adapted(model, adapter), cache=cache)
         file = choices.select(run_dir, where, judge, part, say, cancel, first=first)
-=======
-        part = SelectPart(selector, groups, weights=weights)
-        file = choices.select(run_dir, where, open_model(model, cache=cache), part, say, cancel, first=first)
->>>>>>> light
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 
