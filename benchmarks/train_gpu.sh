@@ -5,26 +5,26 @@
 #
 # TRAIN_RUN is a finished `sqljury bench spider --split train --recipe benchmarks/recipes/light.toml`, whose candidates
 # the critic and the pairwise judge learn from; without it only generator and linker are trained.
-# BASE names other weights, TRAIN_OPTIONS is added to every training (such as "--steps 4" for a try), and
+# BASE names other weights. SET_OPTIONS is added to the making of every set (such as "--limit 24" for a try),
+# TRAIN_OPTIONS to every training (such as "--steps 4"), and
 # EXPORT_OPTIONS to every export (such as "--check 0").
 set -eu
 spider=$1 out=$2 run=${3:-}
 base=${BASE:-qwen2.5-coder-1.5b}
 mkdir -p "$out"
 
+# shellcheck disable=SC2086  # options are words
 part() {
     set="$out/$1.jsonl"
     if [ ! -f "$set" ]; then
         if [ "$1" = critic ] || [ "$1" = pairwise ]; then
-            sqljury train data "$1" --run "$run" --out "$set"
+            sqljury train data "$1" --run "$run" --out "$set" ${SET_OPTIONS:-}
         else
-            sqljury train data "$1" --data "$spider" --out "$set"
+            sqljury train data "$1" --data "$spider" --out "$set" ${SET_OPTIONS:-}
         fi
     fi
-    # shellcheck disable=SC2086  # options are words
     sqljury train "$1" "$set" --out "$out/$1" --base "$base" ${TRAIN_OPTIONS:-}
     if [ ! -f "$out/$1.gguf" ]; then
-        # shellcheck disable=SC2086
         sqljury train export "$out/$1" --out "$out/$1.gguf" --precision q8_0 ${EXPORT_OPTIONS:-}
     fi
 }
