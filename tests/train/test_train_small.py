@@ -107,6 +107,30 @@ def test_only_the_answer_is_learnt(cached_weights: Path, data: Path) -> None:
     assert tokenizer.decode(ids[: mask.index(1)]).endswith("<|im_start|>assistant\n")
 
 
+@needs_train
+@pytest.mark.weights
+@pytest.mark.timeout(600)
+def test_packed_examples_do_not_see_each_other(cached_weights: Path, data: Path, tmp_path: Path) -> None:
+    import torch
+
+    from sqljury.train.encode import encode
+    from sqljury.train.examples import read
+
+    base = gguf_base.load(MODEL)
+    encoded = [encode(base.tokenizer, example) for example in read(data)]
+    alone = 0.0
+    with torch.no_grad():
+        for ids, mask in encoded:
+            labels = [token if own else lora.IGNORED for token, own in zip(ids, mask, strict=True)]
+            alone += base.model(torch.tensor([ids]), labels=torch.tensor([labels])).loss.item() * sum(mask)
+    trainer = lora._trainer(base, encoded, [], tmp_path, replace(SETTINGS, packed=True, longest=256), print)
+    [batch] = trainer.get_train_dataloader()
+    assert batch["input_ids"].shape == (1, sum(len(one.ids) for one in encoded))
+    with torch.no_grad():
+        packed = trainer.model(**batch).loss.item()
+    assert packed == pytest.approx(alone / sum(sum(one.mask) for one in encoded), rel=1e-4)
+
+
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")
 def test_a_missing_extra_is_named(data: Path, tmp_path: Path) -> None:
     with pytest.raises(MissingExtraError, match=r"pip install 'sqljury\[train\]'"):
