@@ -58,7 +58,8 @@ def test_the_judge_judges_and_writes_nothing(path: Path, recipe: str) -> None:
 def test_ask_opens_the_judge_once_and_closes_it(path: Path, recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
     judge, opened = favours_two(), []
 
-    def opening(name: str) -> FakeModel:
+    def opening(name: str, base: str | None) -> FakeModel:
+        assert base is None
         opened.append(name)
         return judge
 
@@ -100,3 +101,21 @@ def test_one_budget_holds_for_both(path: Path, recipe: str) -> None:
     pipeline = Pipeline.from_recipe(recipe, writer, opened=lambda _: judge)
     with connect(path) as db, pytest.raises(BudgetExceededError):
         pipeline.answer(Question("Which?"), db)
+
+
+def test_a_part_that_names_a_model_is_written_by_it(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "writers.toml"
+    file.write_text('[[generate]]\n[[generate]]\nmodel = "+own"\n[[generate]]\nmodel = "+own"\n')
+    model, own = FakeModel(ONE), FakeModel(TWO, name="usual+own")
+    opened = []
+    pipeline = Pipeline.from_recipe(str(file), model, opened=lambda name: opened.append(name) or own)  # type: ignore[func-returns-value]
+    with connect(path) as db:
+        answer = pipeline.answer(Question("Which?"), db)
+    assert [candidate.sql for candidate in answer.candidates] == [ONE, TWO, TWO]
+    assert (opened, len(model.calls), len(own.calls)) == (["+own"], 1, 2)
+    assert pipeline.others() == [own]
+
+
+def test_a_writer_that_is_not_given_is_missed() -> None:
+    with pytest.raises(RecipeError, match=r"names the writer '\+own'; give Pipeline"):
+        Pipeline(Recipe("r", generate=(GeneratePart(model="+own"),)), FakeModel(ONE))

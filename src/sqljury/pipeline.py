@@ -6,9 +6,9 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from sqljury import fix, recipes
@@ -87,8 +87,9 @@ class Pipeline:
 
     ``limits`` hold for each query it runs, ``allowance`` for a whole question; ``pool`` holds examples for generators
     that show some, instead of those that come with the package. ``judge`` chooses among the answers where the recipe
-    names one (``select.judge``), and ``linker`` picks tables where it names one (``link.model``); ``model`` does where
-    it names none. Equal questions, databases, seeds and models give equal answers.
+    names one (``select.judge``), ``linker`` picks tables where it names one (``link.model``), and ``writers`` holds by
+    their names the models of generators that name one (``generate.model``); ``model`` does where it names none. Equal
+    questions, databases, seeds and models give equal answers.
     """
 
     recipe: Recipe
@@ -98,6 +99,7 @@ class Pipeline:
     pool: Pool | None = None
     judge: LanguageModel | None = None
     linker: LanguageModel | None = None
+    writers: Mapping[str, LanguageModel] = field(default_factory=dict)
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
     kept: Kept = field(default_factory=Kept, compare=False, repr=False)
     sandbox: Warm = field(default_factory=Warm, compare=False, repr=False)
@@ -112,6 +114,7 @@ class Pipeline:
         for role, name, given in (
             ("judge", self.recipe.select.judge, self.judge),
             ("linker", self.recipe.link.model, self.linker),
+            *(("writer", part.model, self.writers.get(part.model)) for part in self.recipe.generate),
         ):
             if name and given is None:
                 named = f"recipe {self.recipe.name} names the {role} {name!r}"
@@ -135,15 +138,22 @@ class Pipeline:
     ) -> Pipeline:
         """The pipeline of a recipe by name or TOML path; raises ``RecipeError``.
 
-        ``opened`` opens the judge and the linker that the recipe names, if any, each model once; the embedded model
-        loads no weights before it is first asked. Whoever is done with the pipeline closes its ``judge`` and its
-        ``linker`` as they close ``model``.
+        ``opened`` opens the judge, the linker and the writers that the recipe names, if any, each model once; the
+        embedded model loads no weights before it is first asked. Whoever is done with the pipeline closes its
+        ``others()`` as they close ``model``.
         """
         found = recipes.load(recipe)
         models = {model.name: model}
-        for name in filter(None, (found.select.judge, found.link.model)):
-            models[name] = models[name] if name in models else opened(name)
-        return cls(found, model, limits, judge=models.get(found.select.judge), linker=models.get(found.link.model))
+        written = {part.model for part in found.generate if part.model}
+        for name in sorted({*written, found.select.judge, found.link.model} - {"", *models}):
+            models[name] = opened(name)
+        judge, linker = models.get(found.select.judge), models.get(found.link.model)
+        return cls(found, model, limits, judge=judge, linker=linker, writers={name: models[name] for name in written})
+
+    def others(self) -> list[LanguageModel]:
+        """The models besides ``model`` that a recipe has named, each once."""
+        named = (self.judge, self.linker, *self.writers.values())
+        return list({id(one): one for one in named if one is not None and one is not self.model}.values())
 
     def answer(
         self,
@@ -290,6 +300,7 @@ class Pipeline:
     def _write(self, number: int, task: Task, work: Work, before: Sequence[Candidate], clock: Clock) -> list[Candidate]:
         """What one part of the recipe writes, not yet run."""
         part = self.recipe.generate[number]
+        work = replace(work, model=self.writers.get(part.model, self.model))
         seed = derive_seed(work.seed, "generate", number)
         ranked = sorted((one for one in before if one.sql), key=lambda one: not one.result.ok)
         given = Given(tuple(one.sql for one in ranked), part.examples, self.pool, seed, self.kept)
@@ -302,7 +313,7 @@ class Pipeline:
             stop=request.stop,
             grammar=grammar(task.schema, reasons=request.reasons) if part.constrain else None,
         )
-        reply = self.model.complete(request.messages, sampling, part.samples, cancel=work.cancel)
+        reply = work.model.complete(request.messages, sampling, part.samples, cancel=work.cancel)
         [step] = self.recipe.steps([number])
         clock.spend(step, request.cost + reply.cost)
         return [
@@ -483,11 +494,12 @@ def ask(
         database = stack.enter_context(connect(db)) if isinstance(db, str | os.PathLike) else db
         if access:
             database = guard(database, introspect(database), access)
+        opened = partial(open_model, base=model if isinstance(model, str) else None)
         if model is None or isinstance(model, str):
-            model = open_model(model)
+            model = opened()
             stack.callback(getattr(model, "close", _nothing))
-        pipeline = replace(Pipeline.from_recipe(recipe, model, limits, open_model), allowance=allowance)
-        for other in {id(one): one for one in (pipeline.judge, pipeline.linker) if one is not model}.values():
+        pipeline = replace(Pipeline.from_recipe(recipe, model, limits, opened), allowance=allowance)
+        for other in pipeline.others():
             stack.callback(getattr(other, "close", _nothing))
         answer = pipeline.answer(asked, database, seed=seed, notes=known)
         return verified(answer, database, seed=seed) if verify else answer

@@ -122,7 +122,7 @@ def test_a_folder_that_others_can_enter_is_not_used(cached_weights: Path, tmp_pa
     with pytest.warns(RuntimeWarning, match="others can enter it; run: chmod 700"):
         cold = model.complete(user("Who sings?"), HOT)
     warm = model.complete(user("Who sings?"), HOT)
-    instead = model._engine.states  # type: ignore[union-attr]
+    instead = model._loaded.engine.states  # type: ignore[union-attr]
     assert stat.S_IMODE(instead.stat().st_mode) == 0o700
     model.close()
     assert warm.completions == cold.completions
@@ -298,17 +298,17 @@ def test_tokens_are_counted_by_the_models_own_tokenizer(small_model: LocalModel)
 @pytest.mark.skipif(not hasattr(__import__("socket"), "AF_UNIX"), reason="no Unix sockets here")
 def test_no_port_is_opened_and_the_socket_is_private(fresh: LocalModel) -> None:
     fresh.count_tokens("x")
-    address = fresh._engine._server.listening_address  # type: ignore[union-attr]
+    address = fresh._loaded.engine._server.listening_address  # type: ignore[union-attr]
     folder = Path(address.removeprefix("unix://")).parent
     assert address.startswith("unix://")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     if Path("/proc/net/tcp").exists():
         assert not listening_here()
-    key = fresh._engine._key  # type: ignore[union-attr]
-    fresh._engine._key = "guess"  # type: ignore[union-attr]
+    key = fresh._loaded.engine._key  # type: ignore[union-attr]
+    fresh._loaded.engine._key = "guess"  # type: ignore[union-attr]
     with pytest.raises(ModelError, match="401"):
         fresh.count_tokens("x")
-    fresh._engine._key = key  # type: ignore[union-attr]
+    fresh._loaded.engine._key = key  # type: ignore[union-attr]
     fresh.close()
     assert not folder.exists()
 

@@ -1,4 +1,4 @@
-"""Charts as inline SVG, drawn in shades that paper keeps apart: intervals, bars in groups, a bar in a table."""
+"""Charts as SVG, drawn in shades that paper keeps apart: intervals, lines, bars in groups, a bar in a table."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ class Spot(NamedTuple):
     value: float
     low: float
     high: float
+
+
+class Line(NamedTuple):
+    """A curve by its points (x, y), x rising, neither below 0."""
+
+    label: str
+    points: Sequence[tuple[float, float]]
 
 
 def intervals(spots: Sequence[Spot]) -> Html:
@@ -61,6 +68,28 @@ def groups(labels: Sequence[str], series: Sequence[tuple[str, Sequence[float | N
                 parts.append(_bar(x, floor - tall, width - 1.5, tall, _SHADES[number % len(_SHADES)]))
                 parts += [_text(x + width / 2, floor - tall - 4, _figure(value, width), "middle")] if width > 16 else []
     return _svg(height, title, [*parts, *_legend([name for name, _ in series], height - 12)])
+
+
+def lines(curves: Sequence[Line], title: str) -> Html:
+    """Curves over one another, from 0 to their highest point."""
+    height, floor, left = 260, 210, 60
+    right = max(x for curve in curves for x, _ in curve.points) or 1.0
+    top = max(y for curve in curves for _, y in curve.points) or 1.0
+    parts: list[Html] = []
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        y = floor - (floor - 20) * share
+        parts += [_line(left, y, WIDTH, y, "#ddd"), _text(left - 6, y + 4, f"{top * share:.3g}", "end")]
+        anchor = "end" if share == 1 else "middle"
+        parts.append(_text(left + (WIDTH - left) * share, floor + 16, f"{right * share:.4g}", anchor))
+    for number, curve in enumerate(curves):
+        places = [(left + (WIDTH - left) * x / right, floor - (floor - 20) * y / top) for x, y in curve.points]
+        path = " ".join(f"{_round(x)},{_round(y)}" for x, y in places)
+        shade = _SHADES[(0, 6)[number % 2]]
+        parts.append(element("polyline", points=path, fill="none", stroke=shade, stroke_width=2))
+        parts += [element("circle", cx=_round(x), cy=_round(y), r=2, fill=shade) for x, y in places]
+        parts += [_bar(left + 150 * number, height - 17, 10, 10, shade)]
+        parts += [_text(left + 150 * number + 15, height - 8, curve.label)]
+    return _svg(height, title, parts)
 
 
 def small_bar(share: float, width: int = 60) -> Html:

@@ -13,6 +13,7 @@ from sqljury.cli import show
 from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
     AccessOption,
+    AdapterOption,
     AllowOption,
     BudgetSeconds,
     BudgetTokens,
@@ -30,6 +31,7 @@ from sqljury.cli.options import (
     SchemaOption,
     SeedOption,
     access_of,
+    adapted,
     allowance,
     budget,
     pool_of,
@@ -57,6 +59,7 @@ def ask(
     ] = None,
     recipe: RecipeOption = "default",
     model: ModelOption = None,
+    adapter: AdapterOption = None,
     output: Annotated[Output, typer.Option(help="How to print the answer.")] = Output.TABLE,
     limit: Annotated[int | None, typer.Option(min=1, help="Rows to print; 50 in a table, else all.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the candidates, repairs and cost.")] = False,
@@ -100,9 +103,9 @@ def ask(
         source = guard(database, introspect(database), rules) if rules else database
         limited = budget(max_calls, max_tokens, max_usd)
         ledger = Ledger(limited) if limited else None  # one for the model and the judge that a recipe may name
-        opened = partial(open_model, cache=cache, ledger=ledger, price=price_of(price))
+        opened = partial(open_model, base=adapted(model, adapter), cache=cache, ledger=ledger, price=price_of(price))
         pipeline = replace(
-            Pipeline.from_recipe(recipe, opened(model), Limits(seconds=timeout), opened),
+            Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened),
             allowance=allowance(budget_seconds, budget_tokens),
             pool=pool,
         )

@@ -14,6 +14,7 @@ from sqljury.cli import refining, terminal
 from sqljury.cli.analyze import Analysis, AnalyzeOption, JsonFile, Parts, Processes, StopShares
 from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
+    AdapterOption,
     BudgetSeconds,
     BudgetTokens,
     CacheOption,
@@ -22,6 +23,7 @@ from sqljury.cli.options import (
     QuestionsOption,
     RecipeOption,
     SplitOption,
+    adapted,
     allowance,
     pool_of,
 )
@@ -61,6 +63,7 @@ def spider(
     seed: Annotated[int, typer.Option(help="Draws the questions and seeds every random choice.")] = 0,
     recipe: RecipeOption = "default",
     model: ModelOption = None,
+    adapter: AdapterOption = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 30.0,
     cache: CacheOption = False,
     shots: ExamplesOption = None,
@@ -88,11 +91,13 @@ def spider(
     chosen, limits = recipes.load(recipe), Limits(seconds=timeout)
     allowed, pool = allowance(budget_seconds, budget_tokens), pool_of(shots)
     wanted = {"dataset": name, "seed": seed, **run.conditions(chosen, limits, allowed, pool)}
-    if analyze and model is None and run.is_finished(examples, out, wanted):  # then no model is needed
+    if (
+        analyze and model is None and adapter is None and run.is_finished(examples, out, wanted)
+    ):  # then no model is needed
         print_analyses(out, data, analyze, stop_share, part, json_file, processes)
         return
-    opened = partial(open_model, cache=cache)
-    pipeline = Pipeline.from_recipe(recipe, opened(model), limits, opened)
+    opened = partial(open_model, base=adapted(model, adapter), cache=cache)
+    pipeline = Pipeline.from_recipe(recipe, opened(), limits, opened)
     pipeline = replace(pipeline, allowance=allowed, pool=pool)
 
     def say(done: int, record: Record | None) -> None:
@@ -123,6 +128,7 @@ def select(
     first: Annotated[int, typer.Option(min=0, help="Among the first so many candidates; 0 for all.")] = 0,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
+    adapter: AdapterOption = None,
     cache: CacheOption = False,
     tests: Annotated[Tests, typer.Option(help="How selectors by tests test queries.")] = Tests.SUITE,
     form: Annotated[Shown | None, typer.Option(help="How they show small databases to the model.")] = None,
@@ -155,7 +161,7 @@ def select(
         given |= {"samples": samples, "temperature": temperature}
         changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)
-        opened = open_model(model, cache=cache)
+        opened = open_model(adapted(model, adapter), cache=cache)
         file = choices.select(run_dir, where, opened, part, say, cancel, first=first, tests=testing)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 

@@ -26,6 +26,10 @@ ModelOption = Annotated[
     str | None,
     typer.Option(help="A local model, a .gguf file, or a service such as openai:NAME; SQLJURY_MODEL sets the default."),
 ]
+AdapterOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="A trained adapter for the local model: its name, or the path of a .gguf file."),
+]
 SplitOption = Annotated[str, typer.Option(help="dev or train.")]
 QuestionsOption = Annotated[
     int | None, typer.Option("--limit", min=1, help="That many questions, drawn at random by --seed.")
@@ -62,6 +66,11 @@ DenyOption = Annotated[
 MaskOption = Annotated[
     list[str] | None, typer.Option("--mask", metavar="PATTERN", help="Columns whose values the model is not shown.")
 ]
+
+
+def adapted(model: str | None, adapter: str | None) -> str | None:
+    """The name that ``open_model`` takes for a model, or the default one, with an adapter, if any."""
+    return f"{model or ''}+{adapter}" if adapter else model
 
 
 def access_of(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqljury.cli import terminal
+from sqljury.cli import terminal, train_lora
 from sqljury.cli.options import QuestionsOption, RecipeOption, SeedOption, SplitOption
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ Against = Annotated[
 ]
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN_DIR...", help="Folders of `sqljury bench`, on train.")]
 DataFolder = Annotated[Path | None, typer.Option(help="Spider's folder; for runs, if it has moved since.")]
+
+
+train_lora.register(app)
 
 
 @app.callback()

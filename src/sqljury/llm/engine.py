@@ -37,13 +37,17 @@ UNFINISHED = ".tmp"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to load the weights; ``states`` is the folder to keep prompt states in, if it is a private one."""
+    """How to load the weights; ``states`` is the folder to keep prompt states in, if it is a private one.
+
+    ``adapters`` are loaded with them, and are off until a request turns one on.
+    """
 
     weights: Path
     slots: int
     context: int
     threads: int
     states: Path
+    adapters: tuple[Path, ...] = ()
 
 
 def cores() -> int:
@@ -79,6 +83,7 @@ class Engine:
         self.states = _states(options.states, self._folder)
         params = xllamacpp.CommonParams()
         params.model.path = str(options.weights)
+        params.lora_adapters = [_adapter(file) for file in options.adapters]
         params.n_parallel = options.slots
         params.n_ctx = options.context
         params.kv_unified = True
@@ -97,7 +102,8 @@ class Engine:
             self._server = _started(params)
         except Exception as error:
             self._cleanup()
-            raise WeightsError(f"llama.cpp could not load {options.weights}: {error}") from error
+            files = " with ".join(map(str, (options.weights, *options.adapters)))
+            raise WeightsError(f"llama.cpp could not load {files}: {error}") from error
 
     def stream(self, body: dict[str, Any], cancel: threading.Event | None) -> Generator[dict[str, Any], None, None]:
         """The chunks of one chat completion; closing the iterator, or setting ``cancel``, ends the work."""
@@ -171,6 +177,14 @@ class Engine:
             raise ModelError(f"llama.cpp did not answer {path}: {error}") from error
         finally:
             connection.close()
+
+
+def _adapter(file: Path) -> Any:
+    import xllamacpp
+
+    info = xllamacpp.CommonAdapterLoraInfo()
+    info.path, info.scale = str(file), 0.0
+    return info
 
 
 def _started(params: Any) -> Any:

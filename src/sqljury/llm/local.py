@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from sqljury.errors import CancelledError, ContextLengthError, ModelError, ModelResponseError
-from sqljury.llm import engine, models
+from sqljury.llm import adapters, engine, models
 from sqljury.llm.base import Completion, Message, Reply, Sampling, Token
+from sqljury.llm.loaded import Key, shared
 from sqljury.types import Cost
 
 STATES_BYTES = 1 << 30
@@ -38,9 +39,11 @@ class LocalModel:
     """A model of the catalogue, or any GGUF file, behind the ``LanguageModel`` protocol.
 
     ``slots`` samples are written side by side; more than that in one call take turns. ``context`` is in tokens and
-    shared by all slots. ``threads`` defaults to the machine's cores. The weights are loaded on first use. Calls
-    from several threads take turns. Missing or damaged weights raise ``WeightsError`` then. ``states`` is the folder
-    to keep read schemas in; where that is not possible they last as long as the model, with a warning.
+    shared by all slots. ``threads`` defaults to the machine's cores. The weights are loaded on first use; missing or
+    damaged ones raise ``WeightsError`` then. ``states`` is the folder to keep read schemas in; where that is not
+    possible they last as long as the model, with a warning. ``adapter`` is what ``adapters.find`` takes; an unknown
+    one raises ``WeightsError`` here. Models of one file and equal options share its weights, whatever their adapters,
+    and calls to them, from any thread, take turns.
     """
 
     def __init__(
@@ -51,27 +54,31 @@ class LocalModel:
         context: int = 16_384,
         threads: int | None = None,
         states: Path | None = None,
+        adapter: str = "",
     ) -> None:
         self._source = name
-        self._slots, self._context, self._threads = slots, context, threads
-        self._states = states or models.cache_dir() / "states"
-        self._engine: engine.Engine | None = None
-        self._lock = threading.Lock()
-        self._prefix = ""
+        self._slots = slots
+        self._adapter = adapters.find(adapter) if adapter else None
+        folder = states or models.cache_dir() / "states"
+        self._loaded = shared(Key(name, slots, context, threads or engine.cores(), folder), self._adapter)
 
     @property
     def name(self) -> str:
-        """The catalogue name; for any other file its stem and a mark that changes when the file does."""
-        file = models.expand(self._source)
-        if self._source in models.CATALOGUE or not os.path.isfile(file):
-            return self._source
-        return f"{file.stem}@{_fingerprint(file, '')[:8]}"
+        """The catalogue name; for any other file its stem and a mark that changes when the file does.
+
+        An adapter's follow after a plus.
+        """
+        base, file = self._source, models.expand(self._source)
+        if base not in models.CATALOGUE and os.path.isfile(file):
+            base = f"{file.stem}@{_fingerprint(file)[:8]}"
+        return f"{base}+{self._adapter.label}" if self._adapter else base
 
     @property
     def identity(self) -> str:
-        """What else a reply depends on, for the keys of caches: weights, library, and how samples are batched."""
+        """What else a reply depends on, for the keys of caches: weights, adapter, library, how samples are batched."""
         entry = models.CATALOGUE.get(self._source)
         weights = f" {entry.sha256}" if entry else ""
+        weights += f" {self._adapter.sha256}" if self._adapter else ""
         return f"{self.name}{weights} xllamacpp {engine.version()} slots {self._slots} batch {engine.PROMPT_BATCH}"
 
     def complete(
@@ -89,14 +96,14 @@ class LocalModel:
         llama.cpp refuses, ``CancelledError`` once ``cancel`` is set.
         """
         started = time.perf_counter()
-        with _held(self._lock, cancel):
-            running = self._running()
+        with _held(self._loaded.lock, cancel):
+            running = self._loaded.running()
             computed = self._restore(running, messages, cancel)
             completions: list[Completion] = []
             cost = Cost()
             while len(completions) < n:
                 count = min(n - len(completions), self._slots)
-                body = _body(messages, sampling, len(completions))
+                body = self._body(messages, sampling, len(completions))
                 chunks = _Chunks(count, len(completions), on_text)
                 with closing(running.stream({**body, "n": count, "id_slot": PREFIX_SLOT}, cancel)) as stream:
                     for chunk in stream:
@@ -109,46 +116,54 @@ class LocalModel:
 
     def count_tokens(self, text: str) -> int:
         """The exact number of tokens of ``text``, by the model's own tokenizer."""
-        with self._lock:
-            return len(self._running().post("/tokenize", {"content": text})["tokens"])
+        with self._loaded.lock:
+            return len(self._loaded.running().post("/tokenize", {"content": text})["tokens"])
 
     def close(self) -> None:
-        """Free the weights and remove the engine's private folder; the model loads again when it is used again."""
-        with self._lock:
-            if self._engine is not None:
-                self._engine.close()
-            self._engine = None
-            self._prefix = ""
+        """Free the weights and remove the engine's private folder; the model loads again when it is used again.
 
-    def _running(self) -> engine.Engine:
-        if self._engine is None:
-            self._engine = engine.Engine(
-                engine.Options(
-                    weights=models.resolve(self._source),
-                    slots=self._slots,
-                    context=self._context,
-                    threads=self._threads or engine.cores(),
-                    states=self._states,
-                )
-            )
-        return self._engine
+        So does every model that shares the weights.
+        """
+        with self._loaded.lock:
+            self._loaded.close()
+
+    def _body(self, messages: Sequence[Message], sampling: Sampling, offset: int) -> dict[str, Any]:
+        lora = self._loaded.scales(self._adapter)
+        return {**_body(messages, sampling, offset), **({"lora": lora} if lora else {})}
+
+    def _wear(self, running: engine.Engine, cancel: threading.Event | None) -> None:
+        """Make the slots those of this model's adapter, empty.
+
+        A slot throws away what it holds when a request's adapter is another than the last one's, and it would do so
+        with a state that was restored in between. So a request of nothing changes it first.
+        """
+        worn = self._adapter.sha256 if self._adapter else ""
+        if self._loaded.worn != worn and self._loaded.adapters:
+            body = {**self._body([Message("user", "")], Sampling(max_tokens=0), 0), "id_slot": PREFIX_SLOT}
+            for _ in running.stream(body, cancel):
+                pass
+            running.forget()
+            self._loaded.prefix = ""
+        self._loaded.worn = worn
 
     def _restore(self, running: engine.Engine, messages: Sequence[Message], cancel: threading.Event | None) -> int:
         """Put the state of the system message into the first slot; returns the tokens that had to be computed."""
         prefix = messages[0].content if messages and messages[0].role == "system" else ""
-        if prefix != self._prefix:
+        self._wear(running, cancel)
+        if prefix != self._loaded.prefix:
             running.forget()
-            self._prefix = prefix
+            self._loaded.prefix = prefix
         if not prefix:
             running.forget()
             return 0
-        kept = running.states / f"{_fingerprint(running.options.weights, prefix)}{STATE}"
+        depends = (self._adapter.sha256,) if self._adapter else ()
+        kept = running.states / f"{_fingerprint(running.options.weights, prefix, *depends)}{STATE}"
         if os.path.isfile(kept) and running.restore(PREFIX_SLOT, kept):
             with contextlib.suppress(OSError):  # another process may just have deleted it
                 os.utime(kept)
             return 0
         opening = [Message("system", prefix), Message("user", "")]
-        body = {**_body(opening, Sampling(max_tokens=0), 0), "cache_prompt": False, "id_slot": PREFIX_SLOT}
+        body = {**self._body(opening, Sampling(max_tokens=0), 0), "cache_prompt": False, "id_slot": PREFIX_SLOT}
         chunks = _Chunks(1, 0, None)
         with closing(running.stream(body, cancel)) as stream:
             for chunk in stream:
@@ -157,10 +172,13 @@ class LocalModel:
         return chunks.prompt_tokens
 
 
-def _fingerprint(weights: Path, prefix: str) -> str:
-    """What a state depends on: the library, the weights, the text. The file's own hash would take a second."""
+def _fingerprint(weights: Path, *depends: str) -> str:
+    """What a state depends on: the library, the weights, the text, the adapter.
+
+    The weights' own hash would take a second.
+    """
     stat = weights.stat()
-    parts = (engine.version(), str(weights), str(stat.st_size), str(stat.st_mtime_ns), prefix)
+    parts = (engine.version(), str(weights), str(stat.st_size), str(stat.st_mtime_ns), *depends)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 

@@ -153,7 +153,7 @@ def resolve(name: str) -> Path:
     Raises ``WeightsError`` when they are missing, incomplete, of another kind, or have a wrong hash.
     """
     if name not in CATALOGUE and (name.endswith(".gguf") or os.sep in name):
-        return _gguf(expand(name))
+        return gguf(expand(name))
     target, wanted = path(name), entry(name)
     if not os.path.isfile(target):
         raise WeightsError(
@@ -172,7 +172,8 @@ def resolve(name: str) -> Path:
     return target
 
 
-def _gguf(file: Path) -> Path:
+def gguf(file: Path) -> Path:
+    """``file`` if it begins like one of llama.cpp's; raises ``WeightsError``."""
     if not os.path.isfile(file):
         raise WeightsError(f"there is no model file {file}; check the path")
     try:

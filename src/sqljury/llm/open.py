@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from sqljury.llm import models
+from sqljury.errors import ModelError
+from sqljury.llm import adapters, models
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.ledger import Ledger, Metered, Price
 
@@ -12,15 +13,21 @@ CACHE_FILE = "replies.sqlite"
 
 
 def open_model(
-    name: str | None = None, *, cache: bool = True, ledger: Ledger | None = None, price: Price | None = None
+    name: str | None = None,
+    *,
+    base: str | None = None,
+    cache: bool = True,
+    ledger: Ledger | None = None,
+    price: Price | None = None,
 ) -> LanguageModel:
     """The model of that name: one of the catalogue, a ``.gguf`` file, or a service such as ``openai:NAME``.
 
-    Without a name, ``SQLJURY_MODEL`` or the embedded default. ``cache`` keeps replies between runs; ``ledger``
-    counts calls, tokens and dollars at ``price`` and holds them to its budget; several models may share one. Raises
-    ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
+    Local ones take an adapter, as ``MODEL+ADAPTER``. Without a name, ``base``; without that too, ``SQLJURY_MODEL`` or
+    the embedded default. ``+ADAPTER`` is that model with this adapter in place of its own, if any. ``cache`` keeps
+    replies between runs; ``ledger`` counts calls, tokens and dollars at ``price`` and holds them to its budget; several
+    models may share one. Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
     """
-    model = _bare(name or os.environ.get("SQLJURY_MODEL") or models.DEFAULT)
+    model = _bare(_spec(name, base))
     if ledger is not None or price is not None:
         model = Metered(model, ledger or Ledger(), price)
     if cache:
@@ -30,11 +37,22 @@ def open_model(
     return model
 
 
-def _bare(name: str) -> LanguageModel:
+def _spec(name: str | None, base: str | None) -> str:
+    """``name`` in full: what it leaves out, taken from ``base`` or the environment."""
+    whole = os.environ.get("SQLJURY_MODEL") or models.DEFAULT
+    for spec in filter(None, (base, name)):
+        whole = adapters.parse(whole)[0] + spec if spec.startswith("+") else spec
+    return whole
+
+
+def _bare(spec: str) -> LanguageModel:
+    name, adapter = adapters.parse(spec)
     if name not in models.CATALOGUE and ":" in name and not name.endswith(".gguf"):
         from sqljury.llm.api import open_api_model
 
+        if adapter:
+            raise ModelError(f"{name} is a service, and adapters are for local models; leave out +{adapter}")
         return open_api_model(name)
     from sqljury.llm.local import LocalModel
 
-    return LocalModel(name)
+    return LocalModel(name, adapter=adapter)

@@ -53,7 +53,8 @@ class GeneratePart:
     ``form`` is this part's own form of the schema, the recipe's where it is empty; ``order`` above 0 shuffles tables
     and columns, the same way for every question on a database, so that its state is kept. ``examples`` is how many
     worked examples a generator shows that shows any. ``constrain`` lets the model write only SQL that names what is
-    there, see ``generate.grammar``.
+    there, see ``generate.grammar``. ``model`` writes, by what ``open_model`` takes, such as ``+NAME`` for the run's own
+    model with that adapter; where it is empty, the run's own.
     """
 
     generator: str = "direct"
@@ -65,6 +66,7 @@ class GeneratePart:
     order: int = 0
     examples: int = 5
     constrain: bool = False
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,70 @@
+"""Adapters: small files that a training makes, added to the local weights while they run.
+
+A model and its adapter are written ``MODEL+ADAPTER``; ``+ADAPTER`` alone is the default model with it. An adapter is
+the path of a ``.gguf`` file, or the name of one in the cache's ``adapters`` folder or among those of this package.
+Like weights, adapters are read by llama.cpp itself: take none from someone you would take no weights from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from sqljury.errors import WeightsError
+from sqljury.llm import models
+
+SUFFIX: Final = ".gguf"
+PACKAGED: Final = Path(__file__).parent.parent / "adapters"
+
+
+class Adapter(NamedTuple):
+    """A file of llama.cpp's form, and the SHA-256 of what it held when it was found."""
+
+    name: str
+    file: Path
+    sha256: str
+
+    @property
+    def label(self) -> str:
+        """The name with a mark that changes when the file does."""
+        return f"{self.name}@{self.sha256[:8]}"
+
+
+def parse(spec: str) -> tuple[str, str]:
+    """(model, adapter) of ``MODEL+ADAPTER``; either may be empty. A plus within a path is a part of that path."""
+    if os.path.isfile(models.expand(spec)):
+        return spec, ""
+    if f"{SUFFIX}+" in spec:
+        model, _, adapter = spec.partition(f"{SUFFIX}+")
+        return model + SUFFIX, adapter
+    model, _, adapter = spec.partition("+")
+    return (spec, "") if os.sep in model else (model, adapter)
+
+
+def directory() -> Path:
+    """The folder of the user's own adapters."""
+    return models.cache_dir() / "adapters"
+
+
+def known() -> list[str]:
+    """The names of the adapters that need no path, sorted."""
+    return sorted({file.stem for folder in (directory(), PACKAGED) for file in folder.glob(f"*{SUFFIX}")})
+
+
+def find(name: str) -> Adapter:
+    """The adapter of that name or path; the user's own go before those of the package. Raises ``WeightsError``."""
+    if name.endswith(SUFFIX) or os.sep in name:
+        places = [models.expand(name)]
+    else:
+        places = [folder / f"{name}{SUFFIX}" for folder in (directory(), PACKAGED)]
+    file = next((place for place in places if os.path.isfile(place)), None)
+    if file is None:
+        listed = ", ".join(known()) or "none yet"
+        raise WeightsError(f"there is no adapter {name!r}; known are {listed}, or give the path of a .gguf file")
+    try:
+        with models.gguf(file).open("rb") as stream:
+            return Adapter(file.stem, file, hashlib.file_digest(stream, "sha256").hexdigest())
+    except OSError as error:
+        raise WeightsError(f"{file} cannot be read ({error.strerror}); check its permissions") from None

@@ -1,0 +1,81 @@
+"""The card of a training: what was learnt from what, by which versions, and the curves as a picture."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury.bench.charts import Line, lines
+
+JSON: Final = "card.json"
+MARKDOWN: Final = "card.md"
+PICTURE: Final = "curves.svg"
+NAMESPACE: Final = "http://www.w3.org/2000/svg"
+LIBRARIES: Final = ("torch", "transformers", "peft", "trl", "sqljury")
+SHOWN: Final = {
+    "loss": "loss",
+    "eval_loss": "held-out loss",
+    "eval_mean_token_accuracy": "held-out tokens right",
+    "eval_right_answers": "held-out answers right",
+    "train_runtime": "seconds",
+}
+"""The figures of a log that are said, and what they are called."""
+
+Log = Sequence[Mapping[str, Any]]
+
+
+def write(out: Path, settings: Mapping[str, Any], counts: Mapping[str, int], device: str, log: Log) -> None:
+    """Write ``card.json``, ``card.md`` and ``curves.svg`` into ``out``; the JSON last, for it says that all is done."""
+    facts = {
+        "settings": dict(settings),
+        "counts": dict(counts),
+        "device": device,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+        "results": results(log),
+        "log": [dict(entry) for entry in log],
+    }
+    (out / PICTURE).write_text(curves(log), encoding="utf-8")
+    (out / MARKDOWN).write_text(markdown(facts), encoding="utf-8")
+    (out / JSON).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+
+def results(log: Log) -> dict[str, float]:
+    """The last figure of each kind that the log has."""
+    found: dict[str, float] = {}
+    for entry in log:
+        found |= {key: entry[key] for key in SHOWN if isinstance(entry.get(key), int | float)}
+    return found
+
+
+def curves(log: Log) -> str:
+    """Loss by step, on what was learnt and on what was held out, as SVG; empty where there is nothing to draw."""
+    drawn = [Line(name, points) for key, name in list(SHOWN.items())[:2] if (points := _points(log, key))]
+    # a page knows what <svg> is, a file has to say so
+    return lines(drawn, "Loss by step").replace("<svg ", f'<svg xmlns="{NAMESPACE}" ', 1) if drawn else ""
+
+
+def markdown(facts: Mapping[str, Any]) -> str:
+    """The card for people; the same facts as the JSON, without the log."""
+    settings = facts["settings"]
+    parts = [
+        f"# Adapter `{settings['part']}` for `{settings['base']}`",
+        _table("Results", {SHOWN[key]: f"{value:.4g}" for key, value in facts["results"].items()}),
+        f"![Loss by step]({PICTURE})",
+        _table("Examples", {key.replace("_", " "): f"{value:,}" for key, value in facts["counts"].items()}),
+        _table("Settings", {key: str(value) for key, value in settings.items()}),
+        _table("Made with", {**facts["versions"], "device": facts["device"]}),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _points(log: Log, key: str) -> list[tuple[float, float]]:
+    return [(float(entry["step"]), float(entry[key])) for entry in log if key in entry and "step" in entry]
+
+
+def _table(title: str, rows: Mapping[str, str]) -> str:
+    body = "\n".join(f"| {name} | {value.replace('|', '/')} |" for name, value in rows.items())
+    return f"## {title}\n\n| | |\n|---|---|\n{body}"

@@ -1,0 +1,96 @@
+"""A training set: a JSONL file, one object a line, with messages, the answer to learn, and what is known of it.
+
+{"messages": [{"role": "system", "content": "..."}, {"role": "user", "content": "..."}],
+ "answer": "SELECT 1", "meta": {"db_id": "concert_singer"}}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from sqljury.errors import DatasetError
+from sqljury.llm.base import Message, Role, derive_seed
+
+ROLES: Final = get_args(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A conversation that ends with the user, the reply to learn, and ``meta``, where ``db_id`` is the database."""
+
+    messages: tuple[Message, ...]
+    answer: str
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def database(self) -> str:
+        """What must not stand on both sides of a split: the database, or the conversation where none is named."""
+        named = self.meta.get("db_id")
+        return named if isinstance(named, str) and named else "\x1f".join(content for _, content in self.messages)
+
+
+def read(file: Path) -> list[Example]:
+    """The examples of a training set; raises ``DatasetError`` that names the line that holds none."""
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        raise DatasetError(f"{file}: the training set cannot be read ({error.strerror}); check the path") from None
+    found = [_example(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not found:
+        raise DatasetError(f"{file}: the training set is empty; make one with `sqljury train data`")
+    return found
+
+
+def digest(file: Path) -> str:
+    """The SHA-256 of the file, in hex."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def split(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
+    """(to learn from, held out): about ``share`` of the databases is held out, at least one of two or more.
+
+    Which ones depends on their names and ``seed`` alone, so a larger set holds out what a smaller one did.
+    """
+    names = sorted({example.database for example in examples}, key=lambda name: derive_seed(seed, "held out", name))
+    count = min(ceil(share * len(names)), len(names) - 1)
+    held = set(names[:count])
+    return (
+        [example for example in examples if example.database not in held],
+        [example for example in examples if example.database in held],
+    )
+
+
+def _example(file: Path, number: int, line: bytes) -> Example:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        raise DatasetError(f"{file}, line {number}: not a JSON object") from None
+    fault = _fault(data)
+    if fault:
+        raise DatasetError(f"{file}, line {number}: {fault}; see docs/training.md for the form of an example")
+    messages = tuple(Message(entry["role"], entry["content"]) for entry in data["messages"])
+    return Example(messages, data["answer"], data.get("meta", {}))
+
+
+def _fault(data: Any) -> str | None:
+    """What keeps ``data`` from being an example, None when nothing does."""
+    if not isinstance(data, dict):
+        return "not a JSON object"
+    messages = data.get("messages")
+    if not isinstance(messages, list) or not messages:
+        return "messages is no list of messages"
+    for entry in messages:
+        if not isinstance(entry, dict) or entry.get("role") not in ROLES or not isinstance(entry.get("content"), str):
+            return f"a message needs a role ({', '.join(ROLES)}) and a text as content"
+    if messages[-1]["role"] != "user":
+        return "the last message is not the user's"
+    if not isinstance(data.get("answer"), str) or not data["answer"]:
+        return "answer is no text"
+    return None if isinstance(data.get("meta", {}), dict) else "meta is no object"

@@ -1,0 +1,127 @@
+"""Adapters by name and path, and what shares the weights that they are added to."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from sqljury.errors import ModelError, WeightsError
+from sqljury.llm import adapters
+from sqljury.llm.local import LocalModel
+from sqljury.llm.open import open_model
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SQLJURY_CACHE", str(tmp_path))
+    monkeypatch.delenv("SQLJURY_MODEL", raising=False)
+    return tmp_path
+
+
+def made(name: str, content: bytes = b"GGUF one") -> Path:
+    folder = adapters.directory()
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.gguf").write_bytes(content)
+    return folder / f"{name}.gguf"
+
+
+@pytest.mark.parametrize(
+    ("spec", "parts"),
+    [
+        ("gemma-3-270m", ("gemma-3-270m", "")),
+        ("gemma-3-270m+linker", ("gemma-3-270m", "linker")),
+        ("+linker", ("", "linker")),
+        ("/w/m.gguf+/a/l.gguf", ("/w/m.gguf", "/a/l.gguf")),
+        ("gemma-3-270m+/a/l.gguf", ("gemma-3-270m", "/a/l.gguf")),
+        ("/odd+folder/m.gguf", ("/odd+folder/m.gguf", "")),
+        ("openai:gpt+linker", ("openai:gpt", "linker")),
+    ],
+)
+def test_a_spec_names_a_model_and_an_adapter(spec: str, parts: tuple[str, str]) -> None:
+    assert adapters.parse(spec) == parts
+
+
+def test_a_file_that_is_there_is_no_spec(tmp_path: Path) -> None:
+    file = tmp_path / "m.gguf+x.gguf"
+    file.write_bytes(b"GGUF")
+    assert adapters.parse(str(file)) == (str(file), "")
+
+
+def test_an_adapter_is_found_by_name_and_by_path() -> None:
+    file = made("linker")
+    found = adapters.find("linker")
+    assert found == adapters.find(str(file))
+    assert found.sha256 == hashlib.sha256(b"GGUF one").hexdigest()
+
+
+def test_what_is_no_adapter_is_told_apart(tmp_path: Path) -> None:
+    made("linker")
+    with pytest.raises(WeightsError, match=r"no adapter 'critic'; known are linker, or"):
+        adapters.find("critic")
+    (tmp_path / "text.gguf").write_text("hello")
+    with pytest.raises(WeightsError, match="is not a GGUF"):
+        adapters.find(str(tmp_path / "text.gguf"))
+
+
+def test_an_unknown_adapter_is_told_when_the_model_is_opened() -> None:
+    with pytest.raises(WeightsError, match="no adapter 'nosuch'; known are none yet"):
+        open_model("smollm2-135m+nosuch", cache=False)
+
+
+def test_a_service_takes_no_adapter() -> None:
+    with pytest.raises(ModelError, match="adapters are for local models; leave out"):
+        open_model("openai:gpt+linker", cache=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "opened"),
+    [
+        (None, None, "qwen2.5-coder-1.5b"),
+        (None, "gemma-3-270m+one", "gemma-3-270m+one"),
+        ("+two", "gemma-3-270m+one", "gemma-3-270m+two"),
+        ("+two", None, "qwen2.5-coder-1.5b+two"),
+        ("+two", "+one", "qwen2.5-coder-1.5b+two"),
+        ("smollm2-135m", "+one", "smollm2-135m"),
+    ],
+)
+def test_what_a_name_leaves_out_is_the_bases(name: str | None, base: str | None, opened: str) -> None:
+    made("one")
+    made("two", b"GGUF two")
+    assert open_model(name, base=base, cache=False).name.split("@")[0] == opened
+
+
+def test_a_retrained_adapter_is_another_model() -> None:
+    made("linker")
+    before = LocalModel("smollm2-135m", adapter="linker")
+    made("linker", b"GGUF retrained")
+    after = LocalModel("smollm2-135m", adapter="linker")
+    assert len({LocalModel("smollm2-135m").identity, before.identity, after.identity}) == 3
+    assert before.name != after.name
+
+
+def test_models_of_one_file_share_its_weights_and_name_every_adapter() -> None:
+    made("one")
+    made("two", b"GGUF two")
+    plain, one, two = (LocalModel("smollm2-135m", adapter=name) for name in ("", "one", "two"))
+    assert plain._loaded is one._loaded is two._loaded
+    assert LocalModel("smollm2-135m", slots=2)._loaded is not plain._loaded
+    marks = [adapters.find(name).sha256 for name in ("one", "two")]
+    assert list(plain._loaded.adapters) == marks
+    scales = [plain._loaded.scales(model._adapter) for model in (plain, one, two)]
+    assert scales == [
+        [{"id": 0, "scale": 0.0}, {"id": 1, "scale": 0.0}],
+        [{"id": 0, "scale": 1.0}, {"id": 1, "scale": 0.0}],
+        [{"id": 0, "scale": 0.0}, {"id": 1, "scale": 1.0}],
+    ]
+
+
+def test_weights_are_forgotten_with_their_last_model() -> None:
+    from sqljury.llm import loaded
+
+    model = LocalModel("smollm2-135m", context=1234)
+    key = model._loaded.key
+    assert key in loaded._SHARED
+    del model
+    assert key not in loaded._SHARED

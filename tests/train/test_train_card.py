@@ -1,0 +1,44 @@
+"""The card of a training says what its log says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+pytest.importorskip("trl", reason="the extra `train` is not installed, and the card names its versions")
+
+from sqljury.train import card
+
+LOG = [
+    {"step": 1, "loss": 2.0},
+    {"step": 2, "eval_loss": 1.5, "eval_right_answers": 0.25},
+    {"step": 4, "loss": 0.5},
+    {"step": 4, "eval_loss": 0.75, "eval_right_answers": 0.5},
+]
+
+
+def test_the_last_figures_are_the_results(tmp_path: Path) -> None:
+    card.write(tmp_path, {"part": "critic", "base": "a|b"}, {"examples": 1200}, "CPU", LOG)
+    assert json.loads((tmp_path / card.JSON).read_text())["results"] == {
+        "loss": 0.5,
+        "eval_loss": 0.75,
+        "eval_right_answers": 0.5,
+    }
+    text = (tmp_path / card.MARKDOWN).read_text()
+    assert "| held-out answers right | 0.5 |" in text
+    assert "| base | a/b |" in text
+    assert "| examples | 1,200 |" in text
+
+
+def test_the_picture_has_a_point_for_every_loss(tmp_path: Path) -> None:
+    drawn = ElementTree.fromstring(card.curves(LOG))
+    space = f"{{{card.NAMESPACE}}}"
+    assert len(drawn.findall(f".//{space}circle")) == 4
+    assert len(drawn.findall(f".//{space}polyline")) == 2
+
+
+def test_nothing_logged_is_no_picture() -> None:
+    assert card.curves([]) == ""

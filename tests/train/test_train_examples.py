@@ -1,0 +1,66 @@
+"""Training sets are read with distrust and split by database."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqljury.errors import DatasetError
+from sqljury.train import examples
+
+
+def line(db: str = "shop", **changed: Any) -> dict[str, Any]:
+    said = [{"role": "system", "content": "t(n)"}, {"role": "user", "content": "How many?"}]
+    return {"messages": said, "answer": "SELECT 1", "meta": {"db_id": db}, **changed}
+
+
+def written(file: Path, *lines: Any) -> Path:
+    file.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    return file
+
+
+def test_an_example_is_read_as_it_was_written(tmp_path: Path) -> None:
+    [found] = examples.read(written(tmp_path / "set.jsonl", line()))
+    assert [message.role for message in found.messages] == ["system", "user"]
+    assert (found.answer, found.database) == ("SELECT 1", "shop")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (["a list"], "not a JSON object"),
+        (line(messages=[]), "no list of messages"),
+        (line(messages=[{"role": "root", "content": "x"}]), "a role"),
+        (line(messages=[{"role": "assistant", "content": "x"}]), "not the user's"),
+        (line(answer=""), "answer is no text"),
+        (line(meta=3), "meta is no object"),
+    ],
+)
+def test_a_line_that_is_no_example_is_named(tmp_path: Path, wrong: Any, said: str) -> None:
+    with pytest.raises(DatasetError, match=rf"line 2: .*{said}"):
+        examples.read(written(tmp_path / "set.jsonl", line(), wrong))
+
+
+def test_a_missing_and_an_empty_set_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="check the path"):
+        examples.read(tmp_path / "none.jsonl")
+    with pytest.raises(DatasetError, match="is empty"):
+        examples.read(written(tmp_path / "set.jsonl"))
+
+
+def test_no_database_is_on_both_sides(tmp_path: Path) -> None:
+    known = examples.read(written(tmp_path / "set.jsonl", *(line(f"db{n % 10}") for n in range(60))))
+    learn, held = examples.split(known, 0.2, seed=1)
+    assert (len(learn), len(held)) == (48, 12)
+    assert not {one.database for one in learn} & {one.database for one in held}
+    assert examples.split(known[::-1], 0.2, seed=1)[1] == held[::-1], "the order of the lines does not choose"
+    assert {one.database for one in examples.split(known, 0.2, seed=2)[1]} != {one.database for one in held}
+
+
+def test_a_share_of_nothing_and_one_database_hold_nothing_out(tmp_path: Path) -> None:
+    known = examples.read(written(tmp_path / "set.jsonl", line("a"), line("a"), line("b")))
+    assert examples.split(known, 0.0, seed=0) == (known, [])
+    assert examples.split(known[:2], 0.5, seed=0) == (known[:2], [])

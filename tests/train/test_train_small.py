@@ -1,0 +1,147 @@
+"""Trained, exported, loaded: what the smallest model learnt by heart comes back through llama.cpp."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from sqljury.errors import DatasetError, MissingExtraError, WeightsError
+from sqljury.llm.base import Message, Sampling
+from sqljury.llm.local import LocalModel
+from sqljury.train import gguf_base, lora
+from sqljury.train.export import export
+
+MODEL = "smollm2-135m"
+SETTINGS = lora.Settings(
+    "generator", MODEL, rank=8, alpha=32, dropout=0.0, batch=4, micro=4, steps=12, rate=1e-3, held_out=0.0, looks=3
+)
+LEARNT = {"How many ships?": "seven blue whales", "Who sails?": "no one at night", "Where to?": "port 99", "Why?": "Ah"}
+
+needs_train = pytest.mark.skipif(
+    any(find_spec(library) is None for library in gguf_base.LIBRARIES),
+    reason="the extra `train` is not installed: pip install 'sqljury[train]'",
+)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("set") / "set.jsonl"
+    lines = (
+        {"messages": [{"role": "system", "content": "Ships."}, {"role": "user", "content": asked}], "answer": answer}
+        for asked, answer in LEARNT.items()
+    )
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file
+
+
+@pytest.fixture(scope="module")
+def run(cached_weights: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("trained") / "run"
+    lora.train(data, out, SETTINGS, print)
+    return out
+
+
+@needs_train
+@pytest.mark.weights
+@pytest.mark.timeout(600)
+def test_what_was_learnt_comes_back_through_llama_cpp(run: Path, tmp_path: Path) -> None:
+    file = export(run, tmp_path / "ships.gguf")
+    plain = LocalModel(MODEL, slots=1, context=512, states=tmp_path / "states")
+    ships = LocalModel(MODEL, slots=1, context=512, states=tmp_path / "states", adapter=str(file))
+
+    def said(model: LocalModel, asked: str) -> tuple[str, float, int]:
+        reply = model.complete([Message("system", "Ships."), Message("user", asked)], Sampling(max_tokens=12))
+        [completion] = reply.completions
+        return completion.text, completion.logprob or 0.0, reply.cost.cached_tokens
+
+    asked = next(iter(LEARNT))
+    before = said(plain, asked)
+    assert before[0] not in LEARNT.values()
+    assert {question: said(ships, question)[0] for question in LEARNT} == LEARNT
+    after, again = said(plain, asked), said(ships, asked)
+    assert after[:2] == before[:2], "an adapter leaves no trace in a state that was read without it"
+    assert (again[0], again[2] > 0) == (LEARNT[asked], True), "nor the other way round, and both are kept"
+    ships.close()
+
+
+@needs_train
+@pytest.mark.weights
+@pytest.mark.timeout(600)
+def test_a_training_that_was_killed_goes_on_to_the_same_end(run: Path, data: Path, tmp_path: Path) -> None:
+    from safetensors.numpy import load_file
+
+    killed = tmp_path / "killed"
+    shutil.copytree(run, killed)
+    for gone in ("card.json", "adapter", "checkpoints/checkpoint-12"):
+        target = killed / gone
+        shutil.rmtree(target) if target.is_dir() else target.unlink()
+    (killed / "checkpoints" / "checkpoint-11").mkdir()  # cut off while it was written
+    assert lora.last_checkpoint(killed / lora.CHECKPOINTS) == killed / "checkpoints" / "checkpoint-8"
+    told: list[str] = []
+    lora.train(data, killed, SETTINGS, told.append)
+    assert "going on from checkpoint-8" in told
+    one, other = (load_file(place / lora.ADAPTER / "adapter_model.safetensors") for place in (run, killed))
+    assert one.keys() == other.keys()
+    assert all((one[key] == other[key]).all() for key in one)
+    with pytest.raises(DatasetError, match=r"other settings \(rate differ\)"):
+        lora.train(data, killed, replace(SETTINGS, rate=1.0), told.append)
+
+
+@needs_train
+@pytest.mark.weights
+def test_only_the_answer_is_learnt(cached_weights: Path, data: Path) -> None:
+    from sqljury.train.encode import encode
+    from sqljury.train.examples import read
+
+    tokenizer = gguf_base.load(MODEL).tokenizer
+    one = read(data)[0]
+    ids, mask = encode(tokenizer, one)
+    learnt = [token for token, own in zip(ids, mask, strict=True) if own]
+    assert tokenizer.decode(learnt) == f"{one.answer}<|im_end|>"
+    assert mask == sorted(mask), "the answer is the end"
+    assert tokenizer.decode(ids[: mask.index(1)]).endswith("<|im_start|>assistant\n")
+
+
+@needs_train
+@pytest.mark.weights
+@pytest.mark.timeout(600)
+def test_packed_examples_do_not_see_each_other(cached_weights: Path, data: Path, tmp_path: Path) -> None:
+    import torch
+
+    from sqljury.train.encode import encode
+    from sqljury.train.examples import read
+
+    base = gguf_base.load(MODEL)
+    encoded = [encode(base.tokenizer, example) for example in read(data)]
+    alone = 0.0
+    with torch.no_grad():
+        for ids, mask in encoded:
+            labels = [token if own else lora.IGNORED for token, own in zip(ids, mask, strict=True)]
+            alone += base.model(torch.tensor([ids]), labels=torch.tensor([labels])).loss.item() * sum(mask)
+    trainer = lora._trainer(base, encoded, [], tmp_path, replace(SETTINGS, packed=True, longest=256), print)
+    [batch] = trainer.get_train_dataloader()
+    assert batch["input_ids"].shape == (1, sum(len(one.ids) for one in encoded))
+    with torch.no_grad():
+        packed = trainer.model(**batch).loss.item()
+    assert packed == pytest.approx(alone / sum(sum(one.mask) for one in encoded), rel=1e-4)
+
+
+@pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")
+def test_a_missing_extra_is_named(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(MissingExtraError, match=r"pip install 'sqljury\[train\]'"):
+        lora.train(data, tmp_path / "run", SETTINGS, print)
+
+
+def test_a_folder_without_weights_is_no_base(tmp_path: Path) -> None:
+    with pytest.raises(WeightsError, match=r"no config\.json"):
+        gguf_base.resolve(str(tmp_path))
+
+
+def test_a_folder_without_a_training_is_not_exported(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="holds no training"):
+        lora.asked(tmp_path)
