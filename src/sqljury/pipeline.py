@@ -160,7 +160,8 @@ class Pipeline:
         cost = clock.total()
         if choice.index is None:
             raise NoAnswerError(_why_none(grouped), grouped, cost)
-        return self._answered(question, grouped, choice, cost, tuple(clock.steps))
+        answer = self._answered(question, grouped, choice, cost, tuple(clock.steps))
+        return replace(answer, linked=tuple(one.name for one in linked.schema.tables) if self.recipe.link.kind else ())
 
     def choose(
         self,

@@ -262,7 +262,7 @@ class Answer:
 
     ``confidence`` is the share of all candidates whose result agrees with the chosen one, in (0, 1].
     ``truncated`` says that the row limit cut ``rows``. ``steps`` are the steps that asked the model, in order, with
-    what each of them took.
+    what each of them took. ``linked`` are the tables that the model was shown where the recipe links some.
     """
 
     question: Question
@@ -277,6 +277,7 @@ class Answer:
     recipe: str = ""
     choice: Choice | None = None
     steps: tuple[tuple[str, Cost], ...] = ()
+    linked: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON; the keys are part of the public interface."""
@@ -291,6 +292,7 @@ class Answer:
             "cost": _cost_dict(self.cost),
             "choice": _choice_dict(self.choice),
             "steps": [{"step": step, **_cost_dict(cost)} for step, cost in self.steps],
+            "linked": list(self.linked),
         }
 
     def to_pandas(self) -> Any:
