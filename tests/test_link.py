@@ -188,6 +188,8 @@ def test_the_model_that_writes_sees_the_linked_tables_alone(db: Database, form: 
     assert "weather" in asked
     assert "author" not in asked
     assert [step for step, _ in answer.steps] == ["link", "1 direct"]
+    assert answer.linked == ("weather",)
+    assert answer.to_dict()["linked"] == ["weather"]
 
 
 def test_repairs_reach_tables_that_the_linker_left_out(db: Database) -> None:

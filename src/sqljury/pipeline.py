@@ -65,12 +65,16 @@ class Progress(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A question made ready for the steps of a recipe; ``shown`` is the task as one part of the recipe shows it."""
+    """A question made ready for the steps of a recipe.
+
+    ``shown`` is the task as one part of the recipe shows it, ``linked`` are the tables in it where the recipe links.
+    """
 
     task: Task
     work: Work
     clock: Clock
     shown: Callable[[GeneratePart], Task]
+    linked: tuple[str, ...] = ()
 
 
 def _silent(_: Progress) -> None:
@@ -179,7 +183,8 @@ class Pipeline:
         if choice.index is None:
             raise NoAnswerError(_why_none(grouped), grouped, ready.clock.total())
         grouped, choice = self._refine(grouped, choice, ready, progress)
-        return self._answered(question, grouped, choice, ready.clock.total(), tuple(ready.clock.steps))
+        answer = self._answered(question, grouped, choice, ready.clock.total(), tuple(ready.clock.steps))
+        return replace(answer, linked=ready.linked)
 
     def ready(
         self,
@@ -209,7 +214,8 @@ class Pipeline:
         work = self._testing(task, work, clock, progress)
         linked = prepared.narrowed(task, db, self._link(task, work, clock, progress))
         task = replace(task, schema_text=linked.schema_text)  # repairs may use what the linker left out
-        return Ready(task, work, clock, lambda part: prepared.reshown(linked, db, part.form, part.order))
+        names = tuple(one.name for one in linked.schema.tables) if self.recipe.link.kind else ()
+        return Ready(task, work, clock, lambda part: prepared.reshown(linked, db, part.form, part.order), names)
 
     def candidates(self, ready: Ready, progress: Callable[[Progress], None] = _silent) -> tuple[Candidate, ...]:
         """The recipe's queries, run, repaired and grouped; raises what ``answer`` raises, but no ``NoAnswerError``."""
@@ -284,7 +290,7 @@ class Pipeline:
 
     def _generate(self, ready: Ready, progress: Callable[[Progress], None]) -> list[Candidate]:
         """Candidates, run and repaired without the model, part by part until they agree or the allowance is spent."""
-        task, work, clock, shown = ready
+        task, work, clock, shown, _ = ready
         total = sum(part.samples for part in self.recipe.generate)
         stop = self.recipe.stop
         candidates: list[Candidate] = []

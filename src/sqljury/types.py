@@ -291,7 +291,8 @@ class Answer:
 
     ``confidence`` is the share of all candidates whose result agrees with the chosen one, in (0, 1].
     ``truncated`` says that the row limit cut ``rows``. ``steps`` are the steps that asked the model, in order, with
-    what each of them took. ``verified`` is what ``verify.verified`` found, None where it was not asked.
+    what each of them took. ``linked`` are the tables that the model was shown where the recipe links some. ``verified``
+    is what ``verify.verified`` found, None where it was not asked.
     """
 
     question: Question
@@ -306,6 +307,7 @@ class Answer:
     recipe: str = ""
     choice: Choice | None = None
     steps: tuple[tuple[str, Cost], ...] = ()
+    linked: tuple[str, ...] = ()
     verified: Verified | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -26,6 +26,7 @@ def answer(found: Answer) -> dict[str, Any]:
         "cost": cost_dict(found.cost),
         "choice": None if found.choice is None else _choice(found.choice),
         "steps": [{"step": step, **cost_dict(cost)} for step, cost in found.steps],
+        "linked": list(found.linked),
         "verified": None if found.verified is None else _verified(found.verified),
     }
 

@@ -18,7 +18,15 @@ COLUMNS = ("id", "na\x1b[31mme [/x]", "photo")
 RESULT = Result(COLUMNS, ROWS)
 FIXED = (Fix("SELECT \x1b[31m", "no such column: \x1b]0;title\x07", "model"),)
 ANSWER = Answer(
-    Question("Who?"), SQL, COLUMNS, ROWS, False, 1.0, (Candidate(SQL, "direct", -1.0, RESULT, 0, FIXED),), Cost(calls=1)
+    Question("Who?"),
+    SQL,
+    COLUMNS,
+    ROWS,
+    False,
+    1.0,
+    (Candidate(SQL, "direct", -1.0, RESULT, 0, FIXED),),
+    Cost(calls=1),
+    linked=("animal", NASTY),
 )
 
 
@@ -75,6 +83,7 @@ def test_evidence_keeps_out_of_what_machines_read(capsys: pytest.CaptureFixture[
     assert "Candidates" in error
     assert "rewritten by the model" in error
     assert "Cost:" in error
+    assert "Tables shown: animal, " in error
     assert harmless(error)
 
 

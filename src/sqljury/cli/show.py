@@ -62,7 +62,10 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool) -> None
     if found.verified is not None and output != "json":
         show_tests.verification(found, stderr=output != "table")
     if explain:
-        evidence(found.candidates, found.cost, stderr=output != "table", choice=found.choice, steps=found.steps)
+        stderr = output != "table"
+        if found.linked:
+            terminal.show("", terminal.clean(f"Tables shown: {', '.join(found.linked)}"), stderr=stderr)
+        evidence(found.candidates, found.cost, stderr=stderr, choice=found.choice, steps=found.steps)
 
 
 def _csv(found: Answer) -> None:
