@@ -20,7 +20,7 @@ SchemaOption = Annotated[
     list[str] | None, typer.Option("--schema", help="A schema to ask about; the first one given needs no prefix.")
 ]
 RecipeOption = Annotated[
-    str, typer.Option(help="How to work: default, fast, rerank, tssql, chase, chase-small, mscsql, or a .toml file.")
+    str, typer.Option(help="How to work: default, fast, rerank, tssql, chase, mscsql, ... or a .toml file.")
 ]
 ModelOption = Annotated[
     str | None,
