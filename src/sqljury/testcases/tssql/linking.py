@@ -17,7 +17,7 @@ from sqljury.schema.index import Hit, Index
 from sqljury.schema.joins import Joins
 from sqljury.schema.keywords import by_rules
 from sqljury.schema.subset import subset
-from sqljury.schema.text import remark, table_name
+from sqljury.schema.text import remark
 from sqljury.schema.translate import in_sqlite
 from sqljury.schema.used import used
 from sqljury.schema.values.hints import Meant, meant
@@ -85,7 +85,7 @@ def _told(task: Task, part: Schema) -> tuple[str, ...]:
     """The notes but those on tables that are not in play: a program would look for them among its frames."""
     inside = {table.name for table in part.tables}
     left_out = [table for table in task.schema.tables if table.name not in inside]
-    beginnings = tuple(f"{table_name(one.name, one.schema, task.schema.dialect)}." for one in left_out)
+    beginnings = tuple(f"{one.name}." for one in left_out)
     return tuple(note for note in task.notes if not note.startswith(beginnings))
 
 
