@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 import school
@@ -51,6 +52,13 @@ def test_what_queries_use_and_the_question_means_is_in_play(linked: Linked) -> N
 def test_a_value_elsewhere_brings_no_table_in_where_the_queries_have_it(task: Task, work: MakeWork) -> None:
     only = link(["SELECT name FROM club WHERE name = 'Chess'"], task, work(""))
     assert "staff" not in [table.name for table in only.schema.tables]
+
+
+def test_notes_on_tables_that_are_not_in_play_are_left_out(task: Task, work: MakeWork) -> None:
+    """A small model merges its frames with whatever table a note names."""
+    told = replace(task, notes=("club.name has 'Chess'", "staff.name has 'Chess'", "chess is a game"))
+    found = link(["SELECT name FROM club WHERE name = 'Chess'"], told, work(""))
+    assert found.notes == ("club.name has 'Chess'", "chess is a game")
 
 
 def test_another_dialect_is_said_in_sqlites_words_or_left_out(task: Task, work: MakeWork) -> None:

@@ -49,7 +49,7 @@ class Linked:
 
     ``queries`` has None for one that cannot be said in SQLite's words. ``found`` are the values that stand in the
     database and that the question seems to mean; ``values`` has these and what the queries compare columns with.
-    ``notes`` are lines on this database.
+    ``notes`` are lines on what of this database is in play.
     """
 
     schema: Schema
@@ -78,7 +78,15 @@ def link(queries: Sequence[str], task: Task, work: Work) -> Linked:
     said = tuple(in_sqlite(sql, schema) for sql in queries)
     inside = [one.match for one in values if one.match.table in columns]
     found = _by_place((one.table, one.column, one.value) for one in inside)
-    return Linked(part, said, found, _with_constants(part, said, found), task.notes)
+    return Linked(part, said, found, _with_constants(part, said, found), _told(task, part))
+
+
+def _told(task: Task, part: Schema) -> tuple[str, ...]:
+    """The notes but those on tables that are not in play: a program would look for them among its frames."""
+    inside = {table.name for table in part.tables}
+    left_out = [table for table in task.schema.tables if table.name not in inside]
+    beginnings = tuple(f"{one.name}." for one in left_out)
+    return tuple(note for note in task.notes if not note.startswith(beginnings))
 
 
 def _values(keywords: Sequence[str], held: Mapping[str, set[str]], work: Work) -> list[Meant]:
