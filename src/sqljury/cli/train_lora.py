@@ -134,7 +134,7 @@ def _check(run: Path, file: Path, count: int, data: Path | None, served: str) ->
     """Say how far the runtimes agree; raises ``ModelError`` where they do not."""
     from sqljury.errors import ModelError
     from sqljury.train import examples, lora
-    from sqljury.train.compare import SAME_ANSWERS, TOLERANCE, compare
+    from sqljury.train.compare import TOLERANCE, compare
 
     found = examples.read(data or Path(lora.asked(run)["data"]))
     some = found[:: max(1, len(found) // count)][:count]
@@ -146,6 +146,6 @@ def _check(run: Path, file: Path, count: int, data: Path | None, served: str) ->
     )
     if not agreed.ok:
         raise ModelError(
-            f"{file} does not say what was trained: {SAME_ANSWERS:.0%} of answers should be equal and the mean "
-            f"difference at most {TOLERANCE}; check that --served is the base it was trained on"
+            f"{file} does not say what was trained: log-probabilities may differ by {TOLERANCE} in the mean; "
+            "check that --served is the base it was trained on"
         )
