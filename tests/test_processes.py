@@ -50,16 +50,16 @@ def hanging() -> Work[int, str]:
 @pytest.mark.parametrize("processes", [1, 2])
 def test_one_that_hangs_is_one_item_lost(processes: int) -> None:
     start = time.monotonic()
-    found = map_processes(hanging, range(20), lost, silence=0.5, processes=processes)
-    assert found[3] == "3: did not end within 1 s and was killed, half way" or found[3].endswith("half way")
+    found = map_processes(hanging, range(20), lost, silence=3, processes=processes)
+    assert found[3] == "3: did not end within 3 s and was killed, half way"
     assert found[:3] + found[4:] == ["done"] * 19
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
 
 
 def slow_but_alive() -> Work[int, str]:
     def work(item: int, tell: Tell) -> str:
         for _ in range(6):
-            time.sleep(0.2)
+            time.sleep(0.7)
             tell("still there")
         return "done"
 
@@ -67,7 +67,7 @@ def slow_but_alive() -> Work[int, str]:
 
 
 def test_a_sign_of_life_gives_more_time() -> None:
-    assert map_processes(slow_but_alive, [1], lost, silence=0.7) == ["done"]
+    assert map_processes(slow_but_alive, [1], lost, silence=3) == ["done"]
 
 
 def dying() -> Work[int, str]:

@@ -142,11 +142,17 @@ class _Stuck:
         return result
 
 
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is patched here reaches processes that are forked, which is done where no other thread runs."""
+    monkeypatch.setattr("sqljury.processes.threading.active_count", lambda: 1)
+
+
 @pytest.fixture
 def stuck(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers are forked, so they see the change."""
     monkeypatch.setattr("sqljury.bench.targets.Remembered", lambda db, tell: Remembered(_Stuck(db), tell))
-    monkeypatch.setattr(evaluation, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(evaluation, "GRACE_SECONDS", 2.0)
+    forked(monkeypatch)
 
 
 def test_what_nothing_else_stops_is_killed(judge: Judge, stuck: None) -> None:
@@ -178,6 +184,7 @@ def test_a_metric_that_fails_on_a_prediction_is_a_wrong_answer(judge: Judge, mon
     def broken(case: Case) -> Any:
         raise RecursionError("too deep")
 
+    forked(monkeypatch)
     monkeypatch.setitem(METRICS, "esm", METRICS["esm"].__class__("esm", "ESM", broken))
     found = judge(("SELECT 1", "SELECT 1"), metrics=("esm", "ex"))
     score = found.judged[0].scores["esm"]
