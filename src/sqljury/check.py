@@ -117,8 +117,8 @@ def check(
             model = open_model(model)
             stack.callback(getattr(model, "close", lambda: None))
         pipeline = Pipeline.from_recipe(recipe, model, limits, open_model)
-        if pipeline.judge is not None and pipeline.judge is not model:
-            stack.callback(getattr(pipeline.judge, "close", lambda: None))
+        for other in pipeline.others():
+            stack.callback(getattr(other, "close", lambda: None))
         pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, tests))
         return checked(pipeline, asked, sql, database, seed=seed, notes=known)
 
