@@ -63,7 +63,7 @@ def test_ask_opens_the_judge_once_and_closes_it(path: Path, recipe: str, monkeyp
         opened.append(name)
         return judge
 
-    monkeypatch.setattr("sqljury.pipeline.open_model", opening)
+    monkeypatch.setattr("sqljury.asking.open_model", opening)
     writer = Closing([ONE, TWO])
     assert ask("Which?", path, model=writer, recipe=recipe).sql == TWO
     assert opened == ["trained"]
