@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,8 +22,8 @@ from sqljury.cli.options import (
     QuestionsOption,
     RecipeOption,
     SplitOption,
-    adapted,
     allowance,
+    opening,
     pool_of,
 )
 
@@ -81,7 +80,6 @@ def spider(
     from sqljury.bench.folder import Record
     from sqljury.cli.analyze import print_analyses
     from sqljury.datasets import spider as dataset
-    from sqljury.llm.open import open_model
     from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
@@ -96,7 +94,7 @@ def spider(
     ):  # then no model is needed
         print_analyses(out, data, analyze, stop_share, part, json_file, processes)
         return
-    opened = partial(open_model, base=adapted(model, adapter), cache=cache)
+    opened = opening(model, adapter, cache=cache)
     pipeline = Pipeline.from_recipe(recipe, opened(), limits, opened)
     pipeline = replace(pipeline, allowance=allowed, pool=pool)
 
@@ -142,7 +140,6 @@ def select(
     from sqljury.bench import choices, folder
     from sqljury.cli.evaluate_run import data_of
     from sqljury.errors import InputError
-    from sqljury.llm.open import open_model
     from sqljury.recipes import SelectPart
 
     if weights and selector != "light":
@@ -161,7 +158,7 @@ def select(
         given |= {"samples": samples, "temperature": temperature}
         changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)
-        opened = open_model(adapted(model, adapter), cache=cache)
+        opened = opening(model, adapter, cache=cache)()
         file = choices.select(run_dir, where, opened, part, say, cancel, first=first, tests=testing)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
