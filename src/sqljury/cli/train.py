@@ -36,6 +36,9 @@ Against = Annotated[
     Path | None,
     typer.Option(help="The evaluation: Spider's folder, of which dev is meant, or a file of questions with --db-dir."),
 ]
+Databases = Annotated[
+    Path | None, typer.Option(help="The folder of <db_id>/<db_id>.sqlite for files of questions, --against's too.")
+]
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN_DIR...", help="Folders of `sqljury bench`, on train.")]
 DataFolder = Annotated[Path | None, typer.Option(help="Spider's folder; for runs, if it has moved since.")]
 
@@ -55,7 +58,7 @@ def data(
     data: DataFolder = None,
     split: SplitOption = "train",
     questions: Annotated[Path | None, typer.Option(help="Your own questions with gold queries: JSON or JSONL.")] = None,
-    db_dir: Annotated[Path | None, typer.Option(help="The folder of <db_id>/<db_id>.sqlite for --questions.")] = None,
+    db_dir: Databases = None,
     run: Annotated[list[Path] | None, typer.Option(metavar="RUN_DIR", help="For critic and pairwise.")] = None,
     against: Against = None,
     recipe: RecipeOption = "default",
@@ -104,6 +107,7 @@ def light(
     out: Annotated[Path, typer.Option(help="The JSON file of weights with their card.")],
     data: DataFolder = None,
     against: Against = None,
+    db_dir: Databases = None,
     seed: SeedOption = 0,
     processes: Annotated[int, typer.Option(min=1, help="How many judge the queries.")] = 1,
 ) -> None:
@@ -115,7 +119,7 @@ def light(
     from sqljury.train.replay import data_of
 
     today = datetime.datetime.now(datetime.UTC).date()
-    measured = leaks.evaluation(against or data or data_of(runs[0]))
+    measured = leaks.evaluation(against, data or data_of(runs[0]), db_dir)
     weights = training.from_runs(runs, data, measured, seed, processes, today)
     training.save(weights, out)
     card, held_out = weights.card, weights.card["held_out"]
@@ -158,7 +162,7 @@ def _examples(
     else:
         assert data is not None
         examples = spider.load(data, split)
-    evaluation = leaks.evaluation(against or data, db_dir)
+    evaluation = leaks.evaluation(against, data, db_dir)
     leaks.refuse({one.db_id for one in examples}, evaluation)
     return spider.sample(examples, limit, seed), evaluation
 
@@ -182,7 +186,7 @@ def _replayed(
 
     if not runs:
         raise InputError("a critic or a judge of pairs learns from candidates; name a run on train with --run")
-    evaluation = leaks.evaluation(against or data or data_of(runs[0]), db_dir)
+    evaluation = leaks.evaluation(against, data or data_of(runs[0]), db_dir)
     return replay_all(runs, data, evaluation), evaluation
 
 

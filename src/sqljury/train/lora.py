@@ -79,12 +79,13 @@ def train(data: Path, out: Path, settings: Settings, say: Say) -> Path:
     """Train on the examples in ``data`` and return the folder of the adapter.
 
     A training that was stopped in ``out`` goes on from its last checkpoint; one that has ended is not done again.
-    Raises ``DatasetError`` for a set that cannot be read or a folder of another training, ``WeightsError`` and
-    ``MissingExtraError`` as ``gguf_base.load``.
+    Raises ``DatasetError`` for a set that cannot be read or is for another part, and for a folder of another training,
+    ``WeightsError`` and ``MissingExtraError`` as ``gguf_base.load``.
     """
     gguf_base.require()
     with held(out):
         known = examples.read(data)
+        examples.check_kind(known, settings.part, data)
         facts = {
             **asdict(settings),
             "data": str(data),
@@ -135,9 +136,10 @@ def asked(run: Path) -> dict[str, Any]:
     """What a training was asked for, with the hashes of data and base; raises ``DatasetError``."""
     try:
         settings = json.loads((run / SETTINGS).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         settings = None
-    if not isinstance(settings, dict) or not {"part", "base", "data", "base_sha256", "data_sha256"} <= set(settings):
+    keys = ("part", "base", "data", "base_sha256", "data_sha256")
+    if not isinstance(settings, dict) or not all(isinstance(settings.get(key), str) for key in keys):
         raise DatasetError(f"{run} holds no training (no readable {SETTINGS}); give a folder of `sqljury train`")
     return settings
 
@@ -148,7 +150,7 @@ def last_checkpoint(folder: Path) -> Path | None:
     for place in folder.glob("checkpoint-*"):
         try:
             found.append((int(json.loads((place / STATE).read_bytes())["global_step"]), place))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
     return max(found)[1] if found else None
 
