@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.errors import ModelError, WeightsError
+from sqljury.errors import InputError, ModelError, WeightsError
 from sqljury.llm import adapters
 from sqljury.llm.local import LocalModel
 from sqljury.llm.open import open_model
@@ -63,6 +63,13 @@ def test_what_is_no_adapter_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "text.gguf").write_text("hello")
     with pytest.raises(WeightsError, match="is not a GGUF"):
         adapters.find(str(tmp_path / "text.gguf"))
+
+
+def test_a_name_that_could_not_be_found_again_is_refused() -> None:
+    assert adapters.named("linker") == adapters.directory() / "linker.gguf"
+    for name in ("", "a/b", "../a", "/a", "linker.gguf"):
+        with pytest.raises(InputError, match="is no name of an adapter"):
+            adapters.named(name)
 
 
 def test_an_unknown_adapter_is_told_when_the_model_is_opened() -> None:

@@ -121,9 +121,7 @@ def export(
 
     if (name is None) == (out is None):
         raise InputError("give either --name, to use the adapter by it, or --out, the file to write")
-    file = out or adapters.directory() / f"{name}{adapters.SUFFIX}"
-    if name is not None and Path(name).name != name:
-        raise InputError(f"{name!r} is no name of an adapter; write a word, or give --out with a path")
+    file = out or adapters.named(name or "")
     write(run, file, precision.value)
     if check:
         _check(run, file, check, data, served)
