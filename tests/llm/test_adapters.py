@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,18 @@ def test_models_of_one_file_share_its_weights_and_name_every_adapter() -> None:
         [{"id": 0, "scale": 1.0}, {"id": 1, "scale": 0.0}],
         [{"id": 0, "scale": 0.0}, {"id": 1, "scale": 1.0}],
     ]
+
+
+def test_a_call_that_runs_keeps_no_other_weights_waiting() -> None:
+    made("one")
+    busy = LocalModel("smollm2-135m")
+    with busy._loaded.lock:
+        waiting = threading.Thread(target=LocalModel, args=("smollm2-135m",), kwargs={"adapter": "one"})
+        waiting.start()
+        LocalModel("gemma-3-270m", adapter="one")
+        assert waiting.is_alive()
+    waiting.join(10)
+    assert not waiting.is_alive()
 
 
 def test_weights_are_forgotten_with_their_last_model() -> None:
