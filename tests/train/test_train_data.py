@@ -94,7 +94,7 @@ def test_a_critic_sees_all_answers_and_failures_once(train_run: Path, measured: 
     for item in items:
         shown = item.messages[-1].content
         assert shown.count("Query ") == 3  # two answers and the query that failed
-        assert ": error: " in shown
+        assert "Result of C: error: " in shown
         assert shown.partition(f"Query {item.answer}:\n")[2].startswith("SELECT count(*)")
     assert len({item.answer for item in items}) > 1
 
