@@ -11,7 +11,7 @@ import sqljury
 
 SOURCE = Path(sqljury.__file__).parent
 LAYERS = {
-    0: ("errors", "types", "written", "prompts"),
+    0: ("errors", "types", "written", "prompts", "closing"),
     1: ("llm", "db", "sandbox", "batch", "processes", "questions", "replies", "clock"),
     2: ("schema", "metrics", "datasets", "work"),
     3: ("generate", "fix", "select", "recipes", "keywords", "prepare", "testcases", "audit", "link"),
