@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sqljury.cli import _guarded
 from sqljury.errors import InputError, ModelError, WeightsError
 from sqljury.llm import adapters
 from sqljury.llm.local import LocalModel
@@ -64,6 +65,16 @@ def test_what_is_no_adapter_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "text.gguf").write_text("hello")
     with pytest.raises(WeightsError, match="is not a GGUF"):
         adapters.find(str(tmp_path / "text.gguf"))
+
+
+def test_adapters_are_listed_with_the_models(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _guarded(["models", "list"]) == 0
+    assert "Adapters" not in capsys.readouterr().out
+    made("linker")
+    made("[x] \x1b[31mred")
+    assert _guarded(["models", "list"]) == 0
+    out = capsys.readouterr().out
+    assert "Adapters, for --adapter NAME: [x]  [31mred, linker" in out
 
 
 def test_a_name_that_could_not_be_found_again_is_refused() -> None:
