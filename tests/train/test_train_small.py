@@ -15,6 +15,7 @@ from sqljury.errors import DatasetError, InputError, MissingExtraError, WeightsE
 from sqljury.llm.base import Message, Sampling
 from sqljury.llm.local import LocalModel
 from sqljury.train import gguf_base, lora
+from sqljury.train.encode import Encoded
 from sqljury.train.export import export, refuse_foreign
 
 MODEL = "smollm2-135m"
@@ -159,3 +160,12 @@ def test_an_export_overwrites_nothing_but_an_adapter(tmp_path: Path) -> None:
             refuse_foreign(file)
     refuse_foreign(adapter)
     refuse_foreign(tmp_path / "new.gguf")
+
+
+def test_packed_trainings_are_looked_at_as_often() -> None:
+    """Packing makes fewer steps; counted in examples, no look and no checkpoint would come before the end."""
+    learning = [Encoded([1] * 100, [1] * 100)] * 2400
+    alone = lora.Settings("generator", MODEL, epochs=2.0, batch=12, longest=1000)
+    assert lora._steps(learning, alone) == 400
+    assert lora._steps(learning, replace(alone, packed=True)) == 40
+    assert lora._steps(learning, replace(alone, packed=True, steps=7)) == 7

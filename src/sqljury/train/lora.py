@@ -11,6 +11,7 @@ import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -192,7 +193,7 @@ def _trainer(
     trainer = SFTTrainer(
         model=base.model,
         processing_class=base.tokenizer,
-        args=_arguments(out, settings, _steps(len(learning), settings), bool(watching)),
+        args=_arguments(out, settings, _steps(learning, settings), bool(watching)),
         train_dataset=_dataset(learning),
         eval_dataset=_dataset(watching) if watching else None,
         peft_config=LoraConfig(
@@ -210,9 +211,12 @@ def _trainer(
     return trainer
 
 
-def _steps(count: int, settings: Settings) -> int:
-    """Steps of the whole training, of which packing makes fewer."""
-    return settings.steps or max(1, round(settings.epochs * count / settings.batch))
+def _steps(learning: Sequence[Encoded], settings: Settings) -> int:
+    """Steps of the whole training, about: looks, checkpoints and the warm-up are shares of them."""
+    sequences = len(learning)
+    if settings.packed:
+        sequences = ceil(sum(len(one.ids) for one in learning) / settings.longest)  # packing leaves little room
+    return settings.steps or max(1, round(settings.epochs * sequences / settings.batch))
 
 
 def _arguments(out: Path, settings: Settings, steps: int, watched: bool) -> SFTConfig:
