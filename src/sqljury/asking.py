@@ -34,8 +34,8 @@ def opened(
     """A recipe on a model, and the database as ``access`` lets it be seen.
 
     What is given by name is opened here and closed at the end, with the models that the recipe names: ``+ADAPTER`` of a
-    recipe is that adapter on the model of this call. Raises what ``connect``, ``guard``, ``open_model`` and
-    ``Pipeline.from_recipe`` raise.
+    recipe is that adapter on the model that is named here, on the default one where none is. Raises what ``connect``,
+    ``guard``, ``open_model`` and ``Pipeline.from_recipe`` raise.
     """
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(connect(db)) if isinstance(db, str | os.PathLike) else db

@@ -138,13 +138,12 @@ def select(
 ) -> None:
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
     from sqljury.bench import choices, folder
-    from sqljury.cli.evaluate_run import data_of
     from sqljury.errors import InputError
     from sqljury.recipes import SelectPart
 
     if weights and selector != "light":
         raise InputError("--weights are for --selector light; leave one of them out, or add the other")
-    where = data or data_of(folder.described(run_dir), run_dir)
+    where = data or folder.data_of(run_dir)
 
     def say(done: int, total: int, line: folder.Record | None) -> None:
         if line is not None:
@@ -176,10 +175,9 @@ def analyze_run(
     """Analyse the answers that a run has so far, without a model."""
     from sqljury.bench import folder
     from sqljury.cli.analyze import print_analyses
-    from sqljury.cli.evaluate_run import data_of
 
     _check_analysis(what, stop_share, part, json_file)
-    where = data or data_of(folder.described(run_dir), run_dir)
+    where = data or folder.data_of(run_dir)
     print_analyses(run_dir, where, what, stop_share, part, json_file, processes)
 
 

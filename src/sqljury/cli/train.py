@@ -114,12 +114,12 @@ def light(
     """Train the light judge on the candidates of runs; the card says what it is worth on databases it has not seen."""
     import datetime
 
+    from sqljury.bench import folder
     from sqljury.train import leaks
     from sqljury.train import light as training
-    from sqljury.train.replay import data_of
 
     today = datetime.datetime.now(datetime.UTC).date()
-    measured = leaks.evaluation(against, data or data_of(runs[0]), db_dir)
+    measured = leaks.evaluation(against, data or folder.data_of(runs[0]), db_dir)
     weights = training.from_runs(runs, data, measured, seed, processes, today)
     training.save(weights, out)
     card, held_out = weights.card, weights.card["held_out"]
@@ -180,13 +180,14 @@ def _of_gold(
 def _replayed(
     runs: list[Path], data: Path | None, against: Path | None, db_dir: Path | None
 ) -> tuple[Iterator[Replayed], list[Example]]:
+    from sqljury.bench import folder
     from sqljury.errors import InputError
     from sqljury.train import leaks
-    from sqljury.train.replay import data_of, replay_all
+    from sqljury.train.replay import replay_all
 
     if not runs:
         raise InputError("a critic or a judge of pairs learns from candidates; name a run on train with --run")
-    evaluation = leaks.evaluation(against, data or data_of(runs[0]), db_dir)
+    evaluation = leaks.evaluation(against, data or folder.data_of(runs[0]), db_dir)
     return replay_all(runs, data, evaluation), evaluation
 
 
