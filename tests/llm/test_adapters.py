@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sqljury.cli import _guarded
+from sqljury.cli.options import adapted
 from sqljury.errors import InputError, ModelError, WeightsError
 from sqljury.llm import adapters
 from sqljury.llm.local import LocalModel
@@ -65,6 +66,14 @@ def test_what_is_no_adapter_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "text.gguf").write_text("hello")
     with pytest.raises(WeightsError, match="is not a GGUF"):
         adapters.find(str(tmp_path / "text.gguf"))
+
+
+def test_two_adapters_for_one_model_are_refused() -> None:
+    assert adapted(None, "two") == "+two"
+    assert adapted("gemma-3-270m", "two") == "gemma-3-270m+two"
+    assert adapted("gemma-3-270m+one", None) == "gemma-3-270m+one"
+    with pytest.raises(InputError, match=r"gemma-3-270m\+one names an adapter already; .* leave out --adapter two"):
+        adapted("gemma-3-270m+one", "two")
 
 
 def test_adapters_are_listed_with_the_models(capsys: pytest.CaptureFixture[str]) -> None:

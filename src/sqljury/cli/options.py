@@ -72,8 +72,18 @@ MaskOption = Annotated[
 
 
 def adapted(model: str | None, adapter: str | None) -> str | None:
-    """The name that ``open_model`` takes for a model, or the default one, with an adapter, if any."""
-    return f"{model or ''}+{adapter}" if adapter else model
+    """The name that ``open_model`` takes for a model, or the default one, with an adapter, if any.
+
+    Raises ``InputError`` for a model that is named with another one.
+    """
+    if not adapter:
+        return model
+    from sqljury.errors import InputError
+    from sqljury.llm import adapters
+
+    if model and adapters.parse(model)[1]:
+        raise InputError(f"{model} names an adapter already; leave it out there, or leave out --adapter {adapter}")
+    return f"{model or ''}+{adapter}"
 
 
 def opening(
