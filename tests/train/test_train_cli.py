@@ -50,6 +50,17 @@ def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.Capture
     assert read(str(out)).card["seed"] == 0
 
 
+def test_a_set_that_has_moved_is_asked_for_before_the_export(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = dict.fromkeys(("part", "base", "base_sha256", "data_sha256"), "x")
+    (tmp_path / "training.json").write_text(json.dumps({**asked, "data": str(tmp_path / "gone.jsonl")}))
+    assert _guarded(["train", "export", str(tmp_path), "--out", str(tmp_path / "a.gguf")]) == 2
+    assert "gone.jsonl has moved; name it with --data" in capsys.readouterr().err
+    assert _guarded(["train", "export", str(tmp_path), "--name", "../a"]) == 2
+    assert "'../a' is no name of an adapter" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", [["data", "critic", "--run"], ["light"]])
 def test_a_file_of_questions_is_an_evaluation(
     command: list[str], benchmark_folder: Path, train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
