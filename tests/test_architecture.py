@@ -11,14 +11,14 @@ import sqljury
 
 SOURCE = Path(sqljury.__file__).parent
 LAYERS = {
-    0: ("errors", "types", "written", "prompts"),
+    0: ("errors", "types", "written", "prompts", "closing"),
     1: ("llm", "db", "sandbox", "batch", "processes", "questions", "replies", "clock"),
     2: ("schema", "metrics", "datasets", "work"),
     3: ("generate", "fix", "select", "recipes", "keywords", "prepare", "testcases", "audit", "link"),
-    4: ("refine", "verify"),
+    4: ("refine", "verify", "unanswered"),
     5: ("pipeline",),
-    6: ("bench", "check"),
-    7: ("train",),
+    6: ("bench", "asking"),
+    7: ("train", "check"),
     8: ("cli",),
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}

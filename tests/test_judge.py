@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from sqljury import FakeModel, Pipeline, Question, ask, connect
+from sqljury import FakeModel, Pipeline, Question, ask, check, connect
 from sqljury.errors import BudgetExceededError, RecipeError
 from sqljury.llm.ledger import Budget, Ledger, Metered
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
@@ -63,12 +65,32 @@ def test_ask_opens_the_judge_once_and_closes_it(path: Path, recipe: str, monkeyp
         opened.append(name)
         return judge
 
-    monkeypatch.setattr("sqljury.pipeline.open_model", opening)
+    monkeypatch.setattr("sqljury.asking.open_model", opening)
     writer = Closing([ONE, TWO])
     assert ask("Which?", path, model=writer, recipe=recipe).sql == TWO
     assert opened == ["trained"]
     assert judge.closed == 1
     assert writer.closed == 0  # the caller's own
+
+
+@pytest.mark.parametrize("asking", [ask, partial(check, sql=ONE, tests="suite")], ids=["ask", "check"])
+def test_an_adapter_of_a_recipe_is_one_of_the_models_of_the_call(
+    path: Path, tmp_path: Path, asking: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "adapted.toml"
+    file.write_text('[[generate]]\nmodel = "+own"\n')
+    opened: list[tuple[str | None, str | None]] = []
+    models: list[Closing] = []
+
+    def opening(name: str | None = None, *, base: str | None) -> Closing:
+        opened.append((name, base))
+        models.append(Closing(ONE, name=f"{base}{name or ''}"))
+        return models[-1]
+
+    monkeypatch.setattr("sqljury.asking.open_model", opening)
+    asking("Which?", path, model="gemma-3-270m", recipe=str(file))
+    assert opened == [(None, "gemma-3-270m"), ("+own", "gemma-3-270m")]
+    assert [model.closed for model in models] == [1, 1]
 
 
 def test_a_judge_of_the_writers_name_is_the_writer(path: Path, recipe: str) -> None:

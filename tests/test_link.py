@@ -131,6 +131,12 @@ def test_names_that_are_escaped_are_read() -> None:
     assert read('{"tables": ["gr\\u00f6\\u00dfe"]}', schema) == read('{"tables": ["größe"]}', schema) == {0}
 
 
+def test_the_key_of_the_list_is_no_table() -> None:
+    schema = Schema("s", "sqlite", (Table("tables", (Column("a"),)), Table("b", (Column("a"),))))
+    assert read(written(["b"]), schema) == {1}
+    assert read(written(["tables"]), schema) == read('["tables"]', schema) == {0}
+
+
 def test_questions_on_a_database_share_their_opening(db: Database) -> None:
     model = FakeModel(written(["author"]))
     for question in ("Which author?", "How much rain?"):

@@ -1,10 +1,11 @@
 """Questions in, SQL that has been tried out."""
 
+from sqljury.asking import ask
 from sqljury.check import Checked, check
 from sqljury.db.connect import connect
 from sqljury.llm.fake import FakeModel
 from sqljury.llm.open import open_model
-from sqljury.pipeline import Pipeline, ask
+from sqljury.pipeline import Pipeline
 from sqljury.types import Answer, Candidate, Cost, Limits, Question, Result
 
 __all__ = [

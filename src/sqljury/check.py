@@ -5,29 +5,26 @@ TS-SQL (research question 0), for one query; ``bench/audit_model.py`` does the s
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
+from sqljury.asking import opened
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
-from sqljury.db.connect import connect
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError
 from sqljury.llm.base import LanguageModel
-from sqljury.llm.open import open_model
-from sqljury.pipeline import UNUSABLE, Pipeline, Progress, Ready
+from sqljury.pipeline import Pipeline, Progress, Ready
 from sqljury.recipes import Recipe, RefinePart
 from sqljury.refine import by_tests, passes
 from sqljury.schema.access import Access
 from sqljury.schema.describe import NO_NOTES, Notes, load
-from sqljury.schema.guard import guard
-from sqljury.schema.introspect import introspect
 from sqljury.select.base import groups
 from sqljury.select.consistency import agree, choose
 from sqljury.select.judge import spokesman
 from sqljury.types import Candidate, Cost, Limits, Question, Result, Tried
+from sqljury.unanswered import UNUSABLE
 from sqljury.work import TestKind
 from sqljury.written import cost_dict, result_dict
 
@@ -109,18 +106,9 @@ def check(
     """
     asked = Question(question, evidence)
     known = notes if isinstance(notes, Notes) else load(notes)
-    with contextlib.ExitStack() as stack:
-        database = stack.enter_context(connect(db)) if isinstance(db, str | os.PathLike) else db
-        if access:
-            database = guard(database, introspect(database), access)
-        if model is None or isinstance(model, str):
-            model = open_model(model)
-            stack.callback(getattr(model, "close", lambda: None))
-        pipeline = Pipeline.from_recipe(recipe, model, limits, open_model)
-        for other in pipeline.others():
-            stack.callback(getattr(other, "close", lambda: None))
+    with opened(db, recipe, model, limits, access) as (pipeline, source):
         pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, tests))
-        return checked(pipeline, asked, sql, database, seed=seed, notes=known)
+        return checked(pipeline, asked, sql, source, seed=seed, notes=known)
 
 
 def with_tests(recipe: Recipe, kind: TestKind = "") -> Recipe:

@@ -7,6 +7,7 @@ the replies' tables are put together, retrieval adds its best, and whatever was 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from sqljury.work import Work
 SCHEMA_CHARS: Final = 36_000
 """What the list of tables may take of the prompt."""
 
+_KEY: Final = re.compile(r'"tables"\s*:')
 _TOKENS, _TOKENS_A_TABLE, _MOST_TOKENS = 16, 16, 512
 
 
@@ -97,10 +99,11 @@ def written(names: Collection[str]) -> str:
 
 def read(reply: str, schema: Schema) -> set[int]:
     """The places of the tables that stand in quotes in a reply, one that was cut off included."""
+    named = _KEY.sub("", reply, count=1)  # the key of the list is no table of that name
     return {
         place
         for place, table in enumerate(schema.tables)
-        if any(json.dumps(table.name, ensure_ascii=escaped) in reply for escaped in (True, False))
+        if any(json.dumps(table.name, ensure_ascii=escaped) in named for escaped in (True, False))
     }
 
 

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple
 
 from sqljury import fix, recipes
 from sqljury.batch import map_threads
 from sqljury.clock import UNLIMITED, Allowance, Clock
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
-from sqljury.db.connect import connect
-from sqljury.errors import (
-    CancelledError,
-    DatabaseError,
-    DatabaseLockedError,
-    NoAnswerError,
-    QuestionError,
-    RecipeError,
-    SqljuryError,
-)
+from sqljury.errors import NoAnswerError, RecipeError
 from sqljury.generate import GENERATORS
 from sqljury.generate.base import Given
 from sqljury.generate.direct import messages
@@ -39,11 +28,8 @@ from sqljury.prepare import Preparation
 from sqljury.questions import check_question
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.refine import Asking, by_tests, placed
-from sqljury.replies import is_write
 from sqljury.sandbox import Warm
-from sqljury.schema.access import Access
-from sqljury.schema.describe import NO_NOTES, Notes, load
-from sqljury.schema.guard import guard
+from sqljury.schema.describe import NO_NOTES, Notes
 from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
 from sqljury.select import SELECTORS, TESTING, selector
@@ -52,7 +38,7 @@ from sqljury.select.consistency import agreed, decided, group, joined
 from sqljury.select.judge import spokesman
 from sqljury.testcases import TESTERS
 from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Schema, Task, Tried
-from sqljury.verify import verified
+from sqljury.unanswered import none_ran, raise_unusable
 from sqljury.work import Work
 
 
@@ -78,10 +64,6 @@ class Ready(NamedTuple):
 
 
 def _silent(_: Progress) -> None:
-    pass
-
-
-def _nothing() -> None:
     pass
 
 
@@ -181,7 +163,7 @@ class Pipeline:
         progress(Progress("choosing", 0, 1))
         choice = self._select(grouped, ready)
         if choice.index is None:
-            raise NoAnswerError(_why_none(grouped), grouped, ready.clock.total())
+            raise NoAnswerError(none_ran(grouped), grouped, ready.clock.total())
         grouped, choice = self._refine(grouped, choice, ready, progress)
         answer = self._answered(question, grouped, choice, ready.clock.total(), tuple(ready.clock.steps))
         return replace(answer, linked=ready.linked)
@@ -220,7 +202,7 @@ class Pipeline:
     def candidates(self, ready: Ready, progress: Callable[[Progress], None] = _silent) -> tuple[Candidate, ...]:
         """The recipe's queries, run, repaired and grouped; raises what ``answer`` raises, but no ``NoAnswerError``."""
         written = self._generate(ready, progress)
-        _check_execution(ready.task.question, written)
+        raise_unusable(ready.task.question, written)
         return group(self._fix(written, ready.task, ready.work, ready.clock, progress))
 
     def choose(
@@ -433,79 +415,3 @@ class Pipeline:
             choice=choice,
             steps=steps,
         )
-
-
-def _check_execution(question: Question, candidates: Sequence[Candidate]) -> None:
-    """Raise what is not the queries' fault: a question read as an order, a locked or broken database."""
-    if 2 * sum(is_write(candidate.sql) for candidate in candidates) > len(candidates):
-        raise QuestionError(
-            f"for {question.text.strip()[:80]!r} the model wrote statements that do more than read, and sqljury only "
-            "reads; ask about the rows as they are"
-        )
-    if any(candidate.result.ok for candidate in candidates):
-        return
-    for kind, error in UNUSABLE.items():
-        for candidate in candidates:
-            if error_kind(candidate.result) == kind:
-                raise error(str(candidate.result.error).removeprefix(f"{kind}: "))
-
-
-UNUSABLE: dict[str, type[SqljuryError]] = {
-    "cancelled": CancelledError,
-    "locked": DatabaseLockedError,
-    "database": DatabaseError,
-}
-"""Errors of a query that are not its own fault, by ``error_kind``."""
-
-
-def _why_none(candidates: tuple[Candidate, ...]) -> str:
-    tried = f"none of {len(candidates)} candidate queries could be run"
-    errors = [candidate.result.error or "" for candidate in candidates]
-    if not any(candidate.sql for candidate in candidates):
-        return "the model answered in prose and wrote no query; rephrase the question, or use another model"
-    common = max(set(errors), key=errors.count)
-    return f"{tried} (most often: {common}); rephrase the question with the names the database uses, or see --explain"
-
-
-def ask(
-    question: str,
-    db: Database | str | os.PathLike[str],
-    *,
-    evidence: str = "",
-    recipe: str = "default",
-    model: LanguageModel | str | None = None,
-    seed: int = 0,
-    limits: Limits = DEFAULT_LIMITS,
-    allowance: Allowance = UNLIMITED,
-    notes: Notes | str | os.PathLike[str] = NO_NOTES,
-    access: Access | None = None,
-    verify: bool = False,
-) -> Answer:
-    """Answer one question on a database, given as a path, a URL, or what ``connect`` returned.
-
-    ``notes`` on the database are what ``schema.describe.load`` read, or the path of a YAML file or of a
-    ``database_description`` folder.
-
-    ``model`` is a model or the name of one, by default the embedded one, which is loaded for this call and freed
-    after it: for many questions, open the model once with ``open_model`` and pass it.
-    ``allowance`` is what the question may take; the best of what there is then is the answer.
-    ``access`` says which tables and columns may be seen. With ``verify`` the answer shows some rows on which its query
-    and the best other one differ, see ``verify.verified``. Raises what ``Pipeline.answer``, ``connect``, ``guard`` and
-    ``open_model`` raise.
-    """
-    asked = Question(question, evidence)
-    check_question(asked)
-    known = notes if isinstance(notes, Notes) else load(notes)
-    with contextlib.ExitStack() as stack:
-        database = stack.enter_context(connect(db)) if isinstance(db, str | os.PathLike) else db
-        if access:
-            database = guard(database, introspect(database), access)
-        opened = partial(open_model, base=model if isinstance(model, str) else None)
-        if model is None or isinstance(model, str):
-            model = opened()
-            stack.callback(getattr(model, "close", _nothing))
-        pipeline = replace(Pipeline.from_recipe(recipe, model, limits, opened), allowance=allowance)
-        for other in pipeline.others():
-            stack.callback(getattr(other, "close", _nothing))
-        answer = pipeline.answer(asked, database, seed=seed, notes=known)
-        return verified(answer, database, seed=seed) if verify else answer

@@ -20,7 +20,9 @@ from sqljury.errors import (
     SqljuryError,
     WeightsError,
 )
-from sqljury.recipes import GeneratePart, Recipe
+from sqljury.recipes import GeneratePart, Recipe, SelectPart
+from sqljury.select.light import Weights
+from sqljury.train.light import save
 
 RECIPE = Recipe("test", generate=(GeneratePart(samples=2, temperature=1.0),))
 RIGHT = {
@@ -80,6 +82,26 @@ def test_another_run_is_not_mixed_in(data: Path, tmp_path: Path) -> None:
     start(data, tmp_path / "run", FakeModel(RIGHT))
     with pytest.raises(DatasetError, match="seed differ"):
         start(data, tmp_path / "run", FakeModel(RIGHT), seed=1)
+
+
+def test_what_a_recipe_names_is_not_mixed_with_what_has_the_name_later(data: Path, tmp_path: Path) -> None:
+    """An adapter that was trained again, and weights that were, have the name that the recipe knows them by."""
+    recipe = Recipe("test", generate=(GeneratePart(model="+own"),))
+    for label in ("base+own@11111111", "base+own@22222222"):
+        pipeline = Pipeline(recipe, FakeModel(RIGHT), writers={"+own": FakeModel(RIGHT, name=label)})
+        settled = run.settings(pipeline, {"name": "spider"}, 0)
+        if label.endswith("1"):
+            run.run(spider.load(data, "dev"), pipeline, tmp_path / "run", settled)
+            continue
+        with pytest.raises(DatasetError, match=r"other settings \(others differ\)"):
+            run.run(spider.load(data, "dev"), pipeline, tmp_path / "run", settled)
+
+    weights, digests = tmp_path / "light.json", set()
+    for votes in (1.0, 2.0):
+        save(Weights({"votes_log": votes}, {}), weights)
+        light = Recipe("test", select=SelectPart("light", weights=str(weights)))
+        digests.add(run.settings(Pipeline(light, FakeModel(RIGHT)), {"name": "spider"}, 0)["weights"])
+    assert len(digests) == 2
 
 
 def test_a_damaged_line_is_named(data: Path, tmp_path: Path) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from pathlib import Path
 
 import pytest
 
-from sqljury.errors import ModelError, WeightsError
+from sqljury.cli import _guarded
+from sqljury.cli.options import adapted
+from sqljury.errors import InputError, ModelError, WeightsError
 from sqljury.llm import adapters
 from sqljury.llm.local import LocalModel
 from sqljury.llm.open import open_model
@@ -65,6 +68,31 @@ def test_what_is_no_adapter_is_told_apart(tmp_path: Path) -> None:
         adapters.find(str(tmp_path / "text.gguf"))
 
 
+def test_two_adapters_for_one_model_are_refused() -> None:
+    assert adapted(None, "two") == "+two"
+    assert adapted("gemma-3-270m", "two") == "gemma-3-270m+two"
+    assert adapted("gemma-3-270m+one", None) == "gemma-3-270m+one"
+    with pytest.raises(InputError, match=r"gemma-3-270m\+one names an adapter already; .* leave out --adapter two"):
+        adapted("gemma-3-270m+one", "two")
+
+
+def test_adapters_are_listed_with_the_models(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _guarded(["models", "list"]) == 0
+    assert "Adapters" not in capsys.readouterr().out
+    made("linker")
+    made("[x] \x1b[31mred")
+    assert _guarded(["models", "list"]) == 0
+    out = capsys.readouterr().out
+    assert "Adapters, for --adapter NAME: [x]  [31mred, linker" in out
+
+
+def test_a_name_that_could_not_be_found_again_is_refused() -> None:
+    assert adapters.named("linker") == adapters.directory() / "linker.gguf"
+    for name in ("", "a/b", "../a", "/a", "linker.gguf"):
+        with pytest.raises(InputError, match="is no name of an adapter"):
+            adapters.named(name)
+
+
 def test_an_unknown_adapter_is_told_when_the_model_is_opened() -> None:
     with pytest.raises(WeightsError, match="no adapter 'nosuch'; known are none yet"):
         open_model("smollm2-135m+nosuch", cache=False)
@@ -115,6 +143,18 @@ def test_models_of_one_file_share_its_weights_and_name_every_adapter() -> None:
         [{"id": 0, "scale": 1.0}, {"id": 1, "scale": 0.0}],
         [{"id": 0, "scale": 0.0}, {"id": 1, "scale": 1.0}],
     ]
+
+
+def test_a_call_that_runs_keeps_no_other_weights_waiting() -> None:
+    made("one")
+    busy = LocalModel("smollm2-135m")
+    with busy._loaded.lock:
+        waiting = threading.Thread(target=LocalModel, args=("smollm2-135m",), kwargs={"adapter": "one"})
+        waiting.start()
+        LocalModel("gemma-3-270m", adapter="one")
+        assert waiting.is_alive()
+    waiting.join(10)
+    assert not waiting.is_alive()
 
 
 def test_weights_are_forgotten_with_their_last_model() -> None:

@@ -212,6 +212,9 @@ GOOD = {"kind": KIND, "version": VERSION, "weights": {"votes_share": 1}, "card":
         (json.dumps({**GOOD, "weights": {"mood": 1}}), "'mood' is no feature"),
         (json.dumps({**GOOD, "weights": {"votes_share": float("nan")}}), "the weight of 'votes_share' is no number"),
         (json.dumps({**GOOD, "weights": {"votes_share": True}}), "the weight of 'votes_share' is no number"),
+        (json.dumps({**GOOD, "weights": {"votes_share": 10**400}}), "the weight of 'votes_share' is no number"),
+        (json.dumps({**GOOD, "weights": {"votes_share": 1e308}}), "the weight of 'votes_share' is no number"),
+        (json.dumps({**GOOD, "card": {"long": "x" * (8 << 20)}}), "is too large for weights"),
     ],
 )
 def test_a_file_that_is_none_is_named(tmp_path: Path, text: str, says: str) -> None:
@@ -222,8 +225,9 @@ def test_a_file_that_is_none_is_named(tmp_path: Path, text: str, says: str) -> N
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
-        light(0, str(tmp_path / "none.json"))
+    for name in ("none.json", "none\0.json", ""):
+        with pytest.raises(InputError, match="cannot be read"):
+            light(0, f"{tmp_path}/{name}")
     (tmp_path / "bytes.json").write_bytes(b"\xff")
     with pytest.raises(InputError, match="is no UTF-8"):
         read(str(tmp_path / "bytes.json"))

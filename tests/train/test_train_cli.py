@@ -50,6 +50,40 @@ def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.Capture
     assert read(str(out)).card["seed"] == 0
 
 
+def test_a_set_that_has_moved_is_asked_for_before_the_export(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = dict.fromkeys(("part", "base", "base_sha256", "data_sha256"), "x")
+    (tmp_path / "training.json").write_text(json.dumps({**asked, "data": str(tmp_path / "gone.jsonl")}))
+    assert _guarded(["train", "export", str(tmp_path), "--out", str(tmp_path / "a.gguf")]) == 2
+    assert "gone.jsonl has moved; name it with --data" in capsys.readouterr().err
+    assert _guarded(["train", "export", str(tmp_path), "--name", "../a"]) == 2
+    assert "'../a' is no name of an adapter" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["data", "critic", "--run"], ["light"]])
+def test_a_file_of_questions_is_an_evaluation(
+    command: list[str], benchmark_folder: Path, train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("sklearn")
+    file = tmp_path / "own.jsonl"
+    file.write_text(json.dumps({"question": "How many?", "sql": "SELECT count(*) FROM pet", "db_id": "dogs"}))
+    given = ["train", *command, str(train_run), "--out", str(tmp_path / "out"), "--against", str(file)]
+    assert _guarded(given) == 2
+    assert "name their folder with --db-dir" in capsys.readouterr().err
+    assert _guarded([*given, "--db-dir", str(benchmark_folder / "database")]) == 2
+    assert "dogs: what is measured on these databases may not be trained on" in capsys.readouterr().err
+
+
+def test_an_evaluation_that_is_named_and_not_there_is_no_check(
+    benchmark_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    asked = ["train", "data", "linker", "--data", str(benchmark_folder), "--out", str(tmp_path / "set.jsonl")]
+    assert _guarded([*asked, "--against", str(tmp_path / "empty")]) == 2
+    assert "there is no" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

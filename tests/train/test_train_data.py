@@ -70,7 +70,7 @@ def test_extra_tables_are_drawn_for_each_question_whatever_the_order(examples: l
     assert len(set(counts(examples).values())) > 1
 
 
-@pytest.mark.parametrize("weights", [(), (0.0, 0.0), (-1.0, 2.0)])
+@pytest.mark.parametrize("weights", [(), (0.0, 0.0), (-1.0, 2.0), (1.0, float("inf")), (float("nan"),)])
 def test_weights_that_are_none_are_refused(examples: list[Example], weights: tuple[float, ...]) -> None:
     with pytest.raises(InputError, match="weights of further tables"):
         data_gold.generator(examples, PLAIN, extra=weights)
@@ -94,7 +94,7 @@ def test_a_critic_sees_all_answers_and_failures_once(train_run: Path, measured: 
     for item in items:
         shown = item.messages[-1].content
         assert shown.count("Query ") == 3  # two answers and the query that failed
-        assert ": error: " in shown
+        assert "Result of C: error: " in shown
         assert shown.partition(f"Query {item.answer}:\n")[2].startswith("SELECT count(*)")
     assert len({item.answer for item in items}) > 1
 

@@ -37,11 +37,21 @@ def test_an_example_is_read_as_it_was_written(tmp_path: Path) -> None:
         (line(messages=[{"role": "assistant", "content": "x"}]), "not the user's"),
         (line(answer=""), "answer is no text"),
         (line(meta=3), "meta is no object"),
+        (line(answer="\ud800"), "no bytes for"),
+        (line("\udc80"), "no bytes for"),
     ],
 )
 def test_a_line_that_is_no_example_is_named(tmp_path: Path, wrong: Any, said: str) -> None:
     with pytest.raises(DatasetError, match=rf"line 2: .*{said}"):
         examples.read(written(tmp_path / "set.jsonl", line(), wrong))
+
+
+def test_a_set_for_another_part_is_refused(tmp_path: Path) -> None:
+    file = written(tmp_path / "set.jsonl", line(), line(meta={"kind": "generator"}))
+    known = examples.read(file)
+    examples.check_kind(known, "generator", file)
+    with pytest.raises(DatasetError, match=r"set\.jsonl: this set is for 'generator', not 'critic'; make one with"):
+        examples.check_kind(known, "critic", file)
 
 
 def test_a_missing_and_an_empty_set_are_told_apart(tmp_path: Path) -> None:

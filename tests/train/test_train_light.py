@@ -18,7 +18,7 @@ from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
 from sqljury.select.features import names
 from sqljury.select.light import Weights, read, shares
 from sqljury.train import leaks
-from sqljury.train.light import Rated, figures_of, from_runs, save, train
+from sqljury.train.light import Rated, _folds, figures_of, from_runs, save, train
 
 pytest.importorskip("sklearn")
 
@@ -87,6 +87,14 @@ def test_too_few_databases_are_refused() -> None:
         train(made_up(30, 3))
     with pytest.raises(InputError, match="there are 0 pairs"):
         train([replace(one, right=frozenset()) for one in made_up(30, 6)])
+
+
+def test_one_database_left_by_a_fold_is_refused_in_words() -> None:
+    """Folds are drawn over all databases, so one may hold all but one of those that have pairs."""
+    import numpy as np
+
+    with pytest.raises(InputError, match="too few databases to leave any out"):
+        _folds(np.array(["a", "a"]), 0)
 
 
 def figures(right: Sequence[set[int]], scores: Sequence[list[float]]) -> dict[str, object]:

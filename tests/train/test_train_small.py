@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from sqljury.errors import DatasetError, MissingExtraError, WeightsError
+from sqljury.errors import DatasetError, InputError, MissingExtraError, WeightsError
 from sqljury.llm.base import Message, Sampling
 from sqljury.llm.local import LocalModel
 from sqljury.train import gguf_base, lora
-from sqljury.train.export import export
+from sqljury.train.encode import Encoded
+from sqljury.train.export import export, refuse_foreign
 
 MODEL = "smollm2-135m"
 SETTINGS = lora.Settings(
@@ -145,3 +147,25 @@ def test_a_folder_without_weights_is_no_base(tmp_path: Path) -> None:
 def test_a_folder_without_a_training_is_not_exported(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="holds no training"):
         lora.asked(tmp_path)
+
+
+def test_an_export_overwrites_nothing_but_an_adapter(tmp_path: Path) -> None:
+    weights, other, adapter = (tmp_path / name for name in ("weights.gguf", "notes.txt", "adapter.gguf"))
+    head = b"GGUF\3\0\0\0" + bytes(16) + struct.pack("<Q", 12) + b"general.type" + struct.pack("<IQ", 8, 7)
+    weights.write_bytes(head[:-8] + struct.pack("<Q", 5) + b"model")
+    other.write_text("mine")
+    adapter.write_bytes(head + b"adapter")
+    for file in (weights, other, tmp_path):
+        with pytest.raises(InputError, match="is there and no adapter"):
+            refuse_foreign(file)
+    refuse_foreign(adapter)
+    refuse_foreign(tmp_path / "new.gguf")
+
+
+def test_packed_trainings_are_looked_at_as_often() -> None:
+    """Packing makes fewer steps; counted in examples, no look and no checkpoint would come before the end."""
+    learning = [Encoded([1] * 100, [1] * 100)] * 2400
+    alone = lora.Settings("generator", MODEL, epochs=2.0, batch=12, longest=1000)
+    assert lora._steps(learning, alone) == 400
+    assert lora._steps(learning, replace(alone, packed=True)) == 40
+    assert lora._steps(learning, replace(alone, packed=True, steps=7)) == 7

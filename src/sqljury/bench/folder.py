@@ -53,6 +53,14 @@ def described(folder: Path) -> Record:
     return dict(loaded)
 
 
+def data_of(folder: Path) -> Path:
+    """The folder of the dataset that a run was on; raises ``DatasetError`` where it is not said, or has gone."""
+    named = described(folder)["dataset"].get("data")
+    if not isinstance(named, str) or not named or not Path(named).is_dir():
+        raise DatasetError(f"{folder}: the folder of its dataset is not there ({named}); name it with --data")
+    return Path(named)
+
+
 def records(folder: Path) -> list[Record]:
     """The answers of a run; a last line that was cut off in writing is left out.
 

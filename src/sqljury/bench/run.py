@@ -27,6 +27,7 @@ from sqljury.errors import (
 from sqljury.generate.pool import Pool
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe
+from sqljury.select.light import read
 from sqljury.types import Candidate, Choice, Cost, Limits
 
 UNANSWERED = (NoAnswerError, QuestionError, ContextLengthError, DatabaseError, QueryError)
@@ -38,11 +39,22 @@ def settings(pipeline: Pipeline, dataset: Mapping[str, Any], seed: int) -> Recor
     return {
         "dataset": dict(dataset),
         "model": pipeline.model.name,
+        **_named(pipeline),
         **conditions(pipeline.recipe, pipeline.limits, pipeline.allowance, pipeline.pool),
         "seed": seed,
         "sqljury": version("sqljury"),
         "python": platform.python_version(),
     }
+
+
+def _named(pipeline: Pipeline) -> Record:
+    """What a recipe names, by what it is today: the names of its models, with their adapters' hashes, and weights."""
+    found: Record = {}
+    if others := sorted(model.name for model in pipeline.others()):
+        found["others"] = others
+    if pipeline.recipe.select.selector == "light":
+        found["weights"] = read(pipeline.recipe.select.weights).digest
+    return found
 
 
 def conditions(recipe: Recipe, limits: Limits, allowance: Allowance, pool: Pool | None) -> Record:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 from typing import Annotated
 
 import typer
@@ -31,9 +30,9 @@ from sqljury.cli.options import (
     SchemaOption,
     SeedOption,
     access_of,
-    adapted,
     allowance,
     budget,
+    opening,
     pool_of,
     price_of,
 )
@@ -84,8 +83,6 @@ def ask(
     """Answer a question on a database: several queries are written, run and compared, and the best is shown."""
     from sqljury.db.connect import connect
     from sqljury.errors import NoAnswerError
-    from sqljury.llm.ledger import Ledger
-    from sqljury.llm.open import open_model
     from sqljury.pipeline import Pipeline, Progress
     from sqljury.questions import check_question
     from sqljury.schema.describe import load
@@ -102,8 +99,7 @@ def ask(
     with connect(db, schema or ()) as database, show.progress() as report, interruptible() as cancel:
         source = guard(database, introspect(database), rules) if rules else database
         limited = budget(max_calls, max_tokens, max_usd)
-        ledger = Ledger(limited) if limited else None  # one for the model and the judge that a recipe may name
-        opened = partial(open_model, base=adapted(model, adapter), cache=cache, ledger=ledger, price=price_of(price))
+        opened = opening(model, adapter, cache=cache, budget=limited, price=price_of(price))
         pipeline = replace(
             Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened),
             allowance=allowance(budget_seconds, budget_tokens),

@@ -13,7 +13,7 @@ import typer
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import TextForm, Timeout
 from sqljury.cli.interrupt import interruptible
-from sqljury.cli.options import ModelOption, QuestionsOption, SplitOption
+from sqljury.cli.options import ModelOption, QuestionsOption, SplitOption, opening
 
 if TYPE_CHECKING:
     from sqljury.bench.folder import Record
@@ -80,11 +80,11 @@ def _checked(
     """The same gold queries by tests, one after another."""
     from sqljury.bench import audit_model
     from sqljury.check import checked, with_tests
-    from sqljury.llm.open import open_model
     from sqljury.pipeline import Pipeline
 
-    model = open_model(name, cache=False)
-    pipeline = Pipeline.from_recipe(recipe, model)
+    opened = opening(name, cache=False)
+    model = opened()
+    pipeline = Pipeline.from_recipe(recipe, model, opened=opened)
     pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, ""))
 
     def check(example: Example, db: Database) -> Record:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,8 +22,8 @@ from sqljury.cli.options import (
     QuestionsOption,
     RecipeOption,
     SplitOption,
-    adapted,
     allowance,
+    opening,
     pool_of,
 )
 
@@ -81,7 +80,6 @@ def spider(
     from sqljury.bench.folder import Record
     from sqljury.cli.analyze import print_analyses
     from sqljury.datasets import spider as dataset
-    from sqljury.llm.open import open_model
     from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
@@ -96,7 +94,7 @@ def spider(
     ):  # then no model is needed
         print_analyses(out, data, analyze, stop_share, part, json_file, processes)
         return
-    opened = partial(open_model, base=adapted(model, adapter), cache=cache)
+    opened = opening(model, adapter, cache=cache)
     pipeline = Pipeline.from_recipe(recipe, opened(), limits, opened)
     pipeline = replace(pipeline, allowance=allowed, pool=pool)
 
@@ -140,14 +138,12 @@ def select(
 ) -> None:
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
     from sqljury.bench import choices, folder
-    from sqljury.cli.evaluate_run import data_of
     from sqljury.errors import InputError
-    from sqljury.llm.open import open_model
     from sqljury.recipes import SelectPart
 
     if weights and selector != "light":
         raise InputError("--weights are for --selector light; leave one of them out, or add the other")
-    where = data or data_of(folder.described(run_dir), run_dir)
+    where = data or folder.data_of(run_dir)
 
     def say(done: int, total: int, line: folder.Record | None) -> None:
         if line is not None:
@@ -161,7 +157,7 @@ def select(
         given |= {"samples": samples, "temperature": temperature}
         changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)
-        opened = open_model(adapted(model, adapter), cache=cache)
+        opened = opening(model, adapter, cache=cache)()
         file = choices.select(run_dir, where, opened, part, say, cancel, first=first, tests=testing)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
@@ -179,10 +175,9 @@ def analyze_run(
     """Analyse the answers that a run has so far, without a model."""
     from sqljury.bench import folder
     from sqljury.cli.analyze import print_analyses
-    from sqljury.cli.evaluate_run import data_of
 
     _check_analysis(what, stop_share, part, json_file)
-    where = data or data_of(folder.described(run_dir), run_dir)
+    where = data or folder.data_of(run_dir)
     print_analyses(run_dir, where, what, stop_share, part, json_file, processes)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +13,7 @@ from sqljury.cli.eval_options import TextForm
 from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
     AccessOption,
+    AdapterOption,
     AllowOption,
     BudgetSeconds,
     BudgetTokens,
@@ -32,6 +32,7 @@ from sqljury.cli.options import (
     access_of,
     allowance,
     budget,
+    opening,
     price_of,
 )
 
@@ -71,6 +72,7 @@ def check(
         Tests | None, typer.Option(help="The kind of tests; the recipe's if not given, suite if it has none.")
     ] = None,
     model: ModelOption = None,
+    adapter: AdapterOption = None,
     output: Annotated[TextForm, typer.Option(help="How to print what was found.")] = TextForm.TABLE,
     seed: SeedOption = 0,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")] = 30.0,
@@ -89,8 +91,6 @@ def check(
     """Is this query right? It is tried on small databases beside others; exit code 0 right, 10 wrong, 11 unclear."""
     from sqljury.check import checked, with_tests
     from sqljury.db.connect import connect
-    from sqljury.llm.ledger import Ledger
-    from sqljury.llm.open import open_model
     from sqljury.pipeline import Pipeline
     from sqljury.schema.describe import load
     from sqljury.schema.guard import guard
@@ -102,9 +102,8 @@ def check(
     with connect(db, schema or ()) as database, show.progress() as report, interruptible() as cancel:
         source = guard(database, introspect(database), rules) if rules else database
         limited = budget(max_calls, max_tokens, max_usd)
-        ledger = Ledger(limited) if limited else None
-        opened = partial(open_model, cache=cache, ledger=ledger, price=price_of(price))
-        pipeline = Pipeline.from_recipe(recipe, opened(model), Limits(seconds=timeout), opened)
+        opened = opening(model, adapter, cache=cache, budget=limited, price=price_of(price))
+        pipeline = Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened)
         with_kind = with_tests(pipeline.recipe, tests.value if tests else "")
         pipeline = replace(pipeline, recipe=with_kind, allowance=allowance(budget_seconds, budget_tokens))
         found = checked(

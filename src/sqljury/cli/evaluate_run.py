@@ -27,7 +27,7 @@ def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as
     if not records:
         raise DatasetError(f"{run_dir} has no answers yet; continue it with `sqljury bench`")
     with ExitStack() as stack:
-        where = data or data_of(described, run_dir)
+        where = data or folder.data_of(run_dir)
         table = stack.enter_context(table_file(per_query, TABLE_BEGINS, (where / "database",)))  # before the long work
         cancel = stack.enter_context(interruptible())
 
@@ -45,16 +45,6 @@ def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as
         print(terminal.to_json({"run": described, **figures}))
     else:
         _print(described, figures)
-
-
-def data_of(described: dict[str, Any], run_dir: Path) -> Path:
-    """The folder of the dataset as the run has it; raises ``DatasetError`` where it does not say."""
-    from sqljury.errors import DatasetError
-
-    data = described["dataset"].get("data")
-    if not isinstance(data, str) or not data:
-        raise DatasetError(f"{run_dir} does not say where its dataset is; name the folder with --data")
-    return Path(data)
 
 
 def _tsv(verdicts: list[Verdict]) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sqljury.cli import terminal
-from sqljury.llm import models
+from sqljury.llm import adapters, models
 
 app = typer.Typer(help="The local models: which there are, where they lie, and how to get them.", no_args_is_help=True)
 
@@ -17,7 +17,7 @@ Name = Annotated[str, typer.Argument(help="A name of the catalogue; see `sqljury
 
 @app.command("list")
 def list_models() -> None:
-    """List the catalogue, and what of it is on this machine."""
+    """List the catalogue, what of it is on this machine, and the adapters that have a name."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -27,6 +27,8 @@ def list_models() -> None:
         here = "yes" if models.find(entry.name) else "no"
         table.add_row(entry.name, f"{entry.size / 1e6:,.0f} MB", here, entry.license, entry.summary)
     terminal.show(table)
+    if names := adapters.known():
+        terminal.show("", f"Adapters, for --adapter NAME: {terminal.clean(', '.join(names))}")
 
 
 @app.command("path")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from sqljury.clock import Allowance
     from sqljury.generate.pool import Pool
+    from sqljury.llm.base import LanguageModel
     from sqljury.llm.ledger import Budget, Price
     from sqljury.schema.access import Access
 
@@ -69,8 +72,37 @@ MaskOption = Annotated[
 
 
 def adapted(model: str | None, adapter: str | None) -> str | None:
-    """The name that ``open_model`` takes for a model, or the default one, with an adapter, if any."""
-    return f"{model or ''}+{adapter}" if adapter else model
+    """The name that ``open_model`` takes for a model, or the default one, with an adapter, if any.
+
+    Raises ``InputError`` for a model that is named with another one.
+    """
+    if not adapter:
+        return model
+    from sqljury.errors import InputError
+    from sqljury.llm import adapters
+
+    if model and adapters.parse(model)[1]:
+        raise InputError(f"{model} names an adapter already; leave it out there, or leave out --adapter {adapter}")
+    return f"{model or ''}+{adapter}"
+
+
+def opening(
+    model: str | None,
+    adapter: str | None = None,
+    *,
+    cache: bool,
+    budget: Budget | None = None,
+    price: Price | None = None,
+) -> Callable[..., LanguageModel]:
+    """``open_model`` for a command: without a name it opens the command's own model, with one what a recipe names.
+
+    One ledger counts for all that it opens.
+    """
+    from sqljury.llm.ledger import Ledger
+    from sqljury.llm.open import open_model
+
+    ledger = Ledger(budget) if budget else None
+    return partial(open_model, base=adapted(model, adapter), cache=cache, ledger=ledger, price=price)
 
 
 def access_of(

@@ -63,13 +63,12 @@ def refine(
     """Refine a run's answers by tests (TS-SQL); the result is a run again, and its figures before and after."""
     from sqljury import recipes
     from sqljury.bench import folder, refining
-    from sqljury.cli.evaluate_run import data_of
     from sqljury.errors import InputError
     from sqljury.llm.open import open_model
 
     if without is not None and by is not By.TESTS:
         raise InputError("--without leaves out an agent of the tests; it goes with --by tests alone")
-    where = data or data_of(folder.described(run_dir), run_dir)
+    where = data or folder.data_of(run_dir)
     way = refining.Way(by.value, without.value if without else "", start.value)
 
     def say(done: int, total: int, line: Record | None) -> None:

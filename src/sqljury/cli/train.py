@@ -36,6 +36,9 @@ Against = Annotated[
     Path | None,
     typer.Option(help="The evaluation: Spider's folder, of which dev is meant, or a file of questions with --db-dir."),
 ]
+Databases = Annotated[
+    Path | None, typer.Option(help="The folder of <db_id>/<db_id>.sqlite for files of questions, --against's too.")
+]
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN_DIR...", help="Folders of `sqljury bench`, on train.")]
 DataFolder = Annotated[Path | None, typer.Option(help="Spider's folder; for runs, if it has moved since.")]
 
@@ -55,7 +58,7 @@ def data(
     data: DataFolder = None,
     split: SplitOption = "train",
     questions: Annotated[Path | None, typer.Option(help="Your own questions with gold queries: JSON or JSONL.")] = None,
-    db_dir: Annotated[Path | None, typer.Option(help="The folder of <db_id>/<db_id>.sqlite for --questions.")] = None,
+    db_dir: Databases = None,
     run: Annotated[list[Path] | None, typer.Option(metavar="RUN_DIR", help="For critic and pairwise.")] = None,
     against: Against = None,
     recipe: RecipeOption = "default",
@@ -104,18 +107,19 @@ def light(
     out: Annotated[Path, typer.Option(help="The JSON file of weights with their card.")],
     data: DataFolder = None,
     against: Against = None,
+    db_dir: Databases = None,
     seed: SeedOption = 0,
     processes: Annotated[int, typer.Option(min=1, help="How many judge the queries.")] = 1,
 ) -> None:
     """Train the light judge on the candidates of runs; the card says what it is worth on databases it has not seen."""
     import datetime
 
+    from sqljury.bench import folder
     from sqljury.train import leaks
     from sqljury.train import light as training
-    from sqljury.train.replay import data_of
 
     today = datetime.datetime.now(datetime.UTC).date()
-    measured = leaks.evaluation(against or data or data_of(runs[0]))
+    measured = leaks.evaluation(against, data or folder.data_of(runs[0]), db_dir)
     weights = training.from_runs(runs, data, measured, seed, processes, today)
     training.save(weights, out)
     card, held_out = weights.card, weights.card["held_out"]
@@ -158,7 +162,7 @@ def _examples(
     else:
         assert data is not None
         examples = spider.load(data, split)
-    evaluation = leaks.evaluation(against or data, db_dir)
+    evaluation = leaks.evaluation(against, data, db_dir)
     leaks.refuse({one.db_id for one in examples}, evaluation)
     return spider.sample(examples, limit, seed), evaluation
 
@@ -176,13 +180,14 @@ def _of_gold(
 def _replayed(
     runs: list[Path], data: Path | None, against: Path | None, db_dir: Path | None
 ) -> tuple[Iterator[Replayed], list[Example]]:
+    from sqljury.bench import folder
     from sqljury.errors import InputError
     from sqljury.train import leaks
-    from sqljury.train.replay import data_of, replay_all
+    from sqljury.train.replay import replay_all
 
     if not runs:
         raise InputError("a critic or a judge of pairs learns from candidates; name a run on train with --run")
-    evaluation = leaks.evaluation(against or data or data_of(runs[0]), db_dir)
+    evaluation = leaks.evaluation(against, data or folder.data_of(runs[0]), db_dir)
     return replay_all(runs, data, evaluation), evaluation
 
 

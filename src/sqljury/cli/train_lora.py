@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from sqljury.cli import terminal
 from sqljury.cli.options import SeedOption
+
+if TYPE_CHECKING:
+    from sqljury.train.examples import Example
 
 PARTS: Final = {
     "linker": "picks the tables of a question",
@@ -121,23 +124,31 @@ def export(
 
     if (name is None) == (out is None):
         raise InputError("give either --name, to use the adapter by it, or --out, the file to write")
-    file = out or adapters.directory() / f"{name}{adapters.SUFFIX}"
-    if name is not None and Path(name).name != name:
-        raise InputError(f"{name!r} is no name of an adapter; write a word, or give --out with a path")
+    file = out or adapters.named(name or "")
+    prompts = _prompts(run, data, check) if check else []  # before the work, where the set has moved
     write(run, file, precision.value)
-    if check:
-        _check(run, file, check, data, served)
+    if prompts:
+        _check(run, file, prompts, served)
     print(file)
 
 
-def _check(run: Path, file: Path, count: int, data: Path | None, served: str) -> None:
+def _prompts(run: Path, data: Path | None, count: int) -> list[Example]:
+    """So many examples of the set, spread over it; raises ``InputError`` where it is no longer there."""
+    from sqljury.errors import InputError
+    from sqljury.train import examples, lora
+
+    place = data or Path(lora.asked(run)["data"])
+    if data is None and not place.is_file():
+        raise InputError(f"the training set {place} has moved; name it with --data, or leave it at --check 0")
+    found = examples.read(place)
+    return found[:: max(1, len(found) // count)][:count]
+
+
+def _check(run: Path, file: Path, some: Sequence[Example], served: str) -> None:
     """Say how far the runtimes agree; raises ``ModelError`` where they do not."""
     from sqljury.errors import ModelError
-    from sqljury.train import examples, lora
     from sqljury.train.compare import TOLERANCE, compare
 
-    found = examples.read(data or Path(lora.asked(run)["data"]))
-    some = found[:: max(1, len(found) // count)][:count]
     terminal.note(f"comparing llama.cpp with the trained model on {len(some)} prompts")
     agreed = compare(run, file, some, served=served)
     terminal.note(

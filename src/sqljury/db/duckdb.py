@@ -9,9 +9,9 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, NamedTuple, NoReturn, Self
+from typing import Any, Final, NamedTuple, NoReturn
 
+from sqljury.closing import Closing
 from sqljury.db import duckdb_file, readonly
 from sqljury.db.base import DEFAULT_LIMITS, ErrorKind, error_text
 from sqljury.db.duckdb_client import ENGINE_BYTES, PROCESS_BYTES, TEMP_BYTES, Reply, Worker, WorkerLostError
@@ -48,7 +48,7 @@ class _StoppedError(Exception):
     """Stopped before there was a process to run the query in; its text is that of ``Result.error``."""
 
 
-class DuckDBDatabase:
+class DuckDBDatabase(Closing):
     """A DuckDB file opened for reading; see ``Database`` for its methods and ``connect`` for its errors.
 
     ``files`` are what queries may read beside the database, for views over them. Each running query has a process of
@@ -124,14 +124,6 @@ class DuckDBDatabase:
             opened.worker.close()
         with contextlib.suppress(OSError):
             self._folder.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _run(
         self, sql: str, parameters: Sequence[str], limits: Limits, cancel: threading.Event | None, *, trusted: bool

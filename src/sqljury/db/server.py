@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Protocol
 
+from sqljury.closing import Closing
 from sqljury.db import readonly
 from sqljury.db.base import DEFAULT_LIMITS, ErrorKind, error_text
 from sqljury.db.pool import Guard, Pool
@@ -55,7 +55,7 @@ class Driver(Protocol):
         """Those of ``schemas`` that are not there, or cannot be looked into."""
 
 
-class ServerDatabase:
+class ServerDatabase(Closing):
     """A database on a server; see ``Database`` for its methods and ``connect`` for its errors."""
 
     def __init__(self, driver: Driver, schemas: tuple[str, ...] = ()) -> None:
@@ -99,14 +99,6 @@ class ServerDatabase:
     def close(self) -> None:
         """Close the idle connections now, those in use when their query ends."""
         self._pool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _run(self, sql: str, parameters: Sequence[str], watch: Watch) -> Result:
         """Lend a connection for this query and take it back clean, or not at all."""

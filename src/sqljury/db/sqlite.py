@@ -9,9 +9,9 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
+from sqljury.closing import Closing
 from sqljury.db import readonly, sqlite_file
 from sqljury.db.base import DEFAULT_LIMITS, error_text
 from sqljury.db.sqlite_walls import Authorizer, MayRead, authorizer, functions_for, harden, narrowed
@@ -46,7 +46,7 @@ class _StoppedError(Exception):
     """Stopped while a connection was being opened; the watch says why."""
 
 
-class SQLiteDatabase:
+class SQLiteDatabase(Closing):
     """An SQLite file opened for reading; see ``Database`` for its methods and ``connect`` for its errors.
 
     Each running query has a connection of its own, kept for the next one.
@@ -119,14 +119,6 @@ class SQLiteDatabase:
             idle, self._idle = self._idle, []
         for opened in idle:
             opened.connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _run(
         self, sql: str, parameters: Sequence[str], watch: Watch, *, trusted: bool, may_read: MayRead | None = None

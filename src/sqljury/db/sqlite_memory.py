@@ -6,9 +6,8 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Self
 
+from sqljury.closing import Closing
 from sqljury.db import readonly
 from sqljury.db.base import DEFAULT_LIMITS, error_text
 from sqljury.db.sqlite import explain, fetch
@@ -18,7 +17,7 @@ from sqljury.errors import DatabaseError, QueryRefusedError
 from sqljury.types import Limits, Result, Row
 
 
-class MemoryDatabase:
+class MemoryDatabase(Closing):
     """Tables whose rows are replaced as a whole, and read-only queries on them; for one thread.
 
     ``execute`` is as ``Database`` describes it. Making the tables costs about a millisecond, filling them again some
@@ -83,14 +82,6 @@ class MemoryDatabase:
     def close(self) -> None:
         """Forget everything."""
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

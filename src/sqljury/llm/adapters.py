@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sqljury.errors import WeightsError
+from sqljury.errors import InputError, WeightsError
 from sqljury.llm import models
 
 SUFFIX: Final = ".gguf"
@@ -46,6 +46,13 @@ def parse(spec: str) -> tuple[str, str]:
 def directory() -> Path:
     """The folder of the user's own adapters."""
     return models.cache_dir() / "adapters"
+
+
+def named(name: str) -> Path:
+    """The file of the user's own adapter of that name, there or not; raises ``InputError`` for what ``find`` misses."""
+    if not name or Path(name).name != name or name.endswith(SUFFIX):
+        raise InputError(f"{name!r} is no name of an adapter; write a word without {SUFFIX}, or give --out with a path")
+    return directory() / f"{name}{SUFFIX}"
 
 
 def known() -> list[str]:

@@ -79,7 +79,7 @@ def shared(key: Key, adapter: Adapter | None) -> Loaded:
         found = _SHARED.get(key)
         if found is None:
             _SHARED[key] = found = Loaded(key)
-        if adapter is not None:
-            with found.lock:
-                found.adapters.setdefault(adapter.sha256, adapter)
-        return found
+    if adapter is not None:
+        with found.lock:  # a call may be running, which models of other weights do not wait for
+            found.adapters.setdefault(adapter.sha256, adapter)
+    return found

@@ -18,9 +18,9 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
+from sqljury.closing import Closing
 from sqljury.errors import MissingExtraError, SandboxError
 from sqljury.sandbox import reply, template, worker
 from sqljury.sandbox.values import Kind, SandboxLimits, SandboxResult
@@ -51,7 +51,7 @@ class UnisolatedWarning(UserWarning):
     """Written code runs with all that the user may do."""
 
 
-class Sandbox:
+class Sandbox(Closing):
     """A warm process from which every run is forked; use it as a context, from as many threads as wanted.
 
     Raises ``SandboxError`` where written code cannot be isolated, unless ``allow_unisolated``: then it runs in a
@@ -104,14 +104,6 @@ class Sandbox:
         with self._lock:
             self._stop()
             self._folder.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _start(self) -> None:
         """Start the warm process and hear whether the walls hold."""

@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import Final, NoReturn, Self
+from typing import Final, NoReturn
 
+from sqljury.closing import Closing
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind, error_text
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import QueryRefusedError
@@ -21,7 +21,7 @@ _WITHHELD: Final = "the query failed, and the reason cannot be shown under acces
 _DENIALS: Final = ("is prohibited", "not authorized")  # with the name of what SQLite's authorizer denied
 
 
-class Guarded:
+class Guarded(Closing):
     """A ``Database`` that shows the visible part of another, and refuses queries that touch the rest.
 
     Limits, cancellation and results are the other's. ``schema`` is the visible schema. The rules hold for the tables
@@ -99,14 +99,6 @@ class Guarded:
     def close(self) -> None:
         """Close the other."""
         self._db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _told(self, result: Result, sql: str) -> Result:
         """The result, its error without names that the query does not have and that may not be seen."""

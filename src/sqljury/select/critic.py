@@ -24,7 +24,7 @@ from sqljury.types import Candidate, Choice, Comparison, Cost, Task
 from sqljury.work import Work
 
 ORDERS: Final = 4
-"""Calls for one set of queries at most; up to so many queries, each stands at every place once."""
+"""Calls for one set of queries at most; up to so many that ran, each of them stands at every place once."""
 TOKENS: Final = 3_000
 """About what the queries with their results may take of a prompt."""
 FAILED: Final = 2
@@ -60,12 +60,17 @@ class Jury:
         return max(2, fitting([self.speakers[group] for group in ranked]))
 
     def judge(self, ranked: Sequence[int]) -> Round:
-        """All of these groups in one prompt, in each of several orders."""
+        """All of these groups in one prompt, in each of several orders, and behind them what failed.
+
+        Failures keep their places: turned with the others, they would take places that some groups then never have.
+        """
         shown_with: list[Candidate] = [self.speakers[group] for group in ranked]
         if len(ranked) == len(self.speakers):
             shown_with = [*shown_with, *self.failed]
             shown_with = shown_with[: max(len(ranked), fitting(shown_with))]
-        asked = [(order, *self._ask(order, shown_with)) for order in orders(len(shown_with))]
+        behind = range(len(ranked), len(shown_with))
+        turned = [[*order, *behind] for order in orders(len(ranked))]
+        asked = [(order, *self._ask(order, shown_with)) for order in turned]
         chances = {
             group: round(sum(found[at] for _, found, _ in asked) / len(asked), _DIGITS)
             for at, group in enumerate(ranked)
@@ -148,7 +153,8 @@ def pairs(ranked: Sequence[int], jury: Jury) -> list[list[Round]]:
 def orders(count: int) -> list[list[int]]:
     """Orders of ``count`` queries in which every two stand either way round: all cyclic shifts, ``ORDERS`` at most.
 
-    Where there are more queries, shifts that are spread evenly, each with its mirror image.
+    Where there are more queries, shifts that are spread evenly, each with its mirror image: their mean places are even,
+    but only ``ORDERS`` of them, the first of all among these, ever stand first.
     """
     shifts = range(count) if count <= ORDERS else [count * number // (ORDERS // 2) for number in range(ORDERS // 2)]
     turned = [[(shift + at) % count for at in range(count)] for shift in shifts]

@@ -161,7 +161,7 @@ def _names(question: str, query: Anatomy, schema: Schema) -> dict[str, float]:
     """How far the names that the query uses are those of the question, and how much of the question they cover."""
     words = question_words(question)
     named = [piece for name in (*query.tables, *query.columns, *query.texts) for piece in pieces(name)]
-    selected = [name for name in query.selected if name]
+    selected, keys = [name for name in query.selected if name], _keys(schema)
     return {
         "words_covered": _mean(float(_said(word, named)) for word in words),
         "tables_unasked": float(sum(not _asked(name, words) for name in query.tables)),
@@ -169,7 +169,7 @@ def _names(question: str, query: Anatomy, schema: Schema) -> dict[str, float]:
         "selected": float(len(query.selected)),
         "selected_unasked": float(sum(not _asked(name, words) for name in selected)),
         "selected_likeness": _mean(_likeness(name, words) for name in selected),
-        "selected_key": float(sum(name in _keys(schema) for name in selected)),
+        "selected_key": float(sum(name in keys for name in selected)),
     }
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations
-from math import exp, isfinite
+from math import exp
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,9 @@ from sqljury.work import Work
 KIND: Final = "sqljury light judge"
 VERSION: Final = 1
 """Of the file's form; a change of what a feature means raises it too."""
+LARGEST: Final = 1e6
+"""Of a weight, either way; scores that no number can hold would order nothing."""
+_BYTES: Final = 8 << 20  # far more than weights with their card
 _AGAIN: Final = "make it again with `sqljury train light`"
 
 
@@ -58,8 +62,16 @@ def read(file: str = "") -> Weights:
     Raises ``InputError`` for a file that cannot be read or is no such file, one of another version, and for a package
     that has none.
     """
+    if not file:
+        return _shipped()
     try:
-        return _read(file, Path(file).read_text(encoding="utf-8")) if file else _shipped()
+        if not os.path.isfile(file):  # a pipe or a device may never end
+            raise InputError(f"{file}: cannot be read (no such file); name a file of `sqljury train light`")
+        with Path(file).open("rb") as stream:
+            raw = stream.read(_BYTES + 1)
+        if len(raw) > _BYTES:
+            raise InputError(f"{file}: is too large for weights; name a file of `sqljury train light`")
+        return _read(file, raw.decode())
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}); name a file of `sqljury train light`") from None
     except UnicodeDecodeError:
@@ -92,8 +104,8 @@ def _read(file: str, text: str) -> Weights:
     for name, weight in weights.items():
         if name not in names():
             raise InputError(f"{file}: {name!r} is no feature that this version knows; {_AGAIN}")
-        if type(weight) not in (int, float) or not isfinite(weight):
-            raise InputError(f"{file}: the weight of {name!r} is no number; {_AGAIN}")
+        if type(weight) not in (int, float) or not -LARGEST <= weight <= LARGEST:
+            raise InputError(f"{file}: the weight of {name!r} is no number of log-odds; {_AGAIN}")
     return Weights(weights, card)
 
 

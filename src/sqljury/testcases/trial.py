@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from math import isfinite
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
+from sqljury.closing import Closing
 from sqljury.db.sqlite_memory import MemoryDatabase
 from sqljury.errors import QueryLimitError
 from sqljury.metrics.results import same_result
@@ -26,7 +26,7 @@ DIGITS: Final = 9
 Pair = tuple[int, int]
 
 
-class Trial:
+class Trial(Closing):
     """Some queries in SQLite's words, and one small database after another.
 
     Each database is kept twice, the second time without keys and with its rows the other way round: what changes
@@ -101,14 +101,6 @@ class Trial:
         """Forget the databases."""
         self._own.close()
         self._plain.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _differ(self, one: int, other: int) -> bool:
         left, right = self.results[one], self.results[other]

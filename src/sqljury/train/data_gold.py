@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from math import inf
 from typing import Any, Final
 
 from sqljury import link
@@ -45,8 +46,8 @@ def generator(
     ``extra`` has the weights of 0, 1, 2, ... other tables, which are drawn for each question. Raises ``InputError``
     for weights that are none.
     """
-    if not extra or min(extra) < 0 or not sum(extra) > 0:
-        raise InputError("the weights of further tables must not be negative, nor all 0; give such as 0.5 0.3 0.2")
+    if not extra or min(extra) < 0 or not 0 < sum(extra) < inf:
+        raise InputError("the weights of further tables must be numbers from 0 up, not all 0; give such as 0.5 0.3 0.2")
 
     def make(example: Example, task: Task, tables: list[str], prepared: Preparation, db: Database) -> Item:
         drawn = random.Random(derive_seed(seed, "extra tables", example.id))  # noqa: S311

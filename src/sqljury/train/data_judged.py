@@ -129,8 +129,8 @@ def pairwise(questions: Iterable[Sides], seed: int, most: int = MOST_PAIRS) -> I
 def critic(questions: Iterable[Sides], seed: int, most: int = len(LETTERS)) -> Iterator[Item]:
     """One right query among up to ``most`` queries, shuffled; the answer is its letter.
 
-    A question with several right groups has an item for each, for the critic is to choose one. What failed takes part
-    as a wrong one, as at inference.
+    A question with several right groups has an item for each, for the critic is to choose one. What failed is shown
+    behind them, as at inference.
     """
     for found in questions:
         broken = failed(found.one.candidates)
@@ -138,7 +138,8 @@ def critic(questions: Iterable[Sides], seed: int, most: int = len(LETTERS)) -> I
             drawn = _draw(seed, f"critic {number}", found)
             listed = [right, *found.wrong, *broken][:most]
             shown = listed[: max(2, fitting(listed))]
-            order = drawn.sample(range(len(shown)), len(shown))
+            ran = min(len(shown), 1 + len(found.wrong))
+            order = [*drawn.sample(range(ran), ran), *range(ran, len(shown))]
             messages = of_critic([shown[place] for place in order], found.one.task)
             yield Item(tuple(messages), LETTERS[order.index(0)], found.meta("critic"))
 

@@ -47,6 +47,15 @@ def read(file: Path) -> list[Example]:
     return found
 
 
+def check_kind(examples: Sequence[Example], part: str, file: Path) -> None:
+    """Raise ``DatasetError`` for a set that says it was made for another part; one of your own need not say."""
+    other = next((kind for one in examples if (kind := one.meta.get("kind")) not in (None, part)), None)
+    if other is not None:
+        raise DatasetError(
+            f"{file}: this set is for {other!r}, not {part!r}; make one with `sqljury train data {part}`"
+        )
+
+
 def digest(file: Path) -> str:
     """The SHA-256 of the file, in hex."""
     with file.open("rb") as stream:
@@ -72,11 +81,20 @@ def _example(file: Path, number: int, line: bytes) -> Example:
         data = json.loads(line)
     except (ValueError, RecursionError):
         raise DatasetError(f"{file}, line {number}: not a JSON object") from None
-    fault = _fault(data)
+    fault = _fault(data) or (None if _encodable(data) else "text that UTF-8 has no bytes for")
     if fault:
         raise DatasetError(f"{file}, line {number}: {fault}; see docs/training.md for the form of an example")
     messages = tuple(Message(entry["role"], entry["content"]) for entry in data["messages"])
     return Example(messages, data["answer"], data.get("meta", {}))
+
+
+def _encodable(data: Any) -> bool:
+    """False for half of a pair of surrogates, which JSON can write and no tokenizer reads."""
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _fault(data: Any) -> str | None:

@@ -6,14 +6,16 @@ shape (outputs, rank); llama.cpp computes ``W x + alpha / rank * B A x``.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from sqljury.errors import DatasetError
+from sqljury.errors import DatasetError, InputError
 from sqljury.train import card, gguf_base, lora
 
 if TYPE_CHECKING:
@@ -24,6 +26,13 @@ if TYPE_CHECKING:
 
 Precision = Literal["f32", "f16", "q8_0"]
 
+_HEAD: Final = 4096
+"""Bytes of a file in which what is written first, the type, stands."""
+_ADAPTER: Final = b"".join(
+    struct.pack("<Q", len(text)) + text + kind
+    for text, kind in ((b"general.type", struct.pack("<I", 8)), (b"adapter", b""))
+)
+"""The entry of an adapter's type: key and text with their lengths, 8 for a text."""
 _KEY: Final = re.compile(r"(?:base_model\.model\.)*(?P<module>.+)\.lora_(?P<half>[AB])\.weight")
 
 
@@ -32,8 +41,9 @@ def export(run: Path, file: Path, precision: Precision = "f16") -> Path:
 
     ``q8_0`` takes half the room of ``f16``; rows that its blocks of 32 do not fit stay ``f16``. Raises
     ``DatasetError`` for a folder without a finished training and for an adapter with other parts than matrices of a
-    known model.
+    known model, ``InputError`` for a ``file`` that is there and no adapter, and for one that cannot be written.
     """
+    refuse_foreign(file)
     gguf_base.require()
     settings, adapter, config = _read(run)
     model = _config(settings["base"])
@@ -41,11 +51,29 @@ def export(run: Path, file: Path, precision: Precision = "f16") -> Path:
         name: _permuted(name, model, matrix) if half == "B" else matrix
         for name, half, matrix in _named(adapter, model, run)
     }
-    file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_name(file.name + ".tmp")
-    _write(unfinished, tensors, model, float(config["lora_alpha"]), settings, precision)
-    os.replace(unfinished, file)
+    unfinished = file.with_name(f"{file.name}.{os.getpid()}.part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _write(unfinished, tensors, model, float(config["lora_alpha"]), settings, precision)
+        unfinished.replace(file)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written ({error.strerror}); name another file with --out") from None
+    finally:
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
     return file
+
+
+def refuse_foreign(file: Path) -> None:
+    """Raise ``InputError`` where there is something else than an adapter, such as the weights it is for."""
+    if not file.exists():
+        return
+    begins = b""
+    if file.is_file():
+        with file.open("rb") as stream:
+            begins = stream.read(_HEAD)
+    if begins[:4] != b"GGUF" or _ADAPTER not in begins:
+        raise InputError(f"{file}: is there and no adapter; name a new file with --out, or remove this one")
 
 
 def _read(run: Path) -> tuple[dict[str, Any], dict[str, Matrix], dict[str, Any]]:
@@ -60,8 +88,10 @@ def _read(run: Path) -> tuple[dict[str, Any], dict[str, Matrix], dict[str, Any]]
     try:
         config = json.loads((folder / "adapter_config.json").read_bytes())
         tensors = load_file(folder / "adapter_model.safetensors")
-    except (OSError, ValueError, SafetensorError) as error:
+    except (OSError, ValueError, RecursionError, SafetensorError) as error:
         raise DatasetError(f"{run} cannot be exported: {error}") from None
+    if not isinstance(config, dict) or type(config.get("lora_alpha")) not in (int, float):
+        raise DatasetError(f"{run} cannot be exported: its adapter_config.json has no lora_alpha")
     if config.get("use_rslora") or config.get("use_dora") or config.get("alpha_pattern"):
         raise DatasetError(f"{run} holds an adapter that GGUF has no form for (rsLoRA, DoRA or alpha by module)")
     return settings, tensors, config
@@ -72,9 +102,11 @@ def _config(base: str) -> Any:
     from transformers import AutoConfig
 
     place = gguf_base.resolve(base)
-    if place.is_dir():
-        return AutoConfig.from_pretrained(place, local_files_only=True)
-    return AutoConfig.from_pretrained(place.parent, gguf_file=place.name, local_files_only=True)
+    where, file = (place, {}) if place.is_dir() else (place.parent, {"gguf_file": place.name})
+    try:
+        return AutoConfig.from_pretrained(where, local_files_only=True, **file)
+    except (OSError, ValueError, KeyError) as error:
+        raise DatasetError(f"{place} has no readable configuration: {' '.join(str(error).split())[:300]}") from None
 
 
 def _named(adapter: Mapping[str, Matrix], model: Any, run: Path) -> list[tuple[str, str, Matrix]]:
@@ -87,7 +119,7 @@ def _named(adapter: Mapping[str, Matrix], model: Any, run: Path) -> list[tuple[s
     for key, matrix in sorted(adapter.items()):
         part = _KEY.fullmatch(key)
         name = names.get_name(part["module"]) if part else None
-        if part is None or name is None:
+        if part is None or name is None or matrix.ndim != 2:
             raise DatasetError(f"{run}: GGUF has no name for {key}; train the usual matrices alone")
         found.append((f"{name}.weight.lora_{part['half'].lower()}", part["half"], matrix))
     return found

@@ -15,16 +15,16 @@ LEAST: Final = 90.0
 """From here on, of 100, two questions are near-duplicates: a few letters differ, or one short word."""
 
 
-def evaluation(against: Path | None, databases: Path | None = None) -> list[Example]:
+def evaluation(against: Path | None, own: Path | None = None, databases: Path | None = None) -> list[Example]:
     """The questions that are measured on: those of a file, with its folder of ``databases``, or a Spider folder's dev.
 
-    None for no folder and for one without dev. Raises ``DatasetError`` as the readers do, and ``InputError`` for a
-    file without its databases.
+    ``against`` is what the user named; where they named nothing, it is dev of ``own``, the folder that is trained on,
+    if it has one. Raises ``DatasetError`` as the readers do, and ``InputError`` for a file without its databases.
     """
     if against is None:
-        return []
+        return spider.load(own, "dev") if own is not None and (own / "dev.json").is_file() else []
     if against.is_dir():
-        return spider.load(against, "dev") if (against / "dev.json").is_file() else []
+        return spider.load(against, "dev")
     if databases is None:
         raise InputError(f"{against}: the databases of these questions are needed too; name their folder with --db-dir")
     return questions.load(against, databases)

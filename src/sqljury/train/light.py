@@ -140,7 +140,7 @@ def train(questions: Sequence[Rated], seed: int = 0, about: Mapping[str, Any] | 
     """The weights learned from all questions, their card with the figures on held-out databases.
 
     ``about`` goes into the card as it is. Raises ``InputError`` where pairs are of fewer than ``LEAST_DATABASES``
-    databases, and ``MissingExtraError`` without scikit-learn.
+    databases, or of fewer than two once a fold is left out, and ``MissingExtraError`` without scikit-learn.
     """
     import numpy as np
 
@@ -245,6 +245,11 @@ def _folds(databases: NDArray[np.str_], seed: int) -> Iterable[tuple[NDArray[np.
     from sklearn.model_selection import GroupKFold
 
     count = min(FOLDS, len(set(databases.tolist())))
+    if count < 2:
+        raise InputError(
+            "the pairs of a right and a wrong result are of too few databases to leave any out; run the benchmark on "
+            "more questions"
+        )
     return list(GroupKFold(count, shuffle=True, random_state=seed).split(databases, groups=databases))
 
 

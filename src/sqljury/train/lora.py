@@ -11,6 +11,7 @@ import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -79,12 +80,13 @@ def train(data: Path, out: Path, settings: Settings, say: Say) -> Path:
     """Train on the examples in ``data`` and return the folder of the adapter.
 
     A training that was stopped in ``out`` goes on from its last checkpoint; one that has ended is not done again.
-    Raises ``DatasetError`` for a set that cannot be read or a folder of another training, ``WeightsError`` and
-    ``MissingExtraError`` as ``gguf_base.load``.
+    Raises ``DatasetError`` for a set that cannot be read or is for another part, and for a folder of another training,
+    ``WeightsError`` and ``MissingExtraError`` as ``gguf_base.load``.
     """
     gguf_base.require()
     with held(out):
         known = examples.read(data)
+        examples.check_kind(known, settings.part, data)
         facts = {
             **asdict(settings),
             "data": str(data),
@@ -135,9 +137,10 @@ def asked(run: Path) -> dict[str, Any]:
     """What a training was asked for, with the hashes of data and base; raises ``DatasetError``."""
     try:
         settings = json.loads((run / SETTINGS).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         settings = None
-    if not isinstance(settings, dict) or not {"part", "base", "data", "base_sha256", "data_sha256"} <= set(settings):
+    keys = ("part", "base", "data", "base_sha256", "data_sha256")
+    if not isinstance(settings, dict) or not all(isinstance(settings.get(key), str) for key in keys):
         raise DatasetError(f"{run} holds no training (no readable {SETTINGS}); give a folder of `sqljury train`")
     return settings
 
@@ -148,7 +151,7 @@ def last_checkpoint(folder: Path) -> Path | None:
     for place in folder.glob("checkpoint-*"):
         try:
             found.append((int(json.loads((place / STATE).read_bytes())["global_step"]), place))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
     return max(found)[1] if found else None
 
@@ -190,7 +193,7 @@ def _trainer(
     trainer = SFTTrainer(
         model=base.model,
         processing_class=base.tokenizer,
-        args=_arguments(out, settings, _steps(len(learning), settings), bool(watching)),
+        args=_arguments(out, settings, _steps(learning, settings), bool(watching)),
         train_dataset=_dataset(learning),
         eval_dataset=_dataset(watching) if watching else None,
         peft_config=LoraConfig(
@@ -208,9 +211,12 @@ def _trainer(
     return trainer
 
 
-def _steps(count: int, settings: Settings) -> int:
-    """Steps of the whole training, of which packing makes fewer."""
-    return settings.steps or max(1, round(settings.epochs * count / settings.batch))
+def _steps(learning: Sequence[Encoded], settings: Settings) -> int:
+    """Steps of the whole training, about: looks, checkpoints and the warm-up are shares of them."""
+    sequences = len(learning)
+    if settings.packed:
+        sequences = ceil(sum(len(one.ids) for one in learning) / settings.longest)  # packing leaves little room
+    return settings.steps or max(1, round(settings.epochs * sequences / settings.batch))
 
 
 def _arguments(out: Path, settings: Settings, steps: int, watched: bool) -> SFTConfig:

@@ -13,7 +13,6 @@ from sqljury.bench.folder import Record, is_figure, misshapen
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.errors import DatasetError
 from sqljury.prepare import Preparation
 from sqljury.schema.part import SchemaPart
 from sqljury.select.base import groups
@@ -41,22 +40,9 @@ class Replayed:
     gold: str
     opinions: Mapping[str, float]
 
-    @property
-    def decided(self) -> bool:
-        """Whether there is a right group and a wrong one, so that choosing matters."""
-        return bool(self.right) and len(self.right) < len(groups(self.candidates))
-
     def speaker(self, group: int) -> Candidate:
         """The candidate that speaks for a group."""
         return self.candidates[spokesman(self.candidates, group)]
-
-
-def data_of(run: Path) -> Path:
-    """The folder of the dataset that a run was on; raises ``DatasetError`` where the run does not say."""
-    named = folder.described(run)["dataset"].get("data")
-    if not isinstance(named, str) or not Path(named).is_dir():
-        raise DatasetError(f"{run}: the folder of its dataset is not there ({named}); name it with --data")
-    return Path(named)
 
 
 def replay_all(
@@ -71,7 +57,7 @@ def replay_all(
         leaks.refuse({record["db_id"] for record in folder.records(run)}, evaluation)
     known: set[str] = set()
     for run in runs:
-        for one in replay(run, data or data_of(run), known, processes):
+        for one in replay(run, data or folder.data_of(run), known, processes):
             known.add(one.id)
             yield one
 

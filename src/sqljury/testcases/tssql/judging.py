@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
+from sqljury.closing import Closing
 from sqljury.metrics.suite.fuzz import Rows
 from sqljury.metrics.suite.neighbours import neighbours
 from sqljury.metrics.suite.reading import column_names
@@ -53,7 +53,7 @@ class Look:
         return len(self.together), len(self.idle), len(self.uncovered), self.near
 
 
-class Judge:
+class Judge(Closing):
     """Looks at databases of one shape; for one thread."""
 
     def __init__(self, linked: Linked, shape: Shape) -> None:
@@ -113,14 +113,6 @@ class Judge:
     def close(self) -> None:
         """Forget the databases."""
         self._trial.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def says_something(result: Result) -> bool:
