@@ -153,6 +153,15 @@ def test_all_tests_have_to_be_passed(db: Database) -> None:
     assert passes(TALLER, found.tests, 0) == (1, 2)
 
 
+def test_leaving_out_an_order_mends_nothing(db: Database) -> None:
+    """Alone, a query is held to its ORDER BY; beside one without it is not, so that one does no better."""
+    test = replace(a_test(db, ("Dee",), ("Eve",), code=""), by="model")
+    up, down = f"{ALL} ORDER BY height", f"{ALL} ORDER BY height DESC"
+    assert refined(db, FakeModel([down]), test, sql=up).candidate.sql == down
+    kept = refined(db, FakeModel([ALL]), test, sql=up)
+    assert (kept.candidate.sql, kept.tests[0].passed) == (up, (False, True))
+
+
 def test_nobody_is_asked_once_the_allowance_is_spent(db: Database) -> None:
     model = FakeModel([])
     before = asking(db, model)

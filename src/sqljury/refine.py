@@ -157,9 +157,15 @@ class _Trail:
         return None
 
     def mended(self, candidate: Candidate, revised: Candidate) -> bool:
-        """Whether the revised query passes every test that the first one fails; one that cannot run there does not."""
+        """Whether the revised query passes every test that the first one fails; one that cannot run there does not.
+
+        Both are held to the test beside each other: a query that fails by its order alone is not mended by leaving the
+        order out, for then order does not count.
+        """
+        from sqljury.testcases.again import again  # needs the parser, which takes a while to load
+
         failed = [one for one in self.tests if counts(one, self._sure) and _said(one, candidate.sql) is False]
-        return all(_said(one, revised.sql) for one in failed)
+        return all(again(one, [candidate.sql, revised.sql]).passed == (False, True) for one in failed)
 
     def _failed(self, tried: Tried, sql: str) -> str:
         from sqljury.testcases.shown import show
