@@ -90,6 +90,14 @@ def test_the_model_is_told_query_rows_program_and_both_results(db: Database) -> 
     assert all(part in told.content for part in (rows, actual, expected, f"```python\n{PROGRAM}\n```"))
 
 
+def test_rows_of_the_users_are_not_told_where_a_program_was_written_without_them(db: Database) -> None:
+    model = FakeModel([TALL])
+    found = refined(db, model, replace(a_test(db, ("Dee",)), how="drawn"))
+    assert found.candidate.sql == TALL
+    assert PROGRAM in model.calls[0].prompt
+    assert not any(name in model.calls[0].prompt for name in ("Dee", "Eve"))
+
+
 def test_without_a_program_the_model_is_told_the_expected_rows_alone(db: Database) -> None:
     model = FakeModel([TALL])
     refined(db, model, a_test(db, ("Dee",), code=""))

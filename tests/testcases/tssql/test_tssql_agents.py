@@ -13,7 +13,7 @@ from sqljury.llm.fake import Call, Script
 from sqljury.sandbox import Warm
 from sqljury.testcases import tssql
 from sqljury.testcases.suite import together
-from sqljury.types import Task
+from sqljury.types import Cost, Task
 from sqljury.work import TestsPart, Work
 
 MakeWork = Callable[[Script], Work]
@@ -160,6 +160,21 @@ def test_a_spent_allowance_begins_no_call(task: Task, work: MakeWork) -> None:
         asked = replace(work(school.RIGHT), over=lambda: True)
         (tried,), cost = tssql.tested(school.QUERIES, task, part, asked)
         assert (cost.calls, tried.how, tried.case.expected) == (0, "fuzzed", None)
+
+
+def test_programs_that_were_not_written_count_as_doubt(task: Task, work: MakeWork) -> None:
+    asked = work([school.RIGHT])
+    over = iter((False, True))
+    (tried,), cost = tssql.tested(school.QUERIES, task, PROGRAM, replace(asked, over=lambda: next(over, True)))
+    assert cost.calls == 1
+    assert tried.case.sureness == pytest.approx(1 / 3)
+
+
+def test_where_nothing_is_in_play_nobody_is_asked(task: Task, work: MakeWork) -> None:
+    empty = replace(task, schema=replace(task.schema, tables=()))
+    for how in ("model", "program", "real"):
+        assert tssql.tested(["SELECT 1"], empty, replace(PROGRAM, data=how), work([])) == ((), Cost())
+    assert tssql.tested(["SELECT 1"], task, replace(PROGRAM, data="real"), work([])) == ((), Cost())
 
 
 def test_frames_too_large_for_the_model_are_a_case_without_an_opinion(task: Task, work: MakeWork) -> None:

@@ -51,9 +51,11 @@ def tested(queries: Sequence[str], task: Task, part: TestsPart, work: Work) -> t
     """
     linked = link(queries, task, work)
     try:
-        made, cost = _data(queries, linked, task, part, work)
+        made, cost = _data(queries, linked, task, part, work) if linked.schema.tables else (None, Cost())
     except DatabaseError:
         return (), Cost()
+    if made is None or not made.case.schema.tables:
+        return (), cost
     if part.by == "model":
         case, spent = expect(made.case, task.question, part, work)
         said = _Said(case, "" if case.expected is None else "model", "")
@@ -105,6 +107,6 @@ def _by_code(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Wor
     voted = vote([one.result for one in ran])
     if voted is None:
         return _Said(made.case, "", ""), cost
-    first, share = voted
-    case = replace(made.case, expected=ran[first].result, sureness=share)
+    first, votes = voted
+    case = replace(made.case, expected=ran[first].result, sureness=votes / part.codes)
     return _Said(case, "code", ran[first].code), cost
