@@ -14,7 +14,7 @@ from oracle import says
 from sqljury import FakeModel, Pipeline, connect, recipes
 from sqljury.clock import Allowance
 from sqljury.db.base import Database
-from sqljury.errors import MissingExtraError, RecipeError, SandboxError
+from sqljury.errors import ContextLengthError, MissingExtraError, RecipeError, SandboxError
 from sqljury.generate.direct import messages
 from sqljury.llm.fake import Call
 from sqljury.recipes import RefinePart
@@ -159,6 +159,13 @@ def test_all_tests_have_to_be_passed(db: Database) -> None:
     assert found.candidate.sql == ALL
     assert passes(TALL, found.tests, 0) == (1, 2)
     assert passes(TALLER, found.tests, 0) == (1, 2)
+
+
+def test_a_test_too_large_for_the_model_costs_no_answer(db: Database) -> None:
+    model = FakeModel(lambda _: ContextLengthError("too long"))
+    found = refined(db, model, a_test(db, ("Dee",)))
+    assert (found.candidate.sql, found.tests[0].passed) == (ALL, (False,))
+    assert by_looking(candidate(db, ALL), asking(db, model)).candidate.sql == ALL
 
 
 def test_leaving_out_an_order_mends_nothing(db: Database) -> None:

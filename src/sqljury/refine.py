@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sqljury import fix, prompts
+from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes import RefinePart
 from sqljury.replies import STOP, extract_sql
@@ -188,12 +189,16 @@ class _Trail:
 def _revised(candidate: Candidate, told: str, asking: Asking, number: int) -> tuple[Candidate | None, Cost]:
     """What the model writes when it is told so, run, and repaired without it; None for no query.
 
-    Its fixes are those of its own text alone.
+    Nor is there one where a test's rows and program no longer fit into the model's context: the query that was there
+    stays. Its fixes are those of its own text alone.
     """
     work = asking.work
     turn = [*asking.conversation, Message("assistant", candidate.sql), Message("user", told)]
     sampling = Sampling(max_tokens=asking.max_tokens, stop=STOP, seed=derive_seed(work.seed, "refine", number))
-    reply = work.model.complete(turn, sampling, cancel=work.cancel)
+    try:
+        reply = work.model.complete(turn, sampling, cancel=work.cancel)
+    except ContextLengthError:
+        return None, Cost()
     sql = extract_sql(reply.completions[0].text)
     if not sql:
         return None, reply.cost

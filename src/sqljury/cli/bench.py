@@ -23,17 +23,11 @@ from sqljury.cli.options import (
     QuestionsOption,
     RecipeOption,
     SplitOption,
+    Tests,
     adapted,
     allowance,
     pool_of,
 )
-
-
-class Tests(StrEnum):
-    """The ways to test queries."""
-
-    SUITE = "suite"
-    AGENTS = "agents"
 
 
 class Shown(StrEnum):

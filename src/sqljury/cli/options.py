@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from math import inf
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,14 @@ if TYPE_CHECKING:
     from sqljury.generate.pool import Pool
     from sqljury.llm.ledger import Budget, Price
     from sqljury.schema.access import Access
+
+
+class Tests(StrEnum):
+    """The kinds of tests."""
+
+    SUITE = "suite"
+    AGENTS = "agents"
+
 
 DbOption = Annotated[
     str, typer.Option("--db", help="A database file, a CSV, Parquet, JSON or Excel file, a folder of them, or a URL.")

@@ -103,7 +103,7 @@ def described(schema: Schema) -> str:
 def _described(column: Column) -> str:
     facts = [type_text(column.type) or "any", *(["unique"] if column.unique else [])]
     said = f": {remark(column.comment, COMMENT_CHARS)}" if column.comment else ""
-    return f"{_quoted(column.name)} ({', '.join(facts)}){said}"
+    return f"{quoted(column.name)} ({', '.join(facts)}){said}"
 
 
 def shown(case: TestCase) -> str:
@@ -112,7 +112,7 @@ def shown(case: TestCase) -> str:
     blocks = []
     for table, rows in zip(case.schema.tables, case.rows, strict=True):
         lines = [
-            f"    {_quoted(column.name)}: [{', '.join(_cell(row[at]) for row in rows[:SHOWN_ROWS])}],"
+            f"    {quoted(column.name)}: [{', '.join(_cell(row[at]) for row in rows[:SHOWN_ROWS])}],"
             for at, column in enumerate(table.columns)
         ]
         more = [f"# and {len(rows) - SHOWN_ROWS} rows more"] if len(rows) > SHOWN_ROWS else []
@@ -147,14 +147,14 @@ def _links(schema: Schema) -> list[tuple[str, str, ForeignKey]]:
 
 
 def _listed(columns: Sequence[str]) -> str:
-    return ", ".join(map(_quoted, columns))
+    return ", ".join(map(quoted, columns))
 
 
 def _cell(cell: Cell) -> str:
-    return _quoted(cell, SHOWN_CELL) if isinstance(cell, str) else repr(cell) if not isinstance(cell, bytes) else "b''"
+    return quoted(cell, SHOWN_CELL) if isinstance(cell, str) else repr(cell) if not isinstance(cell, bytes) else "b''"
 
 
-def _quoted(text: str, chars: int = SHOWN_NAME) -> str:
+def quoted(text: str, chars: int = SHOWN_NAME) -> str:
     """A text as Python writes it: it cannot leave its quotes, its line or a fenced block."""
     return repr(plain(text, chars)).replace("`", r"\x60")
 
