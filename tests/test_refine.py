@@ -92,7 +92,7 @@ def test_the_model_is_told_query_rows_program_and_both_results(db: Database) -> 
 
 def test_rows_of_the_users_are_not_told_where_a_program_was_written_without_them(db: Database) -> None:
     model = FakeModel([TALL])
-    found = refined(db, model, replace(a_test(db, ("Dee",)), how="drawn"))
+    found = refined(db, model, replace(a_test(db, ("Dee",)), how="real"))
     assert found.candidate.sql == TALL
     assert PROGRAM in model.calls[0].prompt
     assert not any(name in model.calls[0].prompt for name in ("Dee", "Eve"))

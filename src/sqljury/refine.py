@@ -174,7 +174,7 @@ class _Trail:
         assert tried.case.expected is not None
         actual, expected = tried.results[tried.queries.index(sql)], tried.case.expected
         self.reason = self.reason or f"on a test it returned {_short(actual)}, expected was {_short(expected)}"
-        if tried.code and tried.how == "drawn":  # rows of the user's, which the agents keep from the model
+        if tried.code and tried.how == "real":  # rows of the user's, which the agents keep from the model
             return prompts.render("refine/hidden", code=_program(tried.code))
         parts = {
             "rows": show(tried.case, "csv"),

@@ -78,7 +78,7 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, w
     seed = str(derive_seed(work.seed, "data"))
     if part.data == "real":
         origin = read_origin(work.db, task.schema, queries, seed=seed)
-        return _Case(origin.shape.case(select(origin, seed, part.rows)), "drawn"), Cost()
+        return _Case(origin.shape.case(select(origin, seed, part.rows)), "real"), Cost()
     shape = Shape(linked.schema, of_part(read_checks(work.db, task.schema), linked.schema))
     with Judge(linked, shape) as judge:
         made = program.make(linked, judge, rows=part.rows, seed=seed, cancel=work.cancel)
@@ -92,7 +92,7 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, w
 
 def _by_code(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Work) -> tuple[_Said, Cost]:
     """The case with what most programs return on it, and the first of these programs."""
-    hidden = made.how == "drawn"
+    hidden = made.how == "real"
     schema, held = made.case.schema, frames.joinable(made.case)
     shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(held)
     asked = code.conversation(shown, len(schema.tables), task.question, linked.notes)
