@@ -148,6 +148,13 @@ def test_cells_of_several_kinds_reach_the_program(warm: Warm) -> None:
     assert ran.result.rows == (("1", None, 2.0, b"\x01"), ("x", None, 2.5, None), (None, None, None, None))
 
 
+def test_integers_of_any_size_reach_the_program(warm: Warm) -> None:
+    schema = Schema("s", "sqlite", (Table("t", (Column("key", "INTEGER"), Column("gap", "INTEGER"), Column("n"))),))
+    case = TestCase(schema, (((2**62 + 1, 2**62, 2**62), (-(2**63), None, 0.5)),))
+    ran = warm().run("result = t", frames.arrow(case))
+    assert ran.result.rows == ((2**62 + 1, 2.0**62, 2.0**62), (-(2**63), None, 0.5))
+
+
 @pytest.mark.parametrize(
     ("written", "told"),
     [

@@ -26,6 +26,7 @@ SHOWN_CELL: Final = 80
 _TAKEN: Final = frozenset({"pd", "np", "result", "tables", *keyword.kwlist, *keyword.softkwlist, *dir(builtins)})
 _MIDNIGHT: Final = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(\.0+)?")
 _WHOLE: Final = 2**53
+"""Up to here pandas keeps integers as they are beside a missing value, which makes them floats."""
 
 
 def frame_names(schema: Schema) -> dict[str, str]:
@@ -83,8 +84,11 @@ def _column(column: Column, cells: Sequence[Cell]) -> pa.Array:
     if not kinds:
         return pa.array(cells, {"INTEGER": pa.int64(), "REAL": pa.float64()}.get(affinity(column.type), pa.string()))
     if kinds <= {int, float}:
-        whole = kinds == {int} and all(cell is None or abs(cell) < _WHOLE for cell in cells)  # type: ignore[arg-type]
-        return pa.array(cells, pa.int64() if whole else pa.float64())
+        numbers = [cell for cell in cells if isinstance(cell, int | float)]
+        exact = len(numbers) == len(cells) or all(abs(number) < _WHOLE for number in numbers)
+        if kinds == {int} and exact:
+            return pa.array(cells, pa.int64())
+        return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
     if kinds == {bytes}:
         return pa.array(cells, pa.binary())
     return pa.array([None if cell is None else str(cell).encode(errors="replace").decode() for cell in cells])
