@@ -166,6 +166,7 @@ def test_a_test_too_large_for_the_model_costs_no_answer(db: Database) -> None:
     found = refined(db, model, a_test(db, ("Dee",)))
     assert (found.candidate.sql, found.tests[0].passed) == (ALL, (False,))
     assert by_looking(candidate(db, ALL), asking(db, model)).candidate.sql == ALL
+    assert by_errors(candidate(db, NONE), asking(db, model), 2).candidate.sql == NONE
 
 
 def test_leaving_out_an_order_mends_nothing(db: Database) -> None:
