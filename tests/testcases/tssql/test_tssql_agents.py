@@ -13,7 +13,7 @@ from sqljury.llm.fake import Call, Script
 from sqljury.sandbox import Warm
 from sqljury.testcases import tssql
 from sqljury.testcases.suite import together
-from sqljury.types import Cost, Task
+from sqljury.types import Cost, Task, TestCase
 from sqljury.work import TestsPart, Work
 
 MakeWork = Callable[[Script], Work]
@@ -94,6 +94,16 @@ def test_queries_that_cannot_be_told_apart_are_named(task: Task, work: MakeWork)
     assert tried.classes == (0, 1, 0, 3)
     assert tried.passed == (True, False, True, None)
     assert tried.results[3].error
+
+
+def test_ties_tell_no_queries_apart(task: Task) -> None:
+    """Who comes first of pupils of one age is a matter of luck."""
+    pupils = ((1, "Ann", 12, None, None), (2, "Bob", 12, None, None))
+    rows = {"club": (), "pupil": pupils, "staff": ()}
+    case = TestCase(task.schema, tuple(rows[table.name] for table in task.schema.tables))
+    first, last, any_ = (f"SELECT name FROM pupil ORDER BY {order} LIMIT 1" for order in ("age, id", "age, -id", "age"))
+    assert tssql._classes(case, [first, last]) == (0, 1)
+    assert tssql._classes(case, [any_, last]) == (0, 0)
 
 
 def test_equal_seeds_give_the_same_case(task: Task, work: MakeWork) -> None:

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from sqljury.errors import DatabaseError
 from sqljury.llm.base import derive_seed
+from sqljury.schema.translate import in_sqlite
 from sqljury.testcases.again import tried
 from sqljury.testcases.checks import of_part, read_checks
 from sqljury.testcases.draw import select
 from sqljury.testcases.expect import expect
 from sqljury.testcases.origin import read_origin
 from sqljury.testcases.shape import Shape
-from sqljury.testcases.trial import alike
+from sqljury.testcases.trial import Trial
 from sqljury.testcases.tssql import code, data, frames, program
 from sqljury.testcases.tssql.inspection import Inspection, Ran, Runner, asks_for_a_number
 from sqljury.testcases.tssql.judging import Judge
@@ -62,15 +63,18 @@ def tested(queries: Sequence[str], task: Task, part: TestsPart, work: Work) -> t
     else:
         said, spent = _by_code(made, task, linked, part, work)
     one = tried(said.case, queries, made.how, said.by, said.code)
-    return (replace(one, classes=_classes(one)),), cost + spent
+    return (replace(one, classes=_classes(said.case, queries)),), cost + spent
 
 
-def _classes(one: Tried) -> tuple[int, ...]:
-    """For each query the place of the first whose result is alike."""
-    places = range(len(one.results))
-    return tuple(
-        next((other for other in places[:at] if alike(one.results[other], one.results[at])), at) for at in places
-    )
+def _classes(case: TestCase, queries: Sequence[str]) -> tuple[int, ...]:
+    """For each query the place of the first that the case does not tell it from, whichever way ties fall."""
+    texts = [in_sqlite(sql, case.schema) for sql in queries]
+    places = [place for place, text in enumerate(texts) if text is not None]
+    with Trial(Shape(case.schema, {}), [text for text in texts if text is not None]) as trial:
+        if not trial.load(case.tables):
+            trial.mended(case.tables)
+        own = dict(zip(places, (places[first] for first in trial.classes()), strict=True))
+    return tuple(own.get(place, place) for place in range(len(queries)))
 
 
 def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, work: Work) -> tuple[_Case, Cost]:
