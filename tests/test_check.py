@@ -140,7 +140,8 @@ def test_check_from_python_is_ready_for_json(path: Path) -> None:
     found = sqljury.check("Who is tall?", path, SHORT, recipe="fast", model=says(TALL, TALL))
     told = json.loads(json.dumps(found.to_dict()))
     assert (told["verdict"], told["sql"]) == ("wrong", SHORT)
-    assert told["correction"] == {"sql": TALL, "columns": ["name"], "rows": [["Ann"], ["Cy"]], "error": None}
+    whole = {"columns": ["name"], "rows": [["Ann"], ["Cy"]], "truncated": False, "error": None}
+    assert told["correction"] == {"sql": TALL, **whole}
     assert told["result"]["rows"] == [["Bo"]]
     assert told["tests"][0]["queries"] == [SHORT, TALL]
     assert told["cost"]["calls"] == found.cost.calls > 1

@@ -14,7 +14,7 @@ from oracle import says
 from sqljury import FakeModel, Pipeline, connect, recipes
 from sqljury.clock import Allowance
 from sqljury.db.base import Database
-from sqljury.errors import MissingExtraError, RecipeError, SandboxError
+from sqljury.errors import ContextLengthError, MissingExtraError, RecipeError, SandboxError
 from sqljury.generate.direct import messages
 from sqljury.llm.fake import Call
 from sqljury.recipes import RefinePart
@@ -90,6 +90,14 @@ def test_the_model_is_told_query_rows_program_and_both_results(db: Database) -> 
     assert all(part in told.content for part in (rows, actual, expected, f"```python\n{PROGRAM}\n```"))
 
 
+def test_rows_of_the_users_are_not_told_where_a_program_was_written_without_them(db: Database) -> None:
+    model = FakeModel([TALL])
+    found = refined(db, model, replace(a_test(db, ("Dee",)), how="real"))
+    assert found.candidate.sql == TALL
+    assert PROGRAM in model.calls[0].prompt
+    assert not any(name in model.calls[0].prompt for name in ("Dee", "Eve"))
+
+
 def test_without_a_program_the_model_is_told_the_expected_rows_alone(db: Database) -> None:
     model = FakeModel([TALL])
     refined(db, model, a_test(db, ("Dee",), code=""))
@@ -151,6 +159,23 @@ def test_all_tests_have_to_be_passed(db: Database) -> None:
     assert found.candidate.sql == ALL
     assert passes(TALL, found.tests, 0) == (1, 2)
     assert passes(TALLER, found.tests, 0) == (1, 2)
+
+
+def test_a_test_too_large_for_the_model_costs_no_answer(db: Database) -> None:
+    model = FakeModel(lambda _: ContextLengthError("too long"))
+    found = refined(db, model, a_test(db, ("Dee",)))
+    assert (found.candidate.sql, found.tests[0].passed) == (ALL, (False,))
+    assert by_looking(candidate(db, ALL), asking(db, model)).candidate.sql == ALL
+    assert by_errors(candidate(db, NONE), asking(db, model), 2).candidate.sql == NONE
+
+
+def test_leaving_out_an_order_mends_nothing(db: Database) -> None:
+    """Alone, a query is held to its ORDER BY; beside one without it is not, so that one does no better."""
+    test = replace(a_test(db, ("Dee",), ("Eve",), code=""), by="model")
+    up, down = f"{ALL} ORDER BY height", f"{ALL} ORDER BY height DESC"
+    assert refined(db, FakeModel([down]), test, sql=up).candidate.sql == down
+    kept = refined(db, FakeModel([ALL]), test, sql=up)
+    assert (kept.candidate.sql, kept.tests[0].passed) == (up, (False, True))
 
 
 def test_nobody_is_asked_once_the_allowance_is_spent(db: Database) -> None:

@@ -136,15 +136,10 @@ def checked(
     Raises ``InputError`` without a query, ``QueryRefusedError`` for what is no plain read, ``QueryLimitError`` for a
     query that takes too much, and what ``Pipeline.answer`` raises, but no ``NoAnswerError``.
     """
-    if not sql.strip():
-        raise InputError("there is no query to check; give one with --sql")
-    given = Candidate(sql, "given", result=db.execute(sql, pipeline.limits, cancel))
-    if (kind := error_kind(given.result)) in _UNUSABLE:
-        assert kind is not None
-        raise _UNUSABLE[kind](f"the query: {str(given.result.error).removeprefix(f'{kind}: ')}")
+    given = _given(sql, db, pipeline.limits, cancel)
     ready = pipeline.ready(question, db, seed=seed, progress=progress, cancel=cancel, notes=notes)
     written = pipeline.candidates(ready, progress)
-    found = _failing(given, written) if kind else _tested(given, written, ready, pipeline, progress)
+    found = _tested(given, written, ready, pipeline, progress) if given.result.ok else _failing(given, written)
     passed, said = passes(sql, found.tests, pipeline.recipe.refine.sure)
     return Checked(
         question=question,
@@ -152,7 +147,9 @@ def checked(
         verdict=found.verdict,
         why=found.why,
         result=given.result,
-        agreeing=sum(one.group is not None and agree(one.result, given.result) for one in written) if not kind else 0,
+        agreeing=sum(one.group is not None and agree(one.result, given.result) for one in written)
+        if given.result.ok
+        else 0,
         candidates=written,
         tests=found.tests,
         passed=passed,
@@ -163,6 +160,17 @@ def checked(
         model=pipeline.model.name,
         recipe=pipeline.recipe.name,
     )
+
+
+def _given(sql: str, db: Database, limits: Limits, cancel: threading.Event | None) -> Candidate:
+    """The query, run; raises for none and for one that may not be run."""
+    if not sql.strip():
+        raise InputError("there is no query to check; give one with --sql")
+    given = Candidate(sql, "given", result=db.execute(sql, limits, cancel))
+    if (kind := error_kind(given.result)) in _UNUSABLE:
+        assert kind is not None
+        raise _UNUSABLE[kind](f"the query: {str(given.result.error).removeprefix(f'{kind}: ')}")
+    return given
 
 
 class _Found(NamedTuple):

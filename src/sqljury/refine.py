@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sqljury import fix, prompts
+from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes import RefinePart
 from sqljury.replies import STOP, extract_sql
@@ -157,9 +158,15 @@ class _Trail:
         return None
 
     def mended(self, candidate: Candidate, revised: Candidate) -> bool:
-        """Whether the revised query passes every test that the first one fails; one that cannot run there does not."""
+        """Whether the revised query passes every test that the first one fails; one that cannot run there does not.
+
+        Both are held to the test beside each other: a query that fails by its order alone is not mended by leaving the
+        order out, for then order does not count.
+        """
+        from sqljury.testcases.again import again  # needs the parser, which takes a while to load
+
         failed = [one for one in self.tests if counts(one, self._sure) and _said(one, candidate.sql) is False]
-        return all(_said(one, revised.sql) for one in failed)
+        return all(again(one, [candidate.sql, revised.sql]).passed == (False, True) for one in failed)
 
     def _failed(self, tried: Tried, sql: str) -> str:
         from sqljury.testcases.shown import show
@@ -167,6 +174,8 @@ class _Trail:
         assert tried.case.expected is not None
         actual, expected = tried.results[tried.queries.index(sql)], tried.case.expected
         self.reason = self.reason or f"on a test it returned {_short(actual)}, expected was {_short(expected)}"
+        if tried.code and tried.how == "real":  # rows of the user's, which the agents keep from the model
+            return prompts.render("refine/hidden", code=_program(tried.code))
         parts = {
             "rows": show(tried.case, "csv"),
             "actual": _result(actual),
@@ -180,12 +189,16 @@ class _Trail:
 def _revised(candidate: Candidate, told: str, asking: Asking, number: int) -> tuple[Candidate | None, Cost]:
     """What the model writes when it is told so, run, and repaired without it; None for no query.
 
-    Its fixes are those of its own text alone.
+    Nor is there one where a test's rows and program no longer fit into the model's context: the query that was there
+    stays. Its fixes are those of its own text alone.
     """
     work = asking.work
     turn = [*asking.conversation, Message("assistant", candidate.sql), Message("user", told)]
     sampling = Sampling(max_tokens=asking.max_tokens, stop=STOP, seed=derive_seed(work.seed, "refine", number))
-    reply = work.model.complete(turn, sampling, cancel=work.cancel)
+    try:
+        reply = work.model.complete(turn, sampling, cancel=work.cancel)
+    except ContextLengthError:
+        return None, Cost()
     sql = extract_sql(reply.completions[0].text)
     if not sql:
         return None, reply.cost

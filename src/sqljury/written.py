@@ -97,8 +97,13 @@ def _rows(rows: Sequence[Row]) -> list[list[Any]]:
 
 
 def result_dict(result: Result) -> dict[str, Any]:
-    """A result's columns and rows, or why there are none."""
-    return {"columns": list(result.columns), "rows": _rows(result.rows), "error": result.error}
+    """A result's columns and rows, whether a limit cut these, or why there are none."""
+    return {
+        "columns": list(result.columns),
+        "rows": _rows(result.rows),
+        "truncated": result.truncated,
+        "error": result.error,
+    }
 
 
 def _candidate(candidate: Candidate, among: Sequence[Candidate]) -> dict[str, Any]:

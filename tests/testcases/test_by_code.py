@@ -40,6 +40,13 @@ def test_equality_is_that_of_the_program(
     assert passed(query, rows, code) is expected
 
 
+def test_large_sums_are_the_same_in_pandas_floats() -> None:
+    rows = (((12_345_678_901, "x"), (None, "y"), (5, "z")),)
+    for answer, right in ((12_345_678_906.0, True), (12_345_678_907.0, False), (12_345_678_906, True)):
+        case = TestCase(SCHEMA, rows, Result(("c",), ((answer,),)))
+        assert tried(case, ["SELECT sum(a) FROM t"], "written", "code", "result = t").passed == (right,)
+
+
 def test_a_query_that_comes_later_is_held_to_the_same() -> None:
     case = TestCase(SCHEMA, ROWS, Result(("a",), ((1,), (1,))))
     one = tried(case, ["SELECT a FROM t WHERE a = 1"], "fuzzed", "code", "result = t")

@@ -9,7 +9,7 @@ import pytest
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, ContextLengthError, ModelError
 from sqljury.llm.base import Completion, LanguageModel, Message
-from sqljury.llm.fake import FakeModel
+from sqljury.llm.fake import Call, FakeModel
 from sqljury.testcases.expect import conversation, expect
 from sqljury.types import Column, Cost, Limits, Question, Result, Schema, Table, TestCase
 from sqljury.work import TestsPart, Work
@@ -60,6 +60,15 @@ def test_a_reply_that_stops_after_its_rows_is_gone_on_with(file: Path) -> None:
     assert model.calls[1].messages[-1].content == 'Rows:\n1) 30, "Ann"\n2) 30, "Cy"\nResult:\n'
     assert model.calls[1].messages[:2] == model.calls[0].messages[:2]
     assert cost.calls == 2
+
+
+def test_a_reply_that_cannot_be_gone_on_with_is_no_opinion_and_is_paid_for(file: Path) -> None:
+    def script(call: Call) -> str | Exception:
+        return "1) 1" if call.messages[-1].content == "Rows:\n1)" else ContextLengthError("too long")
+
+    case, cost, model = asked(file, script, LISTED)
+    assert case.expected is None
+    assert (cost.calls, len(model.calls)) == (1, 2)
 
 
 def test_a_reply_that_is_no_table_leaves_nothing_expected(file: Path) -> None:

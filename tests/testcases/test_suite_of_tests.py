@@ -129,6 +129,9 @@ def test_a_schema_that_sqlite_does_not_take_is_no_end(file: Path) -> None:
         # order counts where every query has one
         ([("Tom",), ("Ace",), ("Rex",)], ["SELECT name FROM pet ORDER BY age"], (True,)),
         ([("Rex",), ("Tom",), ("Ace",)], ["SELECT name FROM pet ORDER BY age"], (False,)),
+        # but not where ties leave it open
+        ([("Ace",), ("Rex",), ("Tom",)], ["SELECT name FROM pet ORDER BY kind"], (True,)),
+        ([("Tom",), ("Rex",), ("Ace",)], ["SELECT name FROM pet ORDER BY kind"], (True,)),
         # nobody asked for one, since a query without passes too
         ([("Rex",), ("Tom",), ("Ace",)], ["SELECT name FROM pet ORDER BY age", "SELECT name FROM pet"], (True, True)),
         # two differ by it alone

@@ -104,8 +104,8 @@ def _checked(
 
 
 def _joined(line: Record, more: Record) -> Record:
-    """A question with the findings of both."""
-    return {**line, "findings": [*line["findings"], *more["findings"]]}
+    """A question with the findings of both, and why it could not be checked by one of them."""
+    return {**line, "findings": [*line["findings"], *more["findings"]], "error": line["error"] or more["error"]}
 
 
 def _refuse_inside(out: Path, data: Path) -> None:

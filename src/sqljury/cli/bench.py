@@ -22,17 +22,11 @@ from sqljury.cli.options import (
     QuestionsOption,
     RecipeOption,
     SplitOption,
+    Tests,
     allowance,
     opening,
     pool_of,
 )
-
-
-class Tests(StrEnum):
-    """The ways to test queries."""
-
-    SUITE = "suite"
-    AGENTS = "agents"
 
 
 class Shown(StrEnum):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,6 +28,7 @@ from sqljury.cli.options import (
     RecipeOption,
     SchemaOption,
     SeedOption,
+    Tests,
     access_of,
     allowance,
     budget,
@@ -48,13 +48,6 @@ CODES = {"right": 0, "wrong": WRONG, "unclear": UNCLEAR}
 TITLES = {"right": "Right", "wrong": "Wrong", "unclear": "Cannot say"}
 SHOWN = 3
 """Tests that are printed; JSON has all."""
-
-
-class Tests(StrEnum):
-    """The kinds of tests."""
-
-    SUITE = "suite"
-    AGENTS = "agents"
 
 
 def check(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
     from sqljury.llm.base import LanguageModel
     from sqljury.llm.ledger import Budget, Price
     from sqljury.schema.access import Access
+
+
+class Tests(StrEnum):
+    """The kinds of tests."""
+
+    SUITE = "suite"
+    AGENTS = "agents"
+
 
 DbOption = Annotated[
     str, typer.Option("--db", help="A database file, a CSV, Parquet, JSON or Excel file, a folder of them, or a URL.")

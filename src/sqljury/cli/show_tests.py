@@ -119,6 +119,8 @@ def table_of(result: Result) -> RenderableType:
     names = result.columns if any(result.columns) else ()
     table.show_header = bool(names)
     _fill(table, names or ("",) * len(result.rows[0]), result.rows)
+    if result.truncated:
+        table.add_row("... and more than were fetched")
     return _indented(table)
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from sqljury import prompts
 from sqljury.db.base import error_kind
+from sqljury.errors import ContextLengthError
 from sqljury.fix.hints import advise, stored
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import STOP, extract_sql
@@ -105,7 +106,10 @@ def ask_again(
         advice = advise(latest, task, work) if hinted else []
         turn = [*conversation, Message("assistant", latest.sql), Message("user", complaint(latest, advice))]
         sampling = Sampling(max_tokens=max_tokens, stop=STOP, seed=derive_seed(work.seed, "fix", attempt))
-        reply = work.model.complete(turn, sampling, cancel=work.cancel)
+        try:
+            reply = work.model.complete(turn, sampling, cancel=work.cancel)
+        except ContextLengthError:  # the other candidates are still there
+            break
         cost += reply.cost
         sql = extract_sql(reply.completions[0].text)
         if not sql or sql in tried:

@@ -10,7 +10,7 @@ from sqljury.db.sqlite_memory import MemoryDatabase
 from sqljury.metrics.text import orders
 from sqljury.schema.translate import in_sqlite
 from sqljury.testcases.agree import agree_relaxed
-from sqljury.testcases.by_code import judged_by_code
+from sqljury.testcases.by_code import judged_by_code, settled
 from sqljury.testcases.shape import Shape
 from sqljury.testcases.trial import LIMITS
 from sqljury.types import Result, TestCase, Tried
@@ -35,17 +35,20 @@ def judged(one: Tried) -> Tried:
     """The same with ``passed`` by the case's expected result, in the relaxed equality of Li & Xie 2024, section 3.
 
     The rows must be the same, as ``agree`` compares cells; columns that only one side has do not count. Order counts
-    for queries that ask for one, as far as ``_in_order`` says. Where a program said what is expected, its own equality
-    holds (``by_code``).
+    for queries that ask for one, as far as ``_in_order`` says and ties do not leave it open. Where a program said what
+    is expected, its own equality holds (``by_code``).
     """
     if one.by == "code":
         return judged_by_code(one)
     expected = one.case.expected
     if expected is None:
         return replace(one, passed=(None,) * len(one.queries))
+    counts = _in_order(one.queries, one.results)
+    if any(counts):
+        counts = [own and fixed for own, fixed in zip(counts, settled(one), strict=True)]
     passed = (
         agree_relaxed(expected, result, ordered=in_order) if result.ok else None
-        for result, in_order in zip(one.results, _in_order(one.queries, one.results), strict=True)
+        for result, in_order in zip(one.results, counts, strict=True)
     )
     return replace(one, passed=tuple(passed))
 

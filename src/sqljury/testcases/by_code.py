@@ -27,16 +27,16 @@ def judged_by_code(one: Tried) -> Tried:
     expected = one.case.expected
     if expected is None:
         return replace(one, passed=(None,) * len(one.queries))
-    settled = _settled(one) if _SORTS.search(one.code) else [False] * len(one.queries)
+    sorted_ = settled(one) if _SORTS.search(one.code) else [False] * len(one.queries)
     passed = (
         alike(expected, result, ordered) if result.ok else None
-        for result, ordered in zip(one.results, settled, strict=True)
+        for result, ordered in zip(one.results, sorted_, strict=True)
     )
     return replace(one, passed=tuple(passed))
 
 
-def _settled(one: Tried) -> list[bool]:
-    """Which queries return their rows in an order that leaves nothing open."""
+def settled(one: Tried) -> list[bool]:
+    """Which queries return their rows in an order that leaves nothing open on the case."""
     names = column_names(one.case.schema)
     with MemoryDatabase(Shape(one.case.schema, {}).statements(plain=True)) as db:
         db.fill(one.case.tables)

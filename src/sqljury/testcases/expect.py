@@ -67,11 +67,20 @@ def _answers(messages: Sequence[Message], part: TestsPart, work: Work) -> tuple[
             _, found, text = f"\n{one.text}".rpartition(f"\n{_RESULT}")
             if not found:
                 begun = f"{messages[-1].content}{one.text.rstrip()}\n{_RESULT}\n"
-                more = work.model.complete([*messages[:2], Message("assistant", begun)], sampling, cancel=work.cancel)
-                (rest,) = more.completions
-                whole, text, cost = rest.finish_reason == "stop", rest.text, cost + more.cost
+                rest, spent = _gone_on([*messages[:2], Message("assistant", begun)], sampling, work)
+                whole, text, cost = rest is not None, rest or "", cost + spent
         answers.append(text if whole else "")
     return answers, cost
+
+
+def _gone_on(messages: Sequence[Message], sampling: Sampling, work: Work) -> tuple[str | None, Cost]:
+    """What follows the rows of a reply; None where it is cut or no longer fits into the model's context."""
+    try:
+        reply = work.model.complete(messages, sampling, cancel=work.cancel)
+    except ContextLengthError:
+        return None, Cost()
+    (rest,) = reply.completions
+    return (rest.text if rest.finish_reason == "stop" else None), reply.cost
 
 
 def conversation(case: TestCase, question: Question, part: TestsPart, *, examples: int = 0) -> tuple[Message, ...]:

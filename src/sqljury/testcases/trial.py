@@ -161,10 +161,13 @@ def _rounded(result: Result) -> Result:
 
 
 def _cell(cell: Any) -> Any:
-    """Sums differ in the last digits with the order of addition; whole numbers are whole, however they are kept."""
+    """Sums differ in the last digits with the order of addition; whole numbers are whole, however they are kept.
+
+    pandas adds up a column that misses values in floats, where SQLite has integers of any size.
+    """
     if isinstance(cell, bool):
         return int(cell)
     if isinstance(cell, float) and isfinite(cell):
-        cell = float(f"{cell:.{DIGITS}g}")
-        return int(cell) if cell.is_integer() else cell
+        nearest = round(cell)
+        return nearest if abs(cell - nearest) <= abs(cell) * 10**-DIGITS else float(f"{cell:.{DIGITS}g}")
     return cell

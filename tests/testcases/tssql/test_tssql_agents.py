@@ -13,7 +13,7 @@ from sqljury.llm.fake import Call, Script
 from sqljury.sandbox import Warm
 from sqljury.testcases import tssql
 from sqljury.testcases.suite import together
-from sqljury.types import Task
+from sqljury.types import Cost, Task, TestCase
 from sqljury.work import TestsPart, Work
 
 MakeWork = Callable[[Script], Work]
@@ -72,7 +72,7 @@ def test_data_that_does_not_tell_queries_apart_goes_back_and_then_the_program_ma
 def test_without_the_data_agent_programs_run_on_rows_they_are_not_shown(task: Task, work: MakeWork) -> None:
     asked = work([school.RIGHT])
     (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="real", codes=1), asked)
-    assert (tried.how, tried.by) == ("drawn", "code")
+    assert (tried.how, tried.by) == ("real", "code")
     assert tried.passed[0] is True
 
 
@@ -94,6 +94,16 @@ def test_queries_that_cannot_be_told_apart_are_named(task: Task, work: MakeWork)
     assert tried.classes == (0, 1, 0, 3)
     assert tried.passed == (True, False, True, None)
     assert tried.results[3].error
+
+
+def test_ties_tell_no_queries_apart(task: Task) -> None:
+    """Who comes first of pupils of one age is a matter of luck."""
+    pupils = ((1, "Ann", 12, None, None), (2, "Bob", 12, None, None))
+    rows = {"club": (), "pupil": pupils, "staff": ()}
+    case = TestCase(task.schema, tuple(rows[table.name] for table in task.schema.tables))
+    first, last, any_ = (f"SELECT name FROM pupil ORDER BY {order} LIMIT 1" for order in ("age, id", "age, -id", "age"))
+    assert tssql._classes(case, [first, last]) == (0, 1)
+    assert tssql._classes(case, [any_, last]) == (0, 0)
 
 
 def test_equal_seeds_give_the_same_case(task: Task, work: MakeWork) -> None:
@@ -160,6 +170,21 @@ def test_a_spent_allowance_begins_no_call(task: Task, work: MakeWork) -> None:
         asked = replace(work(school.RIGHT), over=lambda: True)
         (tried,), cost = tssql.tested(school.QUERIES, task, part, asked)
         assert (cost.calls, tried.how, tried.case.expected) == (0, "fuzzed", None)
+
+
+def test_programs_that_were_not_written_count_as_doubt(task: Task, work: MakeWork) -> None:
+    asked = work([school.RIGHT])
+    over = iter((False, True))
+    (tried,), cost = tssql.tested(school.QUERIES, task, PROGRAM, replace(asked, over=lambda: next(over, True)))
+    assert cost.calls == 1
+    assert tried.case.sureness == pytest.approx(1 / 3)
+
+
+def test_where_nothing_is_in_play_nobody_is_asked(task: Task, work: MakeWork) -> None:
+    empty = replace(task, schema=replace(task.schema, tables=()))
+    for how in ("model", "program", "real"):
+        assert tssql.tested(["SELECT 1"], empty, replace(PROGRAM, data=how), work([])) == ((), Cost())
+    assert tssql.tested(["SELECT 1"], task, replace(PROGRAM, data="real"), work([])) == ((), Cost())
 
 
 def test_frames_too_large_for_the_model_are_a_case_without_an_opinion(task: Task, work: MakeWork) -> None:

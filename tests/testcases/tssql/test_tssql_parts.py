@@ -13,7 +13,7 @@ from sqljury.llm.fake import FakeModel, Script
 from sqljury.sandbox import SandboxLimits, Warm
 from sqljury.testcases.checks import of_part, read_checks
 from sqljury.testcases.shape import Shape
-from sqljury.testcases.tssql import code, data, frames, program
+from sqljury.testcases.tssql import code, data, frames, given, program
 from sqljury.testcases.tssql.inspection import Inspection, Runner, asks_for_a_number
 from sqljury.testcases.tssql.judging import Judge, faults, says_something
 from sqljury.testcases.tssql.linking import Linked, link
@@ -148,6 +148,13 @@ def test_cells_of_several_kinds_reach_the_program(warm: Warm) -> None:
     assert ran.result.rows == (("1", None, 2.0, b"\x01"), ("x", None, 2.5, None), (None, None, None, None))
 
 
+def test_integers_of_any_size_reach_the_program(warm: Warm) -> None:
+    schema = Schema("s", "sqlite", (Table("t", (Column("key", "INTEGER"), Column("gap", "INTEGER"), Column("n"))),))
+    case = TestCase(schema, (((2**62 + 1, 2**62, 2**62), (-(2**63), None, 0.5)),))
+    ran = warm().run("result = t", frames.arrow(case))
+    assert ran.result.rows == ((2**62 + 1, 2.0**62, 2.0**62), (-(2**63), None, 0.5))
+
+
 @pytest.mark.parametrize(
     ("written", "told"),
     [
@@ -237,8 +244,52 @@ def test_hidden_data_is_not_told(runner: Runner) -> None:
     assert "(not shown)" in complaints[1]
 
 
+def test_hidden_data_is_not_told_by_names_made_of_cells(runner: Runner) -> None:
+    error = "```python\nkind = type(pupil['name'].iloc[0], (Exception,), {})\nraise kind()\n```"
+    wide = "```python\nwide = pupil.pivot(columns='name', values='age')\nresult = wide[['age_of_all']]\n```"
+    _, complaints, _ = look(runner, error, wide, wide, hidden=True)
+    assert "it raised an exception" in complaints[0]
+    assert "`result = wide[" in complaints[1]
+    assert "KeyError" in complaints[1]
+    assert "Ann" not in "".join(complaints)
+
+
+def test_a_program_with_rows_of_its_own_is_not_run_and_goes_back(runner: Runner) -> None:
+    own = school.RIGHT.replace("# the pupils", "pupil = pd.DataFrame({'name': ['Zoe'], 'club': [1]})\n# the pupils")
+    for hidden in (False, True):
+        result, (complaint,), _ = look(runner, own, school.RIGHT, hidden=hidden)
+        assert result.rows == (("Ann",),)
+        assert "in the line `pupil = pd.DataFrame(" in complaint
+        assert "pupil is given and keeps its rows" in complaint
+
+
 @pytest.mark.parametrize(
-    "program_text", ["result = [", "import os\nos.fork()", "while True: pass", "result = pd", "\x00"]
+    ("text", "line"),
+    [
+        ("pupil = pd.DataFrame({'id': [1]})\nresult = pupil", 1),
+        ("one = pd.DataFrame({'id': [1]})\npupil = one\nresult = pupil.merge(club)", 2),
+        ("if len(club):\n    pupil, n = pd.DataFrame(), 1\nresult = pupil", 2),
+        ("def load():\n    club: object = pd.DataFrame()\n    return club\nresult = pupil", 2),
+        ("result = pd.DataFrame({'n': [3]})", 0),
+        ("", 0),
+        ("pupil = pupil[pupil['age'] > 11]\nresult = pupil", None),
+        ("both = pupil.merge(club)\npupil = both[both['age'] > 1]\nresult = pupil", None),
+        ("rows = []\nfor one in pupil.itertuples():\n    rows.append(one.age)\npupil = pd.DataFrame(rows)", None),
+        ("pupil['old'] = 1\nresult = pupil", None),
+        ("names = {'a': 1}\nresult = [names.get(club) for club in pupil['name']]", None),
+        ("result = tables['pupil']", None),
+        ("result = [", None),
+    ],
+)
+def test_rows_of_a_programs_own_are_seen_in_its_text(text: str, line: int | None) -> None:
+    told = given.fault(text, ("pupil", "club"))
+    assert (told is None) == (line is None)
+    assert told is None or told.startswith(f"line {line}: " if line else "the code uses none")
+
+
+@pytest.mark.parametrize(
+    "program_text",
+    ["result = [", "pupil\nimport os\nos.fork()", "while pupil is not None: pass", "result = pupil.x", "\x00"],
 )
 def test_no_program_makes_the_runner_raise(
     linked: Linked, warm: Warm, program_text: str, monkeypatch: pytest.MonkeyPatch
@@ -267,16 +318,16 @@ FAILED = Result(error="e")
     [
         ([], None),
         ([FAILED, FAILED], None),
-        ([a(1), a(2), a(2)], (1, 2 / 3)),
-        ([a(1), a(2)], (0, 1 / 2)),
-        ([FAILED, a(2), a(1)], (1, 1 / 3)),
-        ([a(1, 2), a(2.0, True)], (0, 1.0)),
-        ([a(1 / 3), a(0.33333333333)], (0, 1.0)),
-        ([a(), a(1), a()], (0, 2 / 3)),
+        ([a(1), a(2), a(2)], (1, 2)),
+        ([a(1), a(2)], (0, 1)),
+        ([FAILED, a(2), a(1)], (1, 1)),
+        ([a(1, 2), a(2.0, True)], (0, 2)),
+        ([a(1 / 3), a(0.33333333333)], (0, 2)),
+        ([a(), a(1), a()], (0, 2)),
     ],
 )
-def test_the_result_of_most_programs_wins(results: list[Result], chosen: tuple[int, float] | None) -> None:
-    assert vote(results) == (None if chosen is None else (chosen[0], pytest.approx(chosen[1])))
+def test_the_result_of_most_programs_wins(results: list[Result], chosen: tuple[int, int] | None) -> None:
+    assert vote(results) == chosen
 
 
 def test_nothing_but_null_and_zero_says_nothing() -> None:

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from sqljury.errors import DatabaseError
 from sqljury.llm.base import derive_seed
+from sqljury.schema.translate import in_sqlite
 from sqljury.testcases.again import tried
 from sqljury.testcases.checks import of_part, read_checks
 from sqljury.testcases.draw import select
 from sqljury.testcases.expect import expect
 from sqljury.testcases.origin import read_origin
 from sqljury.testcases.shape import Shape
-from sqljury.testcases.trial import alike
+from sqljury.testcases.trial import Trial
 from sqljury.testcases.tssql import code, data, frames, program
 from sqljury.testcases.tssql.inspection import Inspection, Ran, Runner, asks_for_a_number
 from sqljury.testcases.tssql.judging import Judge
@@ -51,24 +52,29 @@ def tested(queries: Sequence[str], task: Task, part: TestsPart, work: Work) -> t
     """
     linked = link(queries, task, work)
     try:
-        made, cost = _data(queries, linked, task, part, work)
+        made, cost = _data(queries, linked, task, part, work) if linked.schema.tables else (None, Cost())
     except DatabaseError:
         return (), Cost()
+    if made is None or not made.case.schema.tables:
+        return (), cost
     if part.by == "model":
         case, spent = expect(made.case, task.question, part, work)
         said = _Said(case, "" if case.expected is None else "model", "")
     else:
         said, spent = _by_code(made, task, linked, part, work)
     one = tried(said.case, queries, made.how, said.by, said.code)
-    return (replace(one, classes=_classes(one)),), cost + spent
+    return (replace(one, classes=_classes(said.case, queries)),), cost + spent
 
 
-def _classes(one: Tried) -> tuple[int, ...]:
-    """For each query the place of the first whose result is alike."""
-    places = range(len(one.results))
-    return tuple(
-        next((other for other in places[:at] if alike(one.results[other], one.results[at])), at) for at in places
-    )
+def _classes(case: TestCase, queries: Sequence[str]) -> tuple[int, ...]:
+    """For each query the place of the first that the case does not tell it from, whichever way ties fall."""
+    texts = [in_sqlite(sql, case.schema) for sql in queries]
+    places = [place for place, text in enumerate(texts) if text is not None]
+    with Trial(Shape(case.schema, {}), [text for text in texts if text is not None]) as trial:
+        if not trial.load(case.tables):
+            trial.mended(case.tables)
+        own = dict(zip(places, (places[first] for first in trial.classes()), strict=True))
+    return tuple(own.get(place, place) for place in range(len(queries)))
 
 
 def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, work: Work) -> tuple[_Case, Cost]:
@@ -76,7 +82,7 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, w
     seed = str(derive_seed(work.seed, "data"))
     if part.data == "real":
         origin = read_origin(work.db, task.schema, queries, seed=seed)
-        return _Case(origin.shape.case(select(origin, seed, part.rows)), "drawn"), Cost()
+        return _Case(origin.shape.case(select(origin, seed, part.rows)), "real"), Cost()
     shape = Shape(linked.schema, of_part(read_checks(work.db, task.schema), linked.schema))
     with Judge(linked, shape) as judge:
         made = program.make(linked, judge, rows=part.rows, seed=seed, cancel=work.cancel)
@@ -90,7 +96,7 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, w
 
 def _by_code(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Work) -> tuple[_Said, Cost]:
     """The case with what most programs return on it, and the first of these programs."""
-    hidden = made.how == "drawn"
+    hidden = made.how == "real"
     schema, held = made.case.schema, frames.joinable(made.case)
     shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(held)
     asked = code.conversation(shown, len(schema.tables), task.question, linked.notes)
@@ -105,6 +111,6 @@ def _by_code(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Wor
     voted = vote([one.result for one in ran])
     if voted is None:
         return _Said(made.case, "", ""), cost
-    first, share = voted
-    case = replace(made.case, expected=ran[first].result, sureness=share)
+    first, votes = voted
+    case = replace(made.case, expected=ran[first].result, sureness=votes / part.codes)
     return _Said(case, "code", ran[first].code), cost

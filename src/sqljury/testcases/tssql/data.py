@@ -92,7 +92,8 @@ def write(
 def _asked(linked: Linked, question: Question) -> str:
     names = frames.frame_names(linked.schema)
     values = [
-        f"- {names[table]}[{column!r}]: {', '.join(repr(cell_text(value, frames.SHOWN_CELL)) for value in found)}"
+        f"- {names[table]}[{frames.quoted(column)}]: "
+        f"{', '.join(frames.quoted(value, frames.SHOWN_CELL) for value in found)}"
         for (table, column), found in linked.found.items()
         if table in names
     ]
@@ -169,7 +170,7 @@ def _fitted(table: Table, frame: str, columns: Sequence[str], rows: Sequence[Row
     for number, (column, kind) in enumerate(zip(table.columns, kinds, strict=True)):
         odd = [row[number] for row in fitted if kind in ("INTEGER", "REAL") and isinstance(row[number], str)]
         if odd:
-            wrong.append(f"{frame}[{column.name!r}] must hold numbers, not {_shown(odd[0])}")
+            wrong.append(f"{frame}[{frames.quoted(column.name)}] must hold numbers, not {_shown(odd[0])}")
     return fitted, wrong
 
 

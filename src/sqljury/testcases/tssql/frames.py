@@ -26,6 +26,7 @@ SHOWN_CELL: Final = 80
 _TAKEN: Final = frozenset({"pd", "np", "result", "tables", *keyword.kwlist, *keyword.softkwlist, *dir(builtins)})
 _MIDNIGHT: Final = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(\.0+)?")
 _WHOLE: Final = 2**53
+"""Up to here pandas keeps integers as they are beside a missing value, which makes them floats."""
 
 
 def frame_names(schema: Schema) -> dict[str, str]:
@@ -83,8 +84,11 @@ def _column(column: Column, cells: Sequence[Cell]) -> pa.Array:
     if not kinds:
         return pa.array(cells, {"INTEGER": pa.int64(), "REAL": pa.float64()}.get(affinity(column.type), pa.string()))
     if kinds <= {int, float}:
-        whole = kinds == {int} and all(cell is None or abs(cell) < _WHOLE for cell in cells)  # type: ignore[arg-type]
-        return pa.array(cells, pa.int64() if whole else pa.float64())
+        numbers = [cell for cell in cells if isinstance(cell, int | float)]
+        exact = len(numbers) == len(cells) or all(abs(number) < _WHOLE for number in numbers)
+        if kinds == {int} and exact:
+            return pa.array(cells, pa.int64())
+        return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
     if kinds == {bytes}:
         return pa.array(cells, pa.binary())
     return pa.array([None if cell is None else str(cell).encode(errors="replace").decode() for cell in cells])
@@ -103,7 +107,7 @@ def described(schema: Schema) -> str:
 def _described(column: Column) -> str:
     facts = [type_text(column.type) or "any", *(["unique"] if column.unique else [])]
     said = f": {remark(column.comment, COMMENT_CHARS)}" if column.comment else ""
-    return f"{_quoted(column.name)} ({', '.join(facts)}){said}"
+    return f"{quoted(column.name)} ({', '.join(facts)}){said}"
 
 
 def shown(case: TestCase) -> str:
@@ -112,7 +116,7 @@ def shown(case: TestCase) -> str:
     blocks = []
     for table, rows in zip(case.schema.tables, case.rows, strict=True):
         lines = [
-            f"    {_quoted(column.name)}: [{', '.join(_cell(row[at]) for row in rows[:SHOWN_ROWS])}],"
+            f"    {quoted(column.name)}: [{', '.join(_cell(row[at]) for row in rows[:SHOWN_ROWS])}],"
             for at, column in enumerate(table.columns)
         ]
         more = [f"# and {len(rows) - SHOWN_ROWS} rows more"] if len(rows) > SHOWN_ROWS else []
@@ -147,14 +151,14 @@ def _links(schema: Schema) -> list[tuple[str, str, ForeignKey]]:
 
 
 def _listed(columns: Sequence[str]) -> str:
-    return ", ".join(map(_quoted, columns))
+    return ", ".join(map(quoted, columns))
 
 
 def _cell(cell: Cell) -> str:
-    return _quoted(cell, SHOWN_CELL) if isinstance(cell, str) else repr(cell) if not isinstance(cell, bytes) else "b''"
+    return quoted(cell, SHOWN_CELL) if isinstance(cell, str) else repr(cell) if not isinstance(cell, bytes) else "b''"
 
 
-def _quoted(text: str, chars: int = SHOWN_NAME) -> str:
+def quoted(text: str, chars: int = SHOWN_NAME) -> str:
     """A text as Python writes it: it cannot leave its quotes, its line or a fenced block."""
     return repr(plain(text, chars)).replace("`", r"\x60")
 

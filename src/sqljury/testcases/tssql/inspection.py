@@ -6,7 +6,9 @@ TS-SQL, section 3.1.3 and appendix A.5; the temperature rises by 0.01 a round (a
 from __future__ import annotations
 
 import ast
+import builtins
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,7 +18,7 @@ from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import extract_code
 from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.schema.text import cell_text, plain
-from sqljury.testcases.tssql import frames
+from sqljury.testcases.tssql import frames, given
 from sqljury.testcases.tssql.code import MAX_TOKENS, STOP
 from sqljury.testcases.tssql.judging import says_something
 from sqljury.types import Cost, Result, TestCase
@@ -32,6 +34,9 @@ LIMITS: Final = SandboxLimits(seconds=5.0, cpu_seconds=5, rows=1_000, columns=50
 
 ROWS, CELLS, _ERROR_CHARS = 5, 8, 300
 _KIND: Final = re.compile(r"\w+")
+_KINDS: Final = frozenset({*dir(builtins), "MergeError", "NoTableError"})
+"""Errors that may be named where data is hidden: a class of the code's own may be named after a cell."""
+
 _HOW_MANY: Final = re.compile(
     r"\s*(?:how many\b|count\b|(?:find|give|show|return|tell me|what is|what's)\s+(?:me\s+)?(?:the\s+)?(?:total\s+)?"
     r"(?:number|count) of\b)",
@@ -41,8 +46,8 @@ _EACH: Final = re.compile(r"\b(?:each|every|per|by|and|for all|respectively)\b",
 _AT: Final = re.compile(r"line (\d+): ")
 _NAMES: Final = re.compile(r"\w+")
 _COLUMNS: Final = """
-result = pd.DataFrame([(name, ', '.join(map(str, one.columns))) for name, one in list(globals().items())
-                       if isinstance(one, pd.DataFrame)], columns=['frame', 'columns'])
+result = pd.DataFrame([(name, str(column)) for name, one in list(globals().items())
+                       if isinstance(one, pd.DataFrame) for column in one.columns], columns=['frame', 'column'])
 """
 
 
@@ -54,7 +59,7 @@ class Ran(NamedTuple):
 
 
 class Runner:
-    """Runs programs on one test case; equal ones once."""
+    """Runs programs on one test case, equal ones once, and none that has rows of its own (``given``)."""
 
     def __init__(self, case: TestCase, sandbox: Sandbox) -> None:
         """Raises ``MissingExtraError`` without the extra."""
@@ -69,7 +74,11 @@ class Runner:
             self._known[code] = self._result(code)
         return Ran(code, self._known[code])
 
-    def columns_before(self, code: str, line: int) -> dict[str, str]:
+    def refusal(self, code: str) -> str | None:
+        """Why a program is not run at all; it is said of its text alone and tells nothing of the rows."""
+        return given.fault(code, self._frames)
+
+    def columns_before(self, code: str, line: int) -> dict[str, list[str]]:
         """By name the columns of every frame that there is when the program comes to this line, counted from 1."""
         try:
             done = [one for one in ast.parse(code).body if (one.end_lineno or 0) < line]
@@ -77,11 +86,16 @@ class Runner:
             return {}
         before = code.splitlines()[: done[-1].end_lineno if done else 0]
         ran = self._sandbox.run("\n".join(before) + _COLUMNS, self._frames, LIMITS)
-        return {str(name): plain(str(columns), _ERROR_CHARS) for name, columns, *_ in ran.result.rows}
+        found: dict[str, list[str]] = {}
+        for name, column, *_ in ran.result.rows:
+            found.setdefault(str(name), []).append(str(column))
+        return found
 
     def _result(self, code: str) -> Result:
         if not code:
             return Result(error="there is no Python block")
+        if refused := self.refusal(code):
+            return Result(error=refused)
         result = self._sandbox.run(code, self._frames, LIMITS).result
         return Result(result.columns, frames.cells(result.rows, days=self._days), result.truncated, result.error)
 
@@ -150,15 +164,18 @@ class Inspection:
         at = _AT.match(error)
         number = int(at[1]) if at else 0
         told = error[at.end() :] if at else error
-        if self.hidden:
-            told = kind[0] if (kind := _KIND.match(told)) else "it raised"
+        if self.hidden and not self.runner.refusal(code):
+            kind = _KIND.match(told)
+            told = kind[0] if kind and kind[0] in _KINDS else "it raised an exception"
         lines = code.splitlines()
         if not 0 < number <= len(lines):
             return prompts.render("tssql/inspect_error", place="", error=plain(told, _ERROR_CHARS), state="")
         line = lines[number - 1].strip()
         held = self.runner.columns_before(code, number)
         named = [
-            f"{name} has the columns {held[name]}.\n" for name in dict.fromkeys(_NAMES.findall(line)) if name in held
+            f"{name} has the columns {plain(', '.join(columns), _ERROR_CHARS)}.\n"
+            for name in dict.fromkeys(_NAMES.findall(line))
+            if (columns := self._tellable(held.get(name, ()), code))
         ]
         return prompts.render(
             "tssql/inspect_error",
@@ -166,6 +183,13 @@ class Inspection:
             error=plain(told, _ERROR_CHARS),
             state="".join(named),
         )
+
+    def _tellable(self, columns: Sequence[str], code: str) -> list[str]:
+        """The columns; of hidden data those whose words the model has seen or written: a pivot makes some of cells."""
+        if not self.hidden:
+            return list(columns)
+        known = set(_NAMES.findall(" ".join((code, *(message.content for message in self.asked)))))
+        return [column for column in columns if known.issuperset(_NAMES.findall(column))]
 
 
 def asks_for_a_number(question: str) -> bool:

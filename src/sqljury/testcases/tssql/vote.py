@@ -8,8 +8,8 @@ from sqljury.testcases.trial import alike
 from sqljury.types import Result
 
 
-def vote(results: Sequence[Result]) -> tuple[int, float] | None:
-    """The place of the first of the most results that are alike, and their share of all; None when all failed.
+def vote(results: Sequence[Result]) -> tuple[int, int] | None:
+    """The place of the first of the most results that are alike, and how many these are; None when all failed.
 
     Rows may come in any order. Of equally many the group of the earliest result wins: the first is the likeliest.
     """
@@ -23,4 +23,4 @@ def vote(results: Sequence[Result]) -> tuple[int, float] | None:
     if not groups:
         return None
     largest = max(groups, key=len)  # the first of the largest
-    return largest[0], len(largest) / len(results)
+    return largest[0], len(largest)
