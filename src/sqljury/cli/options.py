@@ -31,6 +31,12 @@ DbOption = Annotated[
 SchemaOption = Annotated[
     list[str] | None, typer.Option("--schema", help="A schema to ask about; the first one given needs no prefix.")
 ]
+EvidenceOption = Annotated[str, typer.Option(help="What the database does not say: a formula, a meaning.")]
+NotesOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATH", help="What is known of the database: a YAML file, or a folder as BIRD has it."),
+]
+TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")]
 RecipeOption = Annotated[
     str, typer.Option(help="How to work: default, fast, rerank, tssql, chase, mscsql, ... or a .toml file.")
 ]

@@ -19,7 +19,7 @@ from sqljury.testcases.minimise import minimised
 from sqljury.testcases.mutate import Mutator
 from sqljury.testcases.origin import Origin
 from sqljury.testcases.shape import size
-from sqljury.testcases.trial import Pair, Trial, pairs_of
+from sqljury.testcases.trial import Pair, Trial, finds, pairs_of
 from sqljury.types import TestCase
 
 How = Literal["drawn", "real", "mutated", "fuzzed"]
@@ -156,7 +156,7 @@ class _Running:
         return self._trial.load(rows) and all(map(self._speaks, spoken)) and self._trial.apart(pairs) == pairs
 
     def _speaks(self, pair: Pair) -> bool:
-        return any(map(self._finds, pair))
+        return any(finds(self._trial.results[query]) for query in pair)
 
     def _databases(self) -> Iterator[tuple[How, Rows]]:
         """Cheap and natural ones first."""
@@ -199,9 +199,4 @@ class _Running:
         return self._witnesses[query]
 
     def _returns(self, rows: Rows, query: int) -> bool:
-        return self._trial.load(rows) and self._finds(query)
-
-    def _finds(self, query: int) -> bool:
-        """Whether the query finds something on the database loaded last: a row, and more in it than NULL and 0."""
-        result = self._trial.results[query]
-        return result.ok and any(cell not in (None, 0) for row in result.rows for cell in row)
+        return self._trial.load(rows) and finds(self._trial.results[query])

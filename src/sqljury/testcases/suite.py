@@ -19,7 +19,7 @@ from sqljury.testcases.draw import random_case
 from sqljury.testcases.expect import expect
 from sqljury.testcases.origin import Origin, read_origin
 from sqljury.testcases.separate import DEFAULT, Search, separate
-from sqljury.testcases.trial import Pair, pairs_of
+from sqljury.testcases.trial import Pair, finds, pairs_of
 from sqljury.types import Cost, Schema, Task, Tried
 from sqljury.work import TestsPart, Work
 
@@ -96,6 +96,6 @@ def _drawn(query: str, origin: Origin, search: Search) -> Tried:
     for number in range(DRAWS):
         case = random_case(origin, f"{search.seed}|{number}", search.size, numbers=search.numbers)
         test = tried(case, [query], "drawn")
-        if any(cell not in (None, 0) for row in test.results[0].rows for cell in row):
+        if finds(test.results[0]):
             break
     return test

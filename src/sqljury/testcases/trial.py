@@ -139,6 +139,11 @@ def pairs_of(count: int) -> frozenset[Pair]:
     return frozenset(combinations(range(count), 2))
 
 
+def finds(result: Result) -> bool:
+    """Whether a query found something: a row, and more in it than NULL and 0."""
+    return any(cell not in (None, 0) for row in result.rows for cell in row)
+
+
 def alike(one: Result, other: Result, ordered: bool = False) -> bool:
     """Whether two results are the same table (``metrics.results``), numbers taken at nine digits, TRUE as 1.
 
