@@ -17,10 +17,8 @@ from sqljury.errors import InputError
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
 from sqljury.select.features import names
 from sqljury.select.light import Weights, read, shares
-from sqljury.train import leaks
-from sqljury.train.light import Rated, _folds, figures_of, from_runs, save, train
-
-pytest.importorskip("sklearn")
+from sqljury.train import leaks, logit
+from sqljury.train.light import GIVEN, LEAST_QUESTIONS, Rated, figures_of, from_runs, save, train
 
 
 def made_up(count: int, databases: int, seed: int = 0, signal: float = 2.0) -> list[Rated]:
@@ -85,22 +83,107 @@ def test_the_order_of_questions_does_not_matter() -> None:
 def test_too_few_databases_are_refused() -> None:
     with pytest.raises(InputError, match="on 3 databases; at least 4 databases are needed"):
         train(made_up(30, 3))
-    with pytest.raises(InputError, match="there are 0 pairs"):
+    with pytest.raises(InputError, match="0 questions have right and wrong results, on 0 databases"):
         train([replace(one, right=frozenset()) for one in made_up(30, 6)])
 
 
 def test_one_database_left_by_a_fold_is_refused_in_words() -> None:
-    """Folds are drawn over all databases, so one may hold all but one of those that have pairs."""
+    """Folds are drawn over all databases, so one may hold all but one of those that are decided."""
+    questions = made_up(40, 4)
+    undecided = [replace(one, named=f"more{at}", right=frozenset()) for at, one in enumerate(made_up(40, 4))]
+    train([*questions, *undecided])
+    few = [replace(one, named=one.named if one.named == "db0" else "db1") for one in questions]
+    with pytest.raises(InputError, match="at least 4 databases"):
+        train(few)
+
+
+def test_a_database_is_on_one_side_of_a_fold() -> None:
+    databases = [f"db{number % 7 if number % 3 else 0}" for number in range(60)]
+    dealt = logit.folds(databases, 5, 1)
+    assert sorted(place for _, out in dealt for place in out) == list(range(60))
+    for learn, out in dealt:
+        assert sorted([*learn, *out]) == list(range(60))
+        assert not {databases[place] for place in learn} & {databases[place] for place in out}
+    assert dealt == logit.folds(databases, 5, 1)
+    assert dealt != logit.folds(databases, 5, 2)
+    assert len(logit.folds(["a", "b"], 5, 0)) == 2
+
+
+def test_a_logit_is_where_no_weight_can_be_bettered() -> None:
     import numpy as np
 
-    with pytest.raises(InputError, match="too few databases to leave any out"):
-        _folds(np.array(["a", "a"]), 0)
+    drawn = random.Random(5)
+    questions = [[[drawn.gauss(0, 1) for _ in range(3)] for _ in range(drawn.randint(2, 5))] for _ in range(40)]
+    right = [[place in drawn.sample(range(len(one)), 2 if len(one) > 3 else 1) for place in range(len(one))]
+             for one in questions]  # fmt: skip
+    known, penalties = logit.table(questions, right), np.array([1.0, 2.0, 0.1])
+
+    def height(weights: object) -> float:
+        by_hand = 0.0
+        for rows, flags in zip(questions, right, strict=True):
+            powers = [float(np.exp(np.array(row) @ weights)) for row in rows]
+            by_hand -= float(
+                np.log(sum(power for power, flag in zip(powers, flags, strict=True) if flag) / sum(powers))
+            )
+        return by_hand + float(penalties @ np.square(weights)) / 2
+
+    found = logit.fitted(known, penalties)
+    assert logit.loss(known, known.rows @ found) == pytest.approx(height(found) - float(penalties @ found**2) / 2)
+    for place in range(3):
+        for by in (-1e-3, 1e-3):
+            other = found.copy()
+            other[place] += by
+            assert height(other) > height(found)
+    assert logit.fitted(known, penalties, start=found + 3) == pytest.approx(found, abs=1e-6)
 
 
-def figures(right: Sequence[set[int]], scores: Sequence[list[float]]) -> dict[str, object]:
+def test_what_differs_in_few_questions_is_not_learned_from() -> None:
+    questions = [
+        replace(one, groups=tuple({**group, "star": float(at < LEAST_QUESTIONS - 1 and number in one.right),
+                                   "bounded": float(at < LEAST_QUESTIONS and number in one.right)}
+                                  for number, group in enumerate(one.groups)))
+        for at, one in enumerate(made_up(80, 8))
+    ]  # fmt: skip
+    weights = train(questions)
+    assert "star" not in weights.weights
+    assert "star" in weights.card["too_rare"]
+    assert weights.weights["bounded"] > 0
+
+
+def test_a_rare_feature_gets_no_more_weight_than_a_common_one() -> None:
+    """Ten questions of two hundred in which it was right are no proof: its scale is not its small spread."""
+    drawn = random.Random(2)
+    questions = []
+    for number in range(200):
+        groups = [{**dict.fromkeys(names(), 0.0), "missing": float(drawn.randint(0, 3))} for _ in range(3)]
+        right = drawn.choices(range(3), weights=shares([-one["missing"] for one in groups]))[0]
+        groups[right]["bounded"] = float(number % 20 == 0)
+        questions.append(Rated(f"q{number}", f"db{number % 10}", "", tuple(groups), frozenset([right])))
+    importance = train(questions).card["importance"]
+    assert abs(importance["bounded"]) < abs(importance["missing"])
+
+
+def test_votes_are_not_overruled_by_a_judge_that_only_harms() -> None:
+    """What reverses from one half of the databases to the other teaches nothing; the margin then protects votes."""
+    drawn = random.Random(8)
+    questions = []
+    for number in range(120):
+        sign = 1 if number % 8 < 4 else -1
+        right = int(drawn.random() < 0.3)
+        groups = tuple(
+            {**dict.fromkeys(names(), 0.0), GIVEN: 1.0 - place, "columns": sign * (place == right) + drawn.gauss(0, 1)}
+            for place in range(2)
+        )
+        questions.append(Rated(f"q{number}", f"db{number % 8}", "", groups, frozenset([right])))
+    weights = train(questions)
+    assert weights.margin > 0
+    assert weights.card["held_out"]["ex"]["right"] >= weights.card["held_out"]["ex_votes"]["right"] - 3
+
+
+def figures(right: Sequence[set[int]], scores: Sequence[list[float]], margin: float = 0.0) -> dict[str, object]:
     groups = [tuple(dict.fromkeys(names(), 0.0) for _ in own) for own in scores]
     questions = [Rated(str(at), "db", "", groups[at], frozenset(right[at])) for at in range(len(scores))]
-    return figures_of(questions, scores)
+    return figures_of(questions, scores, [margin] * len(scores))
 
 
 def test_figures_by_hand() -> None:
@@ -109,10 +192,15 @@ def test_figures_by_hand() -> None:
     assert found["ex"]["right"] == 2  # type: ignore[index]
     assert found["ex_votes"]["right"] == 2  # type: ignore[index]
     assert found["ex_bound"]["right"] == 3  # type: ignore[index]
-    assert (found["won"], found["lost"]) == (1, 1)
+    assert (found["won"], found["lost"], found["changed"]) == (1, 1, 2)
     assert found["pairs"]["right"] == 1.5  # type: ignore[index]
     assert found["pairs"]["total"] == 4  # type: ignore[index]
     assert found["pairs_votes"]["right"] == 3  # type: ignore[index]
+
+
+def test_a_margin_leaves_votes_alone() -> None:
+    found = figures([{1}, {0}], [[0.0, 2.0], [0.0, 1.0]], margin=1.0)
+    assert (found["won"], found["lost"], found["changed"]) == (1, 0, 1)
 
 
 def test_trained_on_a_run_it_overrules_votes_on_another_database(
