@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FOLDS: Final = 10
+INNER_FOLDS: Final = 5
 PENALTIES: Final = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 """Strengths that are tried, against the sum over questions: the larger, the closer weights stay to 0."""
 GIVEN: Final = "votes_log"
@@ -246,7 +247,7 @@ def _left_out(whole: logit.Table, scales: Mapping[str, float], databases: Sequen
     import numpy as np
 
     scores = [np.zeros(len(whole.rows)) for _ in PENALTIES]
-    for learn, out in logit.folds(databases, FOLDS, seed):
+    for learn, out in logit.folds(databases, INNER_FOLDS, seed):
         known, there = whole.of(learn), whole.places(out)
         weights = None
         for own, penalty in zip(scores, PENALTIES, strict=True):
