@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from sqljury.db.connect import connect
 from sqljury.errors import InputError, RecipeError
 from sqljury.recipes import parse
 from sqljury.schema.introspect import introspect
+from sqljury.select import asked
+from sqljury.select.agreement import overlaps
 from sqljury.select.anatomy import UNREAD, anatomy
 from sqljury.select.cues import CUES, direction, missing, uncalled
 from sqljury.select.features import features, names, opinions
@@ -53,7 +56,7 @@ def candidate(
 
 
 def alone(sql: str, question: str, rows: tuple[tuple[object, ...], ...] = (("x",),)) -> dict[str, float]:
-    return features((candidate(sql, 0, rows),), 0, task(question))
+    return features((candidate(sql, 0, rows),), task(question))[0]
 
 
 def test_anatomy_of_a_query() -> None:
@@ -163,14 +166,178 @@ def test_votes_probabilities_and_results() -> None:
         candidate("SELECT id FROM pet", 1, ((None,), (None,)), logprob=-900.0, part=1),
         candidate("SELECT nothing", None),
     )
-    first, second = (features(candidates, group, task("names")) for group in (0, 1))
+    found = features(candidates, task("names"))
+    assert list(found) == [0, 1]
+    first, second = found.values()
     assert (first["votes_share"], second["votes_share"]) == (0.5, 0.25)
-    assert (first["parts_share"], second["parts_share"]) == (1.0, 0.5)
     assert (first["first_part"], second["first_part"]) == (1.0, 0.0)
-    assert first["logprob_best"] == first["logprob_mass"] == -1.0  # one query, written twice
-    assert second["logprob_best"] == -60.0
+    assert (first["queries_log"], second["queries_log"]) == (0.0, 0.0)  # one query, written twice
     assert (second["only_nothing"], second["cells_null"], second["rows_repeat"]) == (1, 1, 1)
-    assert features((candidate("SELECT 1", 0),), 0, task(""))["logprob_mass"] == 0
+
+
+def test_probabilities_are_measured_against_the_best_of_the_same_generator() -> None:
+    candidates = (
+        candidate("SELECT name FROM pet", 0, logprob=-1.0),
+        candidate("select  name from pet", 0, logprob=-2.0),  # the same query, less likely, and written last
+        candidate("SELECT id FROM pet", 1, logprob=-900.0),
+        replace(candidate("SELECT name FROM pet", 0, logprob=-0.1), generator="fewshot"),
+        replace(candidate("SELECT kind FROM pet", 2, logprob=-3.1), generator="fewshot"),
+    )
+    first, second, third = features(candidates, task("names")).values()
+    assert (first["logprob_best"], second["logprob_best"]) == (0.0, -59.0)
+    assert third["logprob_best"] == pytest.approx(-3.0)
+    assert first["logprob_mass"] == pytest.approx(log(2))  # each generator's query once, at its likeliest
+    assert [one["logprob_rank"] for one in (first, second, third)] == pytest.approx([0.0, log(3), log(2)])
+    silent = features((candidate("SELECT 1", 0), candidate("SELECT 2", 1)), task(""))
+    assert all(figures[name] == 0 for figures in silent.values() for name in names() if name.startswith("logprob"))
+
+
+def test_likelihood_per_letter_is_of_the_candidate_it_belongs_to() -> None:
+    short, long = "SELECT name FROM pet", "SELECT name FROM pet WHERE 1 = 1 AND 2 = 2"
+    candidates = (
+        candidate(long, 0, logprob=-2.1),
+        candidate(short, 0, logprob=-2.0),
+        candidate(short + " ", 1, logprob=-0.5),
+    )
+    found = features(candidates, task("names"))
+    assert found[0]["logprob_even"] == pytest.approx(20 * -2.1 / len(long) + 10 / 21)
+
+
+def test_texts_in_another_case_are_other_texts() -> None:
+    candidates = (
+        candidate("SELECT id FROM pet WHERE name = 'Rex'", 0, logprob=-1.0),
+        candidate("select id from pet where name = 'rex'", 0, logprob=-1.0),
+    )
+    assert features(candidates, task("ids"))[0]["queries_log"] == pytest.approx(log(2))
+
+
+def test_other_groups_back_what_they_share_with_a_group() -> None:
+    candidates = (
+        candidate("SELECT name FROM pet WHERE kind = 'dog'", 0, (("a",), ("b",))),
+        candidate('SELECT T1.name FROM pet AS T1 WHERE T1.kind = "dog"', 0, (("a",), ("b",))),
+        candidate("SELECT name FROM pet WHERE kind = 'cat'", 1, (("b",), ("c",))),
+        candidate("SELECT id FROM owner", 2, ((7,),)),
+        candidate("SELECT name, nothing FROM pet WHERE kind = 'dog'", None),
+    )
+    first, second, third = features(candidates, task("names")).values()
+    # half of two cells are shared; the failed candidate agrees with none
+    assert [one["overlap"] for one in (first, second, third)] == pytest.approx([2.5 / 5, 2 / 5, 1 / 5])
+    assert [one["same_tables"] for one in (first, second, third)] == [4 / 5, 4 / 5, 1 / 5]
+    assert [one["same_items"] for one in (first, second, third)] == [3 / 5, 3 / 5, 1 / 5]
+    assert [one["same_restrictions"] for one in (first, second, third)] == [3 / 5, 1 / 5, 1 / 5]
+
+
+def test_cells_that_are_lists_overlap_too() -> None:
+    candidates = (candidate("SELECT 1", 0, (([1, 2], "x"),)), candidate("SELECT 2", 1, (([1, 2], "y"),)))
+    assert overlaps(candidates, {0: 0, 1: 1}) == {0: 0.75, 1: 0.75}
+
+
+def test_an_empty_result_has_its_columns() -> None:
+    nothing = Candidate("SELECT id, name FROM pet", "direct", result=Result(("id", "name")), group=0)
+    assert features((nothing,), task("names"))[0]["columns"] == 2
+
+
+@pytest.mark.parametrize(
+    ("sql", "unlinked", "idle"),
+    [
+        ("SELECT name FROM pet, owner", 1, 0),
+        ("SELECT name FROM pet JOIN owner", 1, 0),
+        ("SELECT name FROM pet CROSS JOIN owner", 1, 0),
+        ("SELECT name FROM pet, owner WHERE pet.id = owner.pet_id", 0, 0),
+        ("SELECT name FROM pet, owner WHERE kind = full_name", 0, 0),
+        ("SELECT name FROM pet NATURAL JOIN owner", 0, 0),
+        ("SELECT name FROM pet JOIN owner USING (id)", 0, 0),
+        ("SELECT T1.name FROM pet AS T1 JOIN owner AS T2 ON T1.id = T2.pet_id", 0, 1),
+        ("SELECT T1.name, T2.full_name FROM pet AS T1 JOIN owner AS T2 ON T1.id = T2.pet_id", 0, 0),
+        ("SELECT name FROM pet JOIN owner ON pet.id = pet_id", 0, 1),
+        ("SELECT a.name, c.name FROM pet AS a JOIN owner AS b ON a.id = b.pet_id JOIN pet AS c ON b.id = c.id", 0, 0),
+        ("SELECT name FROM pet WHERE id IN (SELECT pet_id FROM owner)", 0, 0),
+    ],
+)
+def test_joins_that_tie_nothing_and_tables_that_are_not_used(sql: str, unlinked: int, idle: int) -> None:
+    figures = alone(sql, "names")
+    assert (figures["joins_unlinked"], figures["tables_idle"]) == (unlinked, idle)
+
+
+def test_names_of_a_with_are_no_tables() -> None:
+    assert anatomy("WITH old AS (SELECT id FROM pet) SELECT id FROM old", SCHEMA).tables == ("pet",)
+
+
+@pytest.mark.parametrize(
+    ("question", "listed"),
+    [
+        ("What are the name and age of each pet?", 2),
+        ("List the id, name and kind of pets.", 3),
+        ("How many pets are there?", 1),
+        ("Show the names of all pets sorted by age.", 1),
+        ("How many pets are there for each kind?", 0),  # the kinds may be told or not
+        ("What are the names of pets and the ages of their owners?", 0),
+        ("Pets older than 3", 0),
+    ],
+)
+def test_items_that_a_question_lists(question: str, listed: int) -> None:
+    assert asked.items(question) == listed
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "fault"),
+    [
+        ("Who is the oldest pet?", (("a",), ("b",)), "not_one"),
+        ("How many pets are there?", ((1,), (2,)), "not_one"),
+        ("How many pets are there?", (("a",),), "no_number"),
+        ("Average age for each kind", ((3,),), "not_several"),
+        ("List the different kinds.", (("dog",), ("dog",)), "told_twice"),
+        ("List the kind and the age of pets.", (("dog",), ("cat",)), "columns_under"),
+        ("What is the kind of pets?", (("dog", 1), ("cat", 2)), "columns_over"),
+    ],
+)
+def test_results_whose_shape_is_not_what_was_asked_for(
+    question: str, rows: tuple[tuple[object, ...], ...], fault: str
+) -> None:
+    result = Result(("c",) * len(rows[0]), rows)
+    figures = features((Candidate("SELECT 1", "direct", result=result, group=0),), task(question))[0]
+    assert (figures[fault], figures["faults"]) == (1, 1)
+
+
+@pytest.mark.parametrize("question", ["Names of the 3 oldest pets", "Which pets are the oldest of each kind?"])
+def test_several_may_be_the_most_of_something(question: str) -> None:
+    assert not asked.one_row(question)
+
+
+@pytest.mark.shared
+def test_gold_answers_have_the_shape_their_questions_ask_for() -> None:
+    """On training questions, of which the rules were not made."""
+    said, kept = Counter[str](), Counter[str]()
+    for one in spider.sample(spider.load(SPIDER, "train"), 400, 505):
+        question = one.question.text
+        with connect(one.database) as db:
+            result = db.execute(one.gold_sql, Limits(rows=300))
+        if not result.ok:
+            continue
+        cells = result.rows[0] if result.rows else ()
+        for name, says, holds in (
+            ("items", asked.items(question) > 0, asked.items(question) == len(result.columns)),
+            ("one_row", asked.one_row(question), len(result.rows) == 1),
+            ("groups", asked.groups(question), len(result.rows) != 1),
+            ("number", asked.number(question), any(isinstance(cell, int | float) for cell in cells)),
+            ("different", asked.different(question), len(set(result.rows)) == len(result.rows)),
+        ):
+            said[name] += says
+            kept[name] += says and holds
+    assert min(said.values()) >= 20
+    assert all(kept[name] >= 0.85 * said[name] for name in said)
+
+
+def test_values_that_the_question_names() -> None:
+    known = replace(task("Dogs of Rome"), hits=(("pet", "Kind", 1.0), ("owner", "city", 0.8)),
+                    notes=("pet.Kind has 'hound'",))  # fmt: skip
+    candidates = (candidate("SELECT name FROM pet WHERE kind = 'hound'", 0), candidate("SELECT name FROM pet", 1),
+                  candidate("SELECT name FROM pet WHERE name = 'tom'", 2))  # fmt: skip
+    used, unused, made_up = features(candidates, known).values()
+    assert (used["values_unused"], used["value_unused"]) == (pytest.approx(0.8 / 1.8), 0)
+    assert (unused["values_unused"], unused["value_unused"]) == (1, 1)
+    assert (used["texts_unsaid"], used["texts_unfounded"]) == (1, 0)
+    assert (made_up["texts_unsaid"], made_up["texts_unfounded"]) == (1, 1)
 
 
 def choose(weights: Weights, tmp_path: Path, candidates: tuple[Candidate, ...], most: int = 0) -> Choice:
@@ -194,12 +361,22 @@ def test_the_highest_score_wins_and_is_a_probability(tmp_path: Path) -> None:
     assert choose(Weights({"star": 1.0}, {}), tmp_path, (candidate("SELECT", None),)).index is None
 
 
+def test_votes_stand_until_they_are_surpassed_by_more_than_the_margin(tmp_path: Path) -> None:
+    candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT kind FROM pet", 1),
+                  candidate("SELECT count(*) FROM pet", 2))  # fmt: skip
+    for margin, chosen in ((0.0, 2), (1.9, 2), (2.0, 0), (5.0, 0)):
+        choice = choose(Weights({"missing_count": -2.0}, {}, margin), tmp_path, candidates)
+        assert choice.index == chosen
+        assert choice.scores == pytest.approx(shares([-2.0, -2.0, 0.0]))
+    assert Weights({"star": 1.0}, {}, 0.5).digest != Weights({"star": 1.0}, {}).digest
+
+
 def test_scores_out_of_all_measure_are_probabilities() -> None:
     assert shares([1e6, -1e6]) == (1.0, 0.0)
     assert shares([0.0]) == (1.0,)
 
 
-GOOD = {"kind": KIND, "version": VERSION, "weights": {"votes_share": 1}, "card": {}}
+GOOD = {"kind": KIND, "version": VERSION, "margin": 0.5, "weights": {"votes_share": 1}, "card": {}}
 
 
 @pytest.mark.parametrize(
@@ -207,13 +384,15 @@ GOOD = {"kind": KIND, "version": VERSION, "weights": {"votes_share": 1}, "card":
     [
         ("{", "is no JSON"),
         ("[]", "is not the file of a light judge"),
-        (json.dumps({**GOOD, "version": 0}), "is of version 0, not 1"),
+        (json.dumps({**GOOD, "version": 0}), "is of version 0, not 2"),
         (json.dumps({**GOOD, "weights": {}}), "has no weights or no card"),
         (json.dumps({**GOOD, "weights": {"mood": 1}}), "'mood' is no feature"),
         (json.dumps({**GOOD, "weights": {"votes_share": float("nan")}}), "the weight of 'votes_share' is no number"),
         (json.dumps({**GOOD, "weights": {"votes_share": True}}), "the weight of 'votes_share' is no number"),
         (json.dumps({**GOOD, "weights": {"votes_share": 10**400}}), "the weight of 'votes_share' is no number"),
         (json.dumps({**GOOD, "weights": {"votes_share": 1e308}}), "the weight of 'votes_share' is no number"),
+        (json.dumps({**GOOD, "margin": -0.5}), "the margin is no number of log-odds from 0"),
+        (json.dumps({**GOOD, "margin": None}), "the margin is no number of log-odds from 0"),
         (json.dumps({**GOOD, "card": {"long": "x" * (8 << 20)}}), "is too large for weights"),
     ],
 )
@@ -280,4 +459,4 @@ def test_tests_count_where_the_weights_know_them(tmp_path: Path) -> None:
 def test_opinions_are_weighted_by_sureness() -> None:
     told = [(["a", "b"], [True, None], 0.5), (["a", "b"], [False, None], 1.0)]
     assert opinions(told) == {"a": pytest.approx(1 / 3)}
-    assert features((candidate("b", 0),), 0, task(""), opinions(told))["tests_passed"] == 0.5
+    assert features((candidate("b", 0),), task(""), opinions(told))[0]["tests_passed"] == 0.5

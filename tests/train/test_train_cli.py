@@ -41,13 +41,30 @@ def test_own_questions(benchmark_folder: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("sklearn")
     out = tmp_path / "light.json"
     assert _guarded(["train", "light", str(train_run), "--out", str(out)]) == 0
     said = capsys.readouterr().out
     assert "18 questions on 6 databases, 12 of them decided" in said
     assert "light judge  EX  66.7 %" in said
+    assert "6 of 6 mistakes put right, 0 right answers lost" in said
     assert read(str(out)).card["seed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("there", "says"),
+    [
+        (json.dumps({"mine": 1}), "out.json: is not the file of a light judge"),
+        (None, "none/out.json: cannot be written (there is no folder"),
+    ],
+)
+def test_where_weights_cannot_be_kept_is_said_before_the_training(
+    there: str | None, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / ("none/out.json" if there is None else "out.json")
+    if there is not None:
+        out.write_text(there)
+    assert _guarded(["train", "light", str(tmp_path / "no run"), "--out", str(out)]) == 2
+    assert says in capsys.readouterr().err
 
 
 def test_a_set_that_has_moved_is_asked_for_before_the_export(
@@ -65,7 +82,6 @@ def test_a_set_that_has_moved_is_asked_for_before_the_export(
 def test_a_file_of_questions_is_an_evaluation(
     command: list[str], benchmark_folder: Path, train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("sklearn")
     file = tmp_path / "own.jsonl"
     file.write_text(json.dumps({"question": "How many?", "sql": "SELECT count(*) FROM pet", "db_id": "dogs"}))
     given = ["train", *command, str(train_run), "--out", str(tmp_path / "out"), "--against", str(file)]

@@ -3,6 +3,8 @@ from __future__ import annotations
 import datetime
 import json
 import random
+import shutil
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,17 +12,26 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
-from sqljury.bench import choices, stored
+from sqljury.bench import choices, folder, stored
 from sqljury.bench.ablation import ablation
 from sqljury.datasets import spider
 from sqljury.errors import InputError
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
 from sqljury.select.features import names
 from sqljury.select.light import Weights, read, shares
-from sqljury.train import leaks
-from sqljury.train.light import Rated, _folds, figures_of, from_runs, save, train
-
-pytest.importorskip("sklearn")
+from sqljury.train import leaks, logit
+from sqljury.train.light import (
+    GIVEN,
+    LEAST_QUESTIONS,
+    LEAST_SPREAD,
+    Rated,
+    check_out,
+    figures_of,
+    from_runs,
+    save,
+    train,
+)
+from sqljury.train.replay import measured, replay, replay_all
 
 
 def made_up(count: int, databases: int, seed: int = 0, signal: float = 2.0) -> list[Rated]:
@@ -40,7 +51,7 @@ def made_up(count: int, databases: int, seed: int = 0, signal: float = 2.0) -> l
 
 
 def test_what_decides_is_learned_in_its_true_measure() -> None:
-    weights = train(made_up(500, 8))
+    weights = train(made_up(400, 8))
     assert weights.weights["missing"] == pytest.approx(-2.0, abs=0.35)
     assert abs(weights.weights["columns"]) < 0.3
     assert set(weights.weights) == {"missing", "columns"}  # what never differs has no weight
@@ -62,11 +73,11 @@ def test_figures_are_of_databases_that_were_left_out() -> None:
 
 
 def test_where_nothing_can_be_learned_votes_decide() -> None:
-    drawn = random.Random(4)
+    drawn, zeros = random.Random(4), dict.fromkeys(names(), 0.0)
     questions = []
     for number in range(60):
         votes = [{"votes_log": 1.5}, {"votes_log": 0.5}, {"votes_log": 0.0}]
-        groups = tuple({**{name: drawn.gauss(0, 1) for name in names()}, **one} for one in votes)
+        groups = tuple({**zeros, **{name: drawn.gauss(0, 1) for name in names()[:30]}, **one} for one in votes)
         right = drawn.choices(range(3), weights=[6, 2, 1])[0]
         questions.append(Rated(f"q{number}", f"db{number % 10}", "", groups, frozenset([right])))
     held_out = train(questions).card["held_out"]
@@ -85,22 +96,96 @@ def test_the_order_of_questions_does_not_matter() -> None:
 def test_too_few_databases_are_refused() -> None:
     with pytest.raises(InputError, match="on 3 databases; at least 4 databases are needed"):
         train(made_up(30, 3))
-    with pytest.raises(InputError, match="there are 0 pairs"):
+    with pytest.raises(InputError, match="0 questions have right and wrong results, on 0 databases"):
         train([replace(one, right=frozenset()) for one in made_up(30, 6)])
 
 
 def test_one_database_left_by_a_fold_is_refused_in_words() -> None:
-    """Folds are drawn over all databases, so one may hold all but one of those that have pairs."""
+    """Folds are drawn over all databases, so one may hold all but one of those that are decided."""
+    questions = made_up(40, 4)
+    undecided = [replace(one, named=f"more{at}", right=frozenset()) for at, one in enumerate(made_up(40, 4))]
+    train([*questions, *undecided])
+    few = [replace(one, named=one.named if one.named == "db0" else "db1") for one in questions]
+    with pytest.raises(InputError, match="at least 4 databases"):
+        train(few)
+
+
+def test_a_database_is_on_one_side_of_a_fold() -> None:
+    databases = [f"db{number % 7 if number % 3 else 0}" for number in range(60)]
+    dealt = logit.folds(databases, 5, 1)
+    assert sorted(place for _, out in dealt for place in out) == list(range(60))
+    for learn, out in dealt:
+        assert sorted([*learn, *out]) == list(range(60))
+        assert not {databases[place] for place in learn} & {databases[place] for place in out}
+    assert dealt == logit.folds(databases, 5, 1)
+    assert dealt != logit.folds(databases, 5, 2)
+    assert len(logit.folds(["a", "b"], 5, 0)) == 2
+
+
+def test_a_logit_is_where_no_weight_can_be_bettered() -> None:
     import numpy as np
 
-    with pytest.raises(InputError, match="too few databases to leave any out"):
-        _folds(np.array(["a", "a"]), 0)
+    drawn = random.Random(5)
+    questions = [[[drawn.gauss(0, 1) for _ in range(3)] for _ in range(drawn.randint(2, 5))] for _ in range(40)]
+    drawn_right = [drawn.sample(range(len(one)), 2 if len(one) > 3 else 1) for one in questions]
+    right = [[place in own for place in range(len(one))] for one, own in zip(questions, drawn_right, strict=True)]
+    known, penalties = logit.table(questions, right), np.array([1.0, 2.0, 0.1])
+
+    def height(weights: object) -> float:
+        by_hand = 0.0
+        for rows, flags in zip(questions, right, strict=True):
+            powers = [float(np.exp(np.array(row) @ weights)) for row in rows]
+            by_hand -= float(
+                np.log(sum(power for power, flag in zip(powers, flags, strict=True) if flag) / sum(powers))
+            )
+        return by_hand + float(penalties @ np.square(weights)) / 2
+
+    found = logit.fitted(known, penalties)
+    assert logit.loss(known, known.rows @ found) == pytest.approx(height(found) - float(penalties @ found**2) / 2)
+    for place in range(3):
+        for by in (-1e-3, 1e-3):
+            other = found.copy()
+            other[place] += by
+            assert height(other) > height(found)
+    assert logit.fitted(known, penalties, start=found + 3) == pytest.approx(found, abs=1e-6)
 
 
-def figures(right: Sequence[set[int]], scores: Sequence[list[float]]) -> dict[str, object]:
+def test_what_differs_in_few_questions_is_not_learned_from() -> None:
+    questions = [
+        replace(one, groups=tuple({**group, "star": float(at < LEAST_QUESTIONS - 1 and number in one.right),
+                                   "bounded": float(at < LEAST_QUESTIONS and number in one.right)}
+                                  for number, group in enumerate(one.groups)))
+        for at, one in enumerate(made_up(80, 8))
+    ]  # fmt: skip
+    weights = train(questions)
+    assert "star" not in weights.weights
+    assert "star" in weights.card["too_rare"]
+    scales = {name: weights.card["importance"][name] / weights.weights[name] for name in weights.weights}
+    assert scales["bounded"] == pytest.approx(LEAST_SPREAD, rel=1e-3)  # its spread is 0.15: no more weight for that
+    assert scales["missing"] > 0.8
+
+
+def test_votes_are_not_overruled_by_a_judge_that_only_harms() -> None:
+    """What reverses from one half of the databases to the other teaches nothing; the margin then protects votes."""
+    drawn = random.Random(8)
+    questions = []
+    for number in range(120):
+        sign = 1 if number % 8 < 4 else -1
+        right = int(drawn.random() < 0.3)
+        groups = tuple(
+            {**dict.fromkeys(names(), 0.0), GIVEN: 1.0 - place, "columns": sign * (place == right) + drawn.gauss(0, 1)}
+            for place in range(2)
+        )
+        questions.append(Rated(f"q{number}", f"db{number % 8}", "", groups, frozenset([right])))
+    weights = train(questions)
+    assert weights.margin > 0
+    assert weights.card["held_out"]["ex"]["right"] >= weights.card["held_out"]["ex_votes"]["right"] - 3
+
+
+def figures(right: Sequence[set[int]], scores: Sequence[list[float]], margin: float = 0.0) -> dict[str, object]:
     groups = [tuple(dict.fromkeys(names(), 0.0) for _ in own) for own in scores]
     questions = [Rated(str(at), "db", "", groups[at], frozenset(right[at])) for at in range(len(scores))]
-    return figures_of(questions, scores)
+    return figures_of(questions, scores, [margin] * len(scores))
 
 
 def test_figures_by_hand() -> None:
@@ -109,10 +194,15 @@ def test_figures_by_hand() -> None:
     assert found["ex"]["right"] == 2  # type: ignore[index]
     assert found["ex_votes"]["right"] == 2  # type: ignore[index]
     assert found["ex_bound"]["right"] == 3  # type: ignore[index]
-    assert (found["won"], found["lost"]) == (1, 1)
+    assert (found["won"], found["lost"], found["changed"]) == (1, 1, 2)
     assert found["pairs"]["right"] == 1.5  # type: ignore[index]
     assert found["pairs"]["total"] == 4  # type: ignore[index]
     assert found["pairs_votes"]["right"] == 3  # type: ignore[index]
+
+
+def test_a_margin_leaves_votes_alone() -> None:
+    found = figures([{1}, {0}], [[0.0, 2.0], [0.0, 1.0]], margin=1.0)
+    assert (found["won"], found["lost"], found["changed"]) == (1, 0, 1)
 
 
 def test_trained_on_a_run_it_overrules_votes_on_another_database(
@@ -143,6 +233,64 @@ def test_trained_on_a_run_it_overrules_votes_on_another_database(
     assert answer.choice.selector == "light"
     assert sum(answer.choice.scores) == pytest.approx(1)
     assert len(answer.choice.comparisons) == 3
+
+
+@pytest.fixture
+def moved(benchmark_folder: Path, train_run: Path, tmp_path: Path) -> Path:
+    """A run like ``train_run`` on another dataset, whose questions have the same ids."""
+    shutil.copytree(benchmark_folder, tmp_path / "data")
+    shutil.copytree(train_run, tmp_path / "run")
+    (tmp_path / "run" / folder.LOCK).unlink(missing_ok=True)
+    described = folder.described(train_run)
+    described["dataset"]["data"] = str(tmp_path / "data")
+    (tmp_path / "run" / folder.SETTINGS).write_text(json.dumps(described))
+    return tmp_path
+
+
+def test_a_question_is_known_by_its_text_and_database(train_run: Path, moved: Path) -> None:
+    (again := moved / "again").mkdir()
+    (again / folder.SETTINGS).write_bytes((train_run / folder.SETTINGS).read_bytes())
+    first, *_ = (train_run / folder.ANSWERS).read_text().splitlines(keepends=True)
+    renamed = {**json.loads(first), "id": "train-0999"}
+    (again / folder.ANSWERS).write_text(json.dumps(renamed) + "\n")
+    found = list(replay_all([train_run, moved / "run", again], None, []))
+    assert len(found) == 2 * 18
+    assert Counter(one.id for one in found) == dict.fromkeys({one.id for one in found}, 2)
+
+
+def test_what_any_run_may_be_measured_on_is_looked_at(train_run: Path, moved: Path, benchmark_folder: Path) -> None:
+    dev = json.loads((moved / "data" / "dev.json").read_text())
+    (moved / "data" / "dev.json").write_text(json.dumps([{**one, "db_id": "dogs"} for one in dev]))
+    found = measured([train_run, moved / "run"], None, None, None)
+    assert {one.db_id for one in found} == {"yaks", "dogs"}
+    with pytest.raises(InputError, match="dogs: what is measured on"):
+        list(replay_all([train_run, moved / "run"], None, found))
+    assert {one.db_id for one in measured([moved / "run"], benchmark_folder, None, None)} == {"yaks"}
+
+
+def test_a_judge_learns_from_the_task_that_the_run_had(train_run: Path, moved: Path) -> None:
+    described = folder.described(moved / "run")
+    described["recipe"]["schema"]["values"] = 6
+    (moved / "run" / folder.SETTINGS).write_text(json.dumps(described))
+    [told, *_] = replay(moved / "run", moved / "data")
+    assert told.task.hits[0][:2] == ("pet", "kind")
+    assert told.task.notes
+    [untold, *_] = replay(train_run, moved / "data")
+    assert untold.task.hits == ()
+
+
+def test_weights_of_another_version_are_replaced(tmp_path: Path) -> None:
+    out = tmp_path / "own.json"
+    out.write_text(json.dumps({**Weights({"star": 1.0}, {}).to_json(), "version": 1}))
+    check_out(out)
+    save(Weights({"star": 2.0}, {}, 0.5), out)
+    assert read(str(out)) == Weights({"star": 2.0}, {}, 0.5)
+    (tmp_path / "empty").write_text("")
+    check_out(tmp_path / "empty")
+    with pytest.raises(InputError, match="there is no folder"):
+        check_out(tmp_path / "none" / "own.json")
+    with pytest.raises(InputError, match="cannot be read"):
+        check_out(tmp_path)
 
 
 def test_stored_choices_are_those_of_their_weights(

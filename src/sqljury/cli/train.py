@@ -114,20 +114,29 @@ def light(
     """Train the light judge on the candidates of runs; the card says what it is worth on databases it has not seen."""
     import datetime
 
-    from sqljury.bench import folder
-    from sqljury.train import leaks
     from sqljury.train import light as training
+    from sqljury.train import replay
 
+    training.check_out(out)
     today = datetime.datetime.now(datetime.UTC).date()
-    measured = leaks.evaluation(against, data or folder.data_of(runs[0]), db_dir)
+    measured = replay.measured(runs, data, against, db_dir)
     weights = training.from_runs(runs, data, measured, seed, processes, today)
     training.save(weights, out)
     card, held_out = weights.card, weights.card["held_out"]
     print(f"{card['questions']} questions on {card['databases']} databases, {card['decided']} of them decided")
     for name, label in (("ex", "light judge"), ("ex_votes", "votes"), ("ex_bound", "best choice")):
         print(f"{label:12} EX {held_out[name]['percent']:5.1f} %")
+    mistaken = held_out["ex_bound"]["right"] - held_out["ex_votes"]["right"]
+    print(
+        f"against votes: {held_out['changed']} answers changed; {held_out['won']} of {mistaken} mistakes put right, "
+        f"{held_out['lost']} right answers lost"
+    )
     print(f"decided pairs: {held_out['pairs']['percent']:.1f} % ({held_out['pairs_votes']['percent']:.1f} % by votes)")
     print(f"mean distance of said and observed probability: {held_out['ece']:.3f}")
+    if held_out["won"] <= held_out["lost"]:
+        terminal.note(
+            "on databases left out this judge is no better than votes; train on more questions before using it"
+        )
     terminal.note(f"weights in {out}; all figures are on databases left out in turn, see its card")
 
 
@@ -180,14 +189,12 @@ def _of_gold(
 def _replayed(
     runs: list[Path], data: Path | None, against: Path | None, db_dir: Path | None
 ) -> tuple[Iterator[Replayed], list[Example]]:
-    from sqljury.bench import folder
     from sqljury.errors import InputError
-    from sqljury.train import leaks
-    from sqljury.train.replay import replay_all
+    from sqljury.train.replay import measured, replay_all
 
     if not runs:
         raise InputError("a critic or a judge of pairs learns from candidates; name a run on train with --run")
-    evaluation = leaks.evaluation(against, data or folder.data_of(runs[0]), db_dir)
+    evaluation = measured(runs, data, against, db_dir)
     return replay_all(runs, data, evaluation), evaluation
 
 

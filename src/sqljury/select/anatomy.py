@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
+from sqljury.select.joined import idle, unlinked
 from sqljury.types import Schema
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ class Anatomy:
     ``elements`` are keys of ``_ELEMENTS`` with ``limit`` (ORDER BY with LIMIT), ``sorted`` (ORDER BY without),
     ``up`` and ``down`` (the greatest or the smallest first) and ``bounded`` (LIMIT without ORDER BY). ``columns``
     are those outside join conditions, ``keys`` those within. ``selected`` has for each item of the outermost SELECT
-    its column's name, empty for anything else. ``numbers`` leaves out LIMIT 1.
+    its column's name, empty for anything else; ``items`` has their texts. ``restrictions`` are the texts of what picks
+    rows: conditions, and ORDER BY with LIMIT. Texts are without aliases, quotes and case. ``idle`` are joined tables
+    that are used in the key of a single join and nowhere else, ``unlinked`` counts joins that no condition ties to
+    anything. ``numbers`` leaves out LIMIT 1. Names of a WITH are no tables.
     """
 
     parsed: bool = False
@@ -30,6 +34,10 @@ class Anatomy:
     columns: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()
+    items: frozenset[str] = frozenset()
+    restrictions: frozenset[str] = frozenset()
+    idle: tuple[str, ...] = ()
+    unlinked: int = 0
     texts: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     joins: int = 0
@@ -68,26 +76,41 @@ def anatomy(sql: str, schema: Schema) -> Anatomy:
         return UNREAD
     try:
         tree = sqlglot.parse_one(sql, dialect=schema.dialect)
+        return _anatomy(tree, schema) if isinstance(tree, exp.Query) else UNREAD
     except (SqlglotError, RecursionError):
         return UNREAD
-    if not isinstance(tree, exp.Query):
-        return UNREAD
+
+
+def _anatomy(tree: exp.Query, schema: Schema) -> Anatomy:
+    from sqlglot import exp
+
     named, texts = _columns(tree, schema)
     texts += [one.name for one in tree.find_all(exp.Literal) if one.is_string]
     joined = {id(one) for join in tree.find_all(exp.Join) for one in join.find_all(exp.Column) if _is_key(one, join)}
     return Anatomy(
         True,
         frozenset(_elements(tree)),
-        _once(one.name for one in tree.find_all(exp.Table)),
+        _tables(tree),
         _once(one.name for one in named if id(one) not in joined),
         _once(one.name for one in named if id(one) in joined),
         tuple(_selected(tree)),
+        frozenset(_plain(item.unalias()) for item in tree.selects),
+        frozenset(_restrictions(tree)),
+        tuple(sorted(set(idle(tree, schema)))),
+        sum(unlinked(query) for query in tree.find_all(exp.Select)),
         tuple(dict.fromkeys(texts)),
         tuple(dict.fromkeys(_numbers(tree))),
         sum(1 for _ in tree.find_all(exp.Join)),
         sum(1 for _ in tree.find_all(exp.Select)),
         sum(1 for _ in tree.find_all(exp.Predicate)),
     )
+
+
+def _tables(tree: exp.Query) -> tuple[str, ...]:
+    from sqlglot import exp
+
+    own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
+    return _once(one.name for one in tree.find_all(exp.Table) if one.name.lower() not in own)
 
 
 def _once(names: Iterable[str]) -> tuple[str, ...]:
@@ -146,6 +169,29 @@ def _selected(tree: exp.Query) -> Iterator[str]:
     for item in tree.selects:
         bare = item.unalias()
         yield bare.name.lower() if isinstance(bare, exp.Column) and not isinstance(bare.this, exp.Star) else ""
+
+
+def _restrictions(tree: exp.Query) -> Iterator[str]:
+    """Each condition of WHERE and HAVING on its own, and the order that a LIMIT cuts."""
+    from sqlglot import exp
+
+    for clause in tree.find_all(exp.Where, exp.Having):
+        yield from map(_plain, clause.this.flatten() if isinstance(clause.this, exp.And) else (clause.this,))
+    for query in tree.find_all(exp.Query):
+        order, limit = query.args.get("order"), query.args.get("limit")
+        if order is not None and limit is not None:
+            yield f"{_plain(order)} {_plain(limit)}"
+
+
+def _plain(node: exp.Expr) -> str:
+    """Its text without the names of tables before columns, quotes and case."""
+    from sqlglot import exp
+
+    bare = node.copy()
+    for one in list(bare.find_all(exp.Column)):
+        for part in ("table", "db", "catalog"):
+            one.set(part, None)
+    return bare.sql(dialect="sqlite").replace('"', "").replace("'", "").casefold()
 
 
 def _numbers(tree: exp.Query) -> Iterator[str]:

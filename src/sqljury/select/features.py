@@ -1,22 +1,24 @@
 """What can be said of a group of candidates without a model, in numbers: for the light judge.
 
-Every figure is of one group among those of the same question, computed from what the pipeline has when it chooses.
-Nothing here knows which group is right.
+Every figure is of one group among those of the same question, computed from what the pipeline has when it chooses, and
+what is said of its query and result is said of its speaker's. Nothing here knows which group is right.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import cache
 from math import exp, log, log1p
 from typing import Final
 
 from sqljury.schema.alike import likeness, pieces, question_words
 from sqljury.schema.keywords import quoted
-from sqljury.select import cues
+from sqljury.select import asked, cues
+from sqljury.select.agreement import ROWS, overlaps, sharing
 from sqljury.select.anatomy import Anatomy, anatomy
-from sqljury.select.base import members
+from sqljury.select.base import groups, members
 from sqljury.select.judge import spokesman
 from sqljury.types import Candidate, Question, Result, Schema, Task
 
@@ -28,32 +30,47 @@ NO_OPINIONS: Final[Mapping[str, float]] = {}
 LEAST_LOGPROB: Final = -60.0
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _WORD: Final = re.compile(r"\w+")
+_QUOTES: Final = re.compile(r"('[^']*'|\"[^\"]*\")")
 _WORDS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SPELT: Final = {word: str(number) for number, word in enumerate(_WORDS, 2)}
 
 
 def features(
-    candidates: Sequence[Candidate], group: int, task: Task, opinions: Mapping[str, float] = NO_OPINIONS
-) -> dict[str, float]:
-    """The figures of one group by name, always the same names in the same order; candidates are grouped.
+    candidates: Sequence[Candidate], task: Task, opinions: Mapping[str, float] = NO_OPINIONS
+) -> dict[int, dict[str, float]]:
+    """By group its figures by name, always the same names in the same order; candidates are grouped.
 
     ``opinions`` are the shares of tests that queries passed. A query without one counts as having passed half: where
     nothing was tested, that is the same for all groups and decides nothing.
     """
-    own = [candidates[place] for place in members(candidates, group)]
-    speaker = candidates[spokesman(candidates, group)]
-    question = f"{task.question.text} {task.question.evidence}".strip()
-    query = anatomy(speaker.sql, task.schema)
+    taking_part = groups(candidates)
+    speakers = {group: spokesman(candidates, group) for group in taking_part}
+    read = {sql: anatomy(sql, task.schema) for sql in dict.fromkeys(one.sql for one in candidates)}
+    queries = [read[one.sql] for one in candidates]
+    overlapping = overlaps(candidates, speakers)
+    likely = _probabilities(candidates, taking_part)
     return {
-        **_votes(own, candidates, group),
-        **_probability(own, speaker),
-        **_fixes(own),
+        group: {
+            **_votes(candidates, group),
+            "overlap": overlapping[group],
+            **sharing(queries[speakers[group]], queries),
+            **likely[group],
+            **_of_speaker(candidates[speakers[group]], queries[speakers[group]], task),
+            TESTED: opinions.get(candidates[speakers[group]].sql, 0.5),
+        }
+        for group in taking_part
+    }
+
+
+def _of_speaker(speaker: Candidate, query: Anatomy, task: Task) -> dict[str, float]:
+    question = f"{task.question.text} {task.question.evidence}".strip()
+    return {
         **_result(speaker.result),
+        **_asked_shape(task.question.text, speaker.result),
         **_shape(query),
         **_cues(question, query),
-        **_constants(question, query),
+        **_constants(question, query, task),
         **_names(question, query, task.schema),
-        TESTED: opinions.get(speaker.sql, 0.5),
     }
 
 
@@ -68,53 +85,112 @@ def opinions(told: Iterable[tuple[Sequence[str], Sequence[bool | None], float]])
     return {sql: good / (good + bad) for sql, (good, bad) in weights.items() if good + bad > 0}
 
 
-def _votes(own: Sequence[Candidate], candidates: Sequence[Candidate], group: int) -> dict[str, float]:
-    parts = {one.part for one in candidates}
+def _votes(candidates: Sequence[Candidate], group: int) -> dict[str, float]:
+    own = [candidates[place] for place in members(candidates, group)]
+    kinds = ("schema", "dialect", "values", "model")
     return {
-        "votes_share": len(own) / len(candidates),
+        "votes_share": len(own) / len(candidates),  # of all candidates, failed ones too
         "votes_log": log(len(own)),
-        "votes_first": float(group == 0),
-        "votes_alone": float(len(own) == 1),
-        "parts_share": len({one.part for one in own}) / len(parts),
-        "first_part": float(min(parts) in {one.part for one in own}),
-        "queries_log": log(len({_bare(one.sql) for one in own})),
+        "votes_first": float(group == 0),  # whether it is what votes choose
+        "first_part": float(min(one.part for one in candidates) in {one.part for one in own}),  # greedy in most recipes
+        "queries_log": log(len({_bare(one.sql) for one in own})),  # different queries that agree
+        # the share of its candidates that needed a repair of each kind
+        **{f"fixed_{kind}": _mean(float(any(fix.by == kind for fix in one.fixes)) for one in own) for kind in kinds},
     }
 
 
 def _bare(sql: str) -> str:
-    return " ".join(sql.casefold().split())
+    """Without what case and blanks mean nothing: all but what is quoted."""
+    pieces = _QUOTES.split(sql)
+    return "".join(piece if place % 2 else " ".join(piece.casefold().split()) for place, piece in enumerate(pieces))
 
 
-def _probability(own: Sequence[Candidate], speaker: Candidate) -> dict[str, float]:
-    """Log-probabilities, all 0 where the backend gives none; ``mass`` is that of the group's different queries."""
-    known = {_bare(one.sql): max(one.logprob, LEAST_LOGPROB) for one in own if one.logprob is not None}
-    best = max(known.values(), default=0.0)
+def _probabilities(candidates: Sequence[Candidate], taking_part: Sequence[int]) -> dict[int, dict[str, float]]:
+    """By group its log-probabilities, less the best that the same generator's candidates have: prompts differ.
+
+    All 0 where the backend gives none; the worst measure for a group without one where others have some.
+    """
+    known = [one for one in candidates if one.group is not None and one.logprob is not None]
+    whole = _relative([(one, max(one.logprob or 0.0, LEAST_LOGPROB)) for one in known])
+    even = _relative([(one, 20 * max(one.logprob or 0.0, LEAST_LOGPROB) / max(20, len(one.sql))) for one in known])
+    best, spread = _best(whole), _best(even)
+    worst = LEAST_LOGPROB if known else 0.0
     return {
-        "logprob_best": best,
-        "logprob_per_letter": 20 * best / max(20, len(speaker.sql)),
-        "logprob_mass": best + log(sum(exp(one - best) for one in known.values())) if known else 0.0,
+        group: {
+            "logprob_best": best.get(group, worst),  # its likeliest candidate
+            "logprob_even": spread.get(group, worst),  # the same for 20 letters of the query
+            "logprob_mass": _mass(whole, group, worst),  # its different queries together
+            "logprob_rank": log1p(sum(other > best.get(group, worst) for other in best.values())),  # likelier groups
+        }
+        for group in taking_part
     }
 
 
-def _fixes(own: Sequence[Candidate]) -> dict[str, float]:
-    """The share of candidates that needed a repair of each kind."""
-    kinds = ("schema", "dialect", "values", "model")
-    return {f"fixed_{kind}": sum(any(fix.by == kind for fix in one.fixes) for one in own) / len(own) for kind in kinds}
+Figures = Sequence[tuple[Candidate, float]]
+
+
+def _relative(figures: Figures) -> Figures:
+    """Each less the greatest of the same generator."""
+    best: dict[str, float] = {}
+    for one, figure in figures:
+        best[one.generator] = max(figure, best.get(one.generator, figure))
+    return [(one, figure - best[one.generator]) for one, figure in figures]
+
+
+def _best(figures: Figures) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for one, figure in figures:
+        if one.group is not None:
+            found[one.group] = max(figure, found.get(one.group, figure))
+    return found
+
+
+def _mass(figures: Figures, group: int, worst: float) -> float:
+    """The log of the sum over different queries, each by each generator once, at its likeliest."""
+    known: dict[tuple[str, str], float] = {}
+    for one, figure in figures:
+        if one.group == group:
+            key = (one.generator, _bare(one.sql))
+            known[key] = max(figure, known.get(key, figure))
+    if not known:
+        return worst
+    best = max(known.values())
+    return best + log(sum(exp(one - best) for one in known.values()))
 
 
 def _result(result: Result) -> dict[str, float]:
-    cells = [cell for row in result.rows[:1000] for cell in row]
-    rows = result.rows[:1000]
+    rows = result.rows[:ROWS]
+    cells = [cell for row in rows for cell in row]
     return {
         "rows_none": float(not rows),
         "rows_one": float(len(result.rows) == 1),
         "rows_log": log1p(len(result.rows)),
         "rows_cut": float(result.truncated),
-        "rows_repeat": float(len({repr(row) for row in rows}) < len(rows)),
+        "rows_repeat": float(_repeats(result)),
         "cells_null": sum(cell is None for cell in cells) / len(cells) if cells else 0.0,
         "only_nothing": float(bool(cells) and all(cell is None or cell in (0, "") for cell in cells)),
-        "columns": float(len(result.rows[0]) if result.rows else 0),
+        "columns": float(len(result.columns)),
     }
+
+
+def _repeats(result: Result) -> bool:
+    rows = result.rows[:ROWS]
+    return len({repr(row) for row in rows}) < len(rows)
+
+
+def _asked_shape(question: str, result: Result) -> dict[str, float]:
+    """How the result's shape differs from what the question asks for, see ``select.asked``."""
+    listed, count = asked.items(question), len(result.rows)
+    figures = any(isinstance(cell, (int, float, Decimal)) for cell in (result.rows[0] if result.rows else ()))
+    faults = {
+        "not_one": asked.one_row(question) and count != 1,  # a superlative, or how many, and not one row
+        "not_several": asked.groups(question) and count == 1,  # for each of several, and one row
+        "no_number": asked.number(question) and not figures,  # how many, and no number
+        "told_twice": asked.different(question) and _repeats(result),  # different ones, and rows repeat
+        "columns_over": 0 < listed < len(result.columns),  # more columns than asked for
+        "columns_under": listed > len(result.columns),  # fewer
+    }
+    return {"faults": float(sum(faults.values())), **{name: float(fault) for name, fault in faults.items()}}
 
 
 def _shape(query: Anatomy) -> dict[str, float]:
@@ -122,11 +198,12 @@ def _shape(query: Anatomy) -> dict[str, float]:
         "unread": float(not query.parsed),
         "tables": float(len(query.tables)),
         "joins": float(query.joins),
+        "joins_unlinked": float(query.unlinked),  # joins without any condition
+        "tables_idle": float(len(query.idle)),  # joined, and nothing is asked of them
         "selects": float(query.selects),
         "conditions": float(query.conditions),
         "star": float("star" in query.elements and "count" not in query.elements),
-        "bounded": float("bounded" in query.elements),
-        "tables_unjoined": float(len(query.tables) > 1 and query.joins == 0 and query.selects == 1),
+        "bounded": float("bounded" in query.elements),  # LIMIT without ORDER BY
     }
 
 
@@ -141,19 +218,32 @@ def _cues(question: str, query: Anatomy) -> dict[str, float]:
     }
 
 
-def _constants(question: str, query: Anatomy) -> dict[str, float]:
+def _constants(question: str, query: Anatomy, task: Task) -> dict[str, float]:
     """Texts and numbers that the question has and the query lacks, and the other way round."""
     said = question.casefold()
+    told = "\n".join((said, *task.notes)).casefold()  # values of the database that the question seems to mean
     texts = [text.casefold().strip("% ") for text in query.texts]
-    asked = {*_NUMBER.findall(said), *(_SPELT[word] for word in _WORD.findall(said) if word in _SPELT)}
+    named = {*_NUMBER.findall(said), *(_SPELT[word] for word in _WORD.findall(said) if word in _SPELT)}
     used = {number for text in (*query.numbers, *texts) for number in _NUMBER.findall(text)}
     marks = [text.casefold() for text in quoted(question)]
     return {
-        "numbers_missing": float(len(asked - used)),
-        "numbers_unfounded": float(len({one for one in query.numbers if one not in asked and one not in "01"})),
+        "numbers_missing": float(len(named - used)),
+        "numbers_unfounded": float(len({one for one in query.numbers if one not in named and one not in "01"})),
         "texts": float(len(texts)),
-        "texts_unfounded": float(sum(text not in said for text in texts)),
+        "texts_unsaid": float(sum(text not in said for text in texts)),  # not in the question
+        "texts_unfounded": float(sum(text not in told for text in texts)),  # nor among values that it may mean
         "quotes_missing": float(sum(not any(one in text or text in one for text in texts if text) for one in marks)),
+        **_values(query, task.hits),
+    }
+
+
+def _values(query: Anatomy, hits: Sequence[tuple[str, str, float]]) -> dict[str, float]:
+    """Columns with values that the question seems to name, and the query does not use."""
+    unused = [(score, column.lower() not in query.columns) for _, column, score in hits]
+    total = sum(score for score, _ in unused)
+    return {
+        "values_unused": sum(score for score, missed in unused if missed) / total if total else 0.0,
+        "value_unused": float(max(unused, default=(0.0, False))[1]),  # the surest of them
     }
 
 
@@ -200,4 +290,4 @@ def _mean(values: Iterable[float]) -> float:
 def names() -> tuple[str, ...]:
     """All features, in their order."""
     nothing = Task(Question(""), Schema("", "sqlite", ()), "")
-    return tuple(features((Candidate("", "", group=0),), 0, nothing))
+    return tuple(features((Candidate("", "", group=0),), nothing)[0])

@@ -1,8 +1,8 @@
 """The light judge: a linear score over features of each group of candidates; no model, no GPU, no library.
 
-The score's weights were learned on pairs of one right and one wrong group of the same question (Bradley & Terry 1952;
-the pairs are those of CHASE-SQL, section 3.5), so what all groups of a question share plays no part, one score orders
-all groups, and the difference of two scores is the log-odds that the one is right rather than the other.
+The score's weights were learned from which of a question's groups is the right one (conditional logit, McFadden 1974),
+so what all groups of a question share plays no part, one score orders all groups, and the difference of two scores is
+the log-odds that the one is right rather than the other. Votes are overruled only by more than a margin.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from importlib.resources import files
 from itertools import combinations
 from math import exp
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from sqljury.errors import InputError
-from sqljury.select.base import Selector, groups, members
+from sqljury.select.base import Selector, groups
 from sqljury.select.features import TESTED, features, names, opinions
 from sqljury.select.judge import spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task, Tried
 from sqljury.work import Work
 
 KIND: Final = "sqljury light judge"
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the file's form; a change of what a feature means raises it too."""
 LARGEST: Final = 1e6
 """Of a weight, either way; scores that no number can hold would order nothing."""
@@ -37,10 +37,14 @@ _AGAIN: Final = "make it again with `sqljury train light`"
 
 @dataclass(frozen=True)
 class Weights:
-    """What was learned: by feature, calibrated log-odds for one unit of it; ``card`` says from what and how well."""
+    """What was learned: by feature, calibrated log-odds for one unit of it; ``card`` says from what and how well.
+
+    ``margin``, in log-odds too, is by how much a group must surpass the one that votes choose to take its place.
+    """
 
     weights: Mapping[str, float]
     card: Mapping[str, Any]
+    margin: float = 0.0
 
     def score(self, figures: Mapping[str, float]) -> float:
         """The group's score, in log-odds; only differences between groups of one question mean anything."""
@@ -48,12 +52,18 @@ class Weights:
 
     @property
     def digest(self) -> str:
-        """A short hash of the weights; equal for equal judges."""
-        return hashlib.sha256(json.dumps(sorted(self.weights.items())).encode()).hexdigest()[:16]
+        """A short hash of weights and margin; equal for equal judges."""
+        return hashlib.sha256(json.dumps([sorted(self.weights.items()), self.margin]).encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
         """As ``read`` takes it."""
-        return {"kind": KIND, "version": VERSION, "weights": dict(self.weights), "card": dict(self.card)}
+        return {
+            "kind": KIND,
+            "version": VERSION,
+            "margin": self.margin,
+            "weights": dict(self.weights),
+            "card": dict(self.card),
+        }
 
 
 def read(file: str = "") -> Weights:
@@ -62,8 +72,16 @@ def read(file: str = "") -> Weights:
     Raises ``InputError`` for a file that cannot be read or is no such file, one of another version, and for a package
     that has none.
     """
-    if not file:
-        return _shipped()
+    return _read(file, _text(file)) if file else _shipped()
+
+
+def replaceable(file: str) -> None:
+    """Raise ``InputError`` for a file that is not empty and not one of ``sqljury train light``, of any version."""
+    if text := _text(file):
+        _loaded(file, text)
+
+
+def _text(file: str) -> str:
     try:
         if not os.path.isfile(file):  # a pipe or a device may never end
             raise InputError(f"{file}: cannot be read (no such file); name a file of `sqljury train light`")
@@ -71,7 +89,7 @@ def read(file: str = "") -> Weights:
             raw = stream.read(_BYTES + 1)
         if len(raw) > _BYTES:
             raise InputError(f"{file}: is too large for weights; name a file of `sqljury train light`")
-        return _read(file, raw.decode())
+        return raw.decode()
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}); name a file of `sqljury train light`") from None
     except UnicodeDecodeError:
@@ -89,31 +107,51 @@ def _shipped() -> Weights:
     return _read("light.json", file.read_text(encoding="utf-8"))
 
 
-def _read(file: str, text: str) -> Weights:
+def _loaded(file: str, text: str) -> dict[str, Any]:
     try:
         loaded = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError(f"{file}: is no JSON; {_AGAIN}") from None
     if not isinstance(loaded, dict) or loaded.get("kind") != KIND:
         raise InputError(f"{file}: is not the file of a light judge; {_AGAIN}")
+    return loaded
+
+
+def _read(file: str, text: str) -> Weights:
+    loaded = _loaded(file, text)
     if loaded.get("version") != VERSION:
         raise InputError(f"{file}: is of version {loaded.get('version')!r}, not {VERSION}; {_AGAIN}")
-    weights, card = loaded.get("weights"), loaded.get("card")
+    weights, card, margin = (loaded.get(key) for key in ("weights", "card", "margin"))
     if not isinstance(weights, dict) or not weights or not isinstance(card, dict):
         raise InputError(f"{file}: has no weights or no card; {_AGAIN}")
     for name, weight in weights.items():
         if name not in names():
             raise InputError(f"{file}: {name!r} is no feature that this version knows; {_AGAIN}")
-        if type(weight) not in (int, float) or not -LARGEST <= weight <= LARGEST:
+        if not _in_measure(weight):
             raise InputError(f"{file}: the weight of {name!r} is no number of log-odds; {_AGAIN}")
-    return Weights(weights, card)
+    if not _in_measure(margin) or margin < 0:
+        raise InputError(f"{file}: the margin is no number of log-odds from 0; {_AGAIN}")
+    return Weights(weights, card, margin)
+
+
+def _in_measure(value: Any) -> TypeGuard[float]:
+    return type(value) in (int, float) and -LARGEST <= value <= LARGEST
+
+
+def better(scores: Sequence[float], margin: float) -> int:
+    """The place of the highest score, but the first, which votes choose, where none surpasses it by the margin.
+
+    Ties go to the earlier place. There must be a score.
+    """
+    best = max(range(len(scores)), key=lambda place: (scores[place], -place))
+    return best if scores[best] - scores[0] > margin else 0
 
 
 def light(most: int = 0, file: str = "") -> Selector:
     """The selector, with the weights in ``file``; only the ``most`` largest groups take part, all for 0.
 
-    A group's score is the probability that it is the right one, given that one of them is. Ties go to the larger
-    group. Raises what ``read`` raises.
+    A group's score is the probability that it is the right one, given that one of them is. Votes stand where no group
+    surpasses theirs by the margin of the weights. Raises what ``read`` raises.
     """
     weights = read(file)
 
@@ -124,8 +162,9 @@ def light(most: int = 0, file: str = "") -> Selector:
         speakers = {group: spokesman(candidates, group) for group in taking_part}
         tests, cost = _tested([candidates[place].sql for place in speakers.values()], work, weights)
         known = opinions((one.queries, one.passed, one.case.sureness) for one in tests)
-        scores = {group: weights.score(features(candidates, group, task, known)) for group in taking_part}
-        winner = max(taking_part, key=lambda group: (scores[group], len(members(candidates, group)), -group))
+        figures = features(candidates, task, known)
+        scores = {group: weights.score(figures[group]) for group in taking_part}
+        winner = taking_part[better(list(scores.values()), weights.margin)]
         comparisons = tuple(_compared(pair, scores) for pair in combinations(taking_part, 2))
         return Choice(speakers[winner], "light", shares(list(scores.values())), comparisons, cost, tests)
 

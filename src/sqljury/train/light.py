@@ -1,8 +1,8 @@
-"""Training of the light judge: a logistic regression on pairs of groups, measured on databases it has not seen.
+"""Training of the light judge: a conditional logit over groups of candidates, measured on databases it has not seen.
 
-A pair is one right and one wrong group of a question; the figure learned from is the difference of their features, in
-both directions, so that no place is preferred. A question's pairs count together as one. The strength of the penalty
-and the slope that calibrates are chosen inside each fold, so the figures on held-out databases owe nothing to them.
+It learns from decided questions alone: those that have right and wrong groups. The strength of the penalty, the slope
+that calibrates and the margin from which votes are overruled are chosen inside each fold, on databases left out there,
+so the figures on held-out databases owe nothing to them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
@@ -22,10 +21,10 @@ from typing import TYPE_CHECKING, Any, Final
 from sqljury.bench import folder
 from sqljury.bench.report import Share
 from sqljury.datasets.spider import Example
-from sqljury.errors import InputError, MissingExtraError
-from sqljury.select.base import groups
+from sqljury.errors import InputError
 from sqljury.select.features import features, names
-from sqljury.select.light import Weights, read
+from sqljury.select.light import Weights, better, replaceable
+from sqljury.train import logit
 from sqljury.train.leaks import near
 from sqljury.train.replay import Replayed, replay_all
 
@@ -35,13 +34,21 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FOLDS: Final = 5
-PENALTIES: Final = (0.0001, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""Strengths that are tried, as scikit-learn's C: the smaller, the closer weights stay to 0."""
+FOLDS: Final = 10
+INNER_FOLDS: Final = 5
+PENALTIES: Final = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
+"""Strengths that are tried, against the sum over questions: the larger, the closer weights stay to 0."""
 GIVEN: Final = "votes_log"
 """The feature whose weight is all but free: with little to learn from, or nothing to be learned, votes decide."""
-EASE: Final = 30.0
-"""How many times larger the given feature is made before the penalty looks at its weight."""
+EASE: Final = 900.0
+"""By how much weaker the given feature's penalty is."""
+MARGINS: Final = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
+"""In log-odds: by how much a group must surpass the one that votes choose."""
+LEAST_SPREAD: Final = 0.3
+"""A feature's scale is no less, or what is rare would count as much for its penalty as what is common."""
+LEAST_QUESTIONS: Final = 10
+"""A feature must differ within so many decided questions to be learned from."""
+TINY: Final = 1e-9
 LEAST_DATABASES: Final = 4
 BINS: Final = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -75,7 +82,6 @@ def from_runs(
 
     Raises ``InputError`` where they are not, and what ``replay_all`` and ``train`` raise.
     """
-    _require()
     questions = [_rated(one) for one in replay_all(runs, data, measured, processes)]
     described = [folder.described(run) for run in runs]
     about = {
@@ -95,13 +101,23 @@ def from_runs(
     return train(questions, seed, about)
 
 
+def check_out(out: Path) -> None:
+    """Raise ``InputError`` where ``save`` could not write: before a long training rather than after it.
+
+    What is there is replaced only if it is empty or such a file itself, of any version.
+    """
+    if not out.parent.is_dir():
+        raise InputError(f"{out}: cannot be written (there is no folder {out.parent}); make it, or name another --out")
+    if out.exists() or out.is_symlink():
+        replaceable(str(out))
+
+
 def save(weights: Weights, out: Path) -> None:
     """Write the weights as ``select.light.read`` takes them, over nothing but such a file.
 
-    Raises ``InputError`` for another file that is there and one that cannot be written.
+    Raises what ``check_out`` raises, and ``InputError`` for a file that cannot be written.
     """
-    if out.exists() and out.stat().st_size:
-        read(str(out))
+    check_out(out)
     part = out.with_name(f"{out.name}.{os.getpid()}.part")
     try:
         part.write_text(json.dumps(weights.to_json(), indent=1) + "\n", encoding="utf-8")
@@ -112,235 +128,208 @@ def save(weights: Weights, out: Path) -> None:
 
 
 def _rated(one: Replayed) -> Rated:
-    figures = tuple(features(one.candidates, number, one.task, one.opinions) for number in groups(one.candidates))
-    return Rated(one.id, one.named, one.task.question.text, figures, one.right)
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    """Differences of features, right less wrong, a row a pair, in units of ``scales``; ``share`` is a row's weight."""
-
-    rows: Floats
-    share: Floats
-    database: NDArray[np.str_]
-    ease: Floats
-
-    def of(self, places: NDArray[np.intp]) -> _Pairs:
-        return _Pairs(self.rows[places], self.share[places], self.database[places], self.ease)
+    figures = features(one.candidates, one.task, one.opinions)
+    return Rated(one.id, one.named, one.task.question.text, tuple(figures[number] for number in figures), one.right)
 
 
 @dataclass(frozen=True)
 class _Fit:
+    """What was learned from some questions; ``weights`` are for one of ``scales``, already times ``slope``."""
+
+    scales: Mapping[str, float]
     penalty: float
     slope: float
+    margin: float
     weights: Floats
+
+    def scores(self, one: Rated) -> list[float]:
+        rows = _rows(one, self.scales)
+        return [float(sum(weight * cell for weight, cell in zip(self.weights, row, strict=True))) for row in rows]
 
 
 def train(questions: Sequence[Rated], seed: int = 0, about: Mapping[str, Any] | None = None) -> Weights:
     """The weights learned from all questions, their card with the figures on held-out databases.
 
-    ``about`` goes into the card as it is. Raises ``InputError`` where pairs are of fewer than ``LEAST_DATABASES``
-    databases, or of fewer than two once a fold is left out, and ``MissingExtraError`` without scikit-learn.
+    ``about`` goes into the card as it is. Raises ``InputError`` where decided questions are of fewer than
+    ``LEAST_DATABASES`` databases, or of fewer than two once a fold is left out, and where no feature tells enough of
+    their groups apart.
     """
     import numpy as np
 
-    _require()
-    scales = _scales(questions)
-    pairs = _paired(questions, scales)
-    databases = sorted(set(pairs.database.tolist()))
+    decided = [one for one in questions if one.pairs]
+    databases = {one.named for one in decided}
     if len(databases) < LEAST_DATABASES:
         raise InputError(
-            f"there are {len(pairs.rows)} pairs of a right and a wrong result, on {len(databases)} databases; at least "
+            f"{len(decided)} questions have right and wrong results, on {len(databases)} databases; at least "
             f"{LEAST_DATABASES} databases are needed, so run the benchmark on more questions"
         )
-    with _one_thread():
-        held_out = _held_out(questions, pairs, scales, seed)
-        fit = _fit(pairs, seed)
-    learned = {name: float(weight / scales[name]) for name, weight in zip(scales, fit.weights, strict=True)}
+    fit = _fit(decided, seed)
+    if not fit.scales:
+        raise InputError(
+            f"no feature differs in {LEAST_QUESTIONS} of the {len(decided)} questions that have right and wrong "
+            "results; run the benchmark on more questions"
+        )
     card = {
         **(about or {}),
         "data": _hash(questions),
         "questions": len(questions),
         "databases": len({one.named for one in questions}),
-        "decided": sum(bool(one.pairs) for one in questions),
-        "pairs": len(pairs.rows),
-        "method": "logistic regression on differences of features, L2 penalty, no intercept",
+        "decided": len(decided),
+        "pairs": sum(len(one.pairs) for one in decided),
+        "method": "conditional logit over the groups of a question, L2 penalty",
         "penalty": fit.penalty,
         "slope": round(fit.slope, 4),
         "seed": seed,
-        "held_out": held_out,
-        "importance": _importance(scales, fit.weights),
-        "scikit-learn": version("scikit-learn"),
+        "held_out": _held_out(questions, seed),
+        "importance": _importance(fit),
+        "too_rare": [name for name in names() if name not in fit.scales],
         "sqljury": version("sqljury"),
         "numpy": np.__version__,
     }
-    return Weights({name: round(weight, 6) for name, weight in learned.items()}, card)
+    learned = zip(fit.scales.items(), fit.weights.tolist(), strict=True)
+    return Weights({name: round(weight / scale, 6) for (name, scale), weight in learned}, card, fit.margin)
 
 
-def _require() -> None:
-    try:
-        import sklearn  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("scikit-learn", "train-light") from None
+def _scales(decided: Sequence[Rated]) -> dict[str, float]:
+    """How much each feature varies within a question, at least ``LEAST_SPREAD``.
 
-
-def _one_thread() -> AbstractContextManager[Any]:
-    """Tables this small are faster with one thread, many times so on a machine that has other work."""
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1)  # type: ignore[no-any-return]
-
-
-def _scales(questions: Sequence[Rated]) -> dict[str, float]:
-    """How much each feature varies within a question; features that never do are left out."""
+    Features that differ in fewer than ``LEAST_QUESTIONS`` of the questions are left out, but for the given one.
+    """
     import numpy as np
 
-    centred = []
-    for one in questions:
-        if len(one.groups) > 1:
-            table = np.array([[figures[name] for name in names()] for figures in one.groups])
-            centred.append(table - table.mean(axis=0))
-    if not centred:
+    tables = [np.array([[figures[name] for name in names()] for figures in one.groups]) for one in decided]
+    if not tables:
         return {}
-    spread = np.concatenate(centred).std(axis=0)
-    return {name: float(value) for name, value in zip(names(), spread, strict=True) if value > 1e-9}
+    spread = np.concatenate([table - table.mean(axis=0) for table in tables]).std(axis=0)
+    often = np.sum([np.ptp(table, axis=0) > TINY for table in tables], axis=0)
+    return {
+        name: max(float(value), LEAST_SPREAD)
+        for name, value, count in zip(names(), spread, often.tolist(), strict=True)
+        if count >= (1 if name == GIVEN else LEAST_QUESTIONS)
+    }
 
 
-def _paired(questions: Sequence[Rated], scales: Mapping[str, float]) -> _Pairs:
+def _rows(one: Rated, scales: Mapping[str, float]) -> list[list[float]]:
+    return [[figures[name] / scale for name, scale in scales.items()] for figures in one.groups]
+
+
+def _table(decided: Sequence[Rated], scales: Mapping[str, float]) -> logit.Table:
+    right = [[number in one.right for number in range(len(one.groups))] for one in decided]
+    return logit.table([_rows(one, scales) for one in decided], right)
+
+
+def _fit(decided: Sequence[Rated], seed: int) -> _Fit:
+    """Weights from these questions, with what is best on databases left out: penalty, slope, then margin."""
     import numpy as np
 
-    rows, share, databases = [], [], []
-    for one in questions:
-        for right, wrong in one.pairs:
-            rows.append([(one.groups[right][name] - one.groups[wrong][name]) / scales[name] for name in scales])
-            share.append(1 / len(one.pairs))
-            databases.append(one.named)
-    ease = np.array([EASE if name == GIVEN else 1.0 for name in scales])
-    table = np.array(rows).reshape(len(rows), len(scales))
-    return _Pairs(table, np.array(share), np.array(databases, dtype=np.str_), ease)
-
-
-def _fit(pairs: _Pairs, seed: int) -> _Fit:
-    """The penalty that is best on databases left out, the slope that calibrates there, then weights from all pairs."""
-    import numpy as np
-
-    tried = [(penalty, _left_out(pairs, penalty, seed)) for penalty in PENALTIES]
-    penalty, margins = min(tried, key=lambda one: _loss(one[1], pairs.share))
-    slopes = np.geomspace(0.2, 5, 161)
-    slope = float(min(slopes, key=lambda one: _loss(one * margins, pairs.share)))
-    return _Fit(penalty, slope, slope * _weights(pairs, penalty))
-
-
-def _left_out(pairs: _Pairs, penalty: float, seed: int) -> Floats:
-    """For each pair, the log-odds of the right group by weights that never saw its database."""
-    import numpy as np
-
-    margins = np.zeros(len(pairs.rows))
-    for train_on, test_on in _folds(pairs.database, seed):
-        margins[test_on] = pairs.rows[test_on] @ _weights(pairs.of(train_on), penalty)
-    return margins
-
-
-def _folds(databases: NDArray[np.str_], seed: int) -> Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    from sklearn.model_selection import GroupKFold
-
-    count = min(FOLDS, len(set(databases.tolist())))
-    if count < 2:
+    scales = _scales(decided)
+    if len({one.named for one in decided}) < 2:
         raise InputError(
-            "the pairs of a right and a wrong result are of too few databases to leave any out; run the benchmark on "
-            "more questions"
+            "the questions with right and wrong results are of too few databases to leave any out; run the benchmark "
+            "on more questions"
         )
-    return list(GroupKFold(count, shuffle=True, random_state=seed).split(databases, groups=databases))
+    whole = _table(decided, scales)
+    tried = list(zip(PENALTIES, _left_out(whole, scales, [one.named for one in decided], seed), strict=True))
+    penalty, scores = min(tried, key=lambda one: logit.loss(whole, one[1]))
+    slope = float(min(np.geomspace(0.2, 5, 161), key=lambda one: logit.loss(whole, one * scores)))
+    margin = _margin(decided, [part.tolist() for part in np.split(slope * scores, whole.starts[1:])])
+    return _Fit(scales, penalty, slope, margin, slope * logit.fitted(whole, _penalties(scales, penalty)))
 
 
-def _weights(pairs: _Pairs, penalty: float) -> Floats:
-    import numpy as np
-    from sklearn.linear_model import LogisticRegression
-
-    eased = pairs.rows * pairs.ease
-    both = np.concatenate([eased, -eased])
-    first_is_right = np.repeat([1, 0], len(pairs.rows))
-    model = LogisticRegression(C=penalty, fit_intercept=False, max_iter=2000)
-    model.fit(both, first_is_right, sample_weight=np.tile(pairs.share, 2))
-    found: Floats = model.coef_[0] * pairs.ease
-    return found
-
-
-def _loss(margins: Floats, share: Floats) -> float:
-    """The mean log loss of pairs, from log-odds of the right group."""
+def _penalties(scales: Mapping[str, float], penalty: float) -> Floats:
     import numpy as np
 
-    return float(np.average(np.logaddexp(0, -margins), weights=share))
+    return np.array([penalty / EASE if name == GIVEN else penalty for name in scales])
 
 
-def _held_out(questions: Sequence[Rated], pairs: _Pairs, scales: Mapping[str, float], seed: int) -> dict[str, Any]:
-    """Figures on databases that neither a fold's weights nor its penalty and slope have seen.
+def _left_out(whole: logit.Table, scales: Mapping[str, float], databases: Sequence[str], seed: int) -> list[Floats]:
+    """For each penalty the scores of all groups, each by weights that never saw its database."""
+    import numpy as np
 
-    The scales are those of all questions: they know no verdicts.
+    scores = [np.zeros(len(whole.rows)) for _ in PENALTIES]
+    for learn, out in logit.folds(databases, INNER_FOLDS, seed):
+        known, there = whole.of(learn), whole.places(out)
+        weights = None
+        for own, penalty in zip(scores, PENALTIES, strict=True):
+            weights = logit.fitted(known, _penalties(scales, penalty), weights)
+            own[there] = whole.rows[there] @ weights
+    return scores
+
+
+def _margin(decided: Sequence[Rated], scores: Sequence[Sequence[float]]) -> float:
+    """The margin that answers the most questions rightly; of equal ones the largest, so that doubt is for votes."""
+
+    def right(margin: float) -> int:
+        return sum(better(own, margin) in one.right for one, own in zip(decided, scores, strict=True))
+
+    return max(MARGINS, key=lambda margin: (right(margin), margin))
+
+
+def _held_out(questions: Sequence[Rated], seed: int) -> dict[str, Any]:
+    """Figures on databases of which weights, penalty, slope, margin, scales and choice of features know nothing."""
+    scores: dict[int, list[float]] = {}
+    margins: dict[int, float] = {}
+    for learn, out in logit.folds([one.named for one in questions], FOLDS, seed):
+        fit = _fit([questions[place] for place in learn if questions[place].pairs], seed)
+        scores |= {place: fit.scores(questions[place]) for place in out}
+        margins |= dict.fromkeys(out, fit.margin)
+    places = range(len(questions))
+    return figures_of(questions, [scores[place] for place in places], [margins[place] for place in places])
+
+
+def figures_of(
+    questions: Sequence[Rated], scores: Sequence[Sequence[float]], margins: Sequence[float]
+) -> dict[str, Any]:
+    """What scores of the groups of each question, and its margin, are worth, against votes: ready for JSON.
+
+    ``ex`` is the share of questions answered rightly; ``won`` and ``lost`` count those that the judge alone or votes
+    alone answer so, ``changed`` those in which votes are overruled. ``pairs`` is the share of decided pairs whose right
+    group scores higher, an even score counting half. ``reliability`` compares the probability of the preferred group
+    with how often it was right, ``ece`` is the mean distance of the two.
     """
     import numpy as np
 
-    every = np.array([one.named for one in questions], dtype=np.str_)
-    scored: dict[int, Floats] = {}
-    for train_on, test_on in _folds(every, seed):
-        known = set(every[train_on].tolist())
-        own = pairs.of(np.flatnonzero([name in known for name in pairs.database.tolist()]))
-        weights = _fit(own, seed).weights
-        for place in test_on.tolist():
-            table = [[figures[name] / scales[name] for name in scales] for figures in questions[place].groups]
-            scored[place] = np.array(table).reshape(len(table), len(scales)) @ weights
-    return figures_of(questions, [scored[place].tolist() for place in range(len(questions))])
-
-
-def figures_of(questions: Sequence[Rated], scores: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """What scores of the groups of each question are worth, against votes: ready for JSON.
-
-    ``ex`` is the share of questions answered rightly, ``pairs`` the share of decided pairs whose right group scores
-    higher, an even score counting half. ``reliability`` compares the probability of the preferred group with how
-    often it was right, ``ece`` is the mean distance of the two.
-    """
-    import numpy as np
-
-    chosen = [max(range(len(own)), key=own.__getitem__) if own else -1 for own in scores]
+    chosen = [better(own, margin) if own else -1 for own, margin in zip(scores, margins, strict=True)]
     light = [choice in one.right for one, choice in zip(questions, chosen, strict=True)]
     votes = [0 in one.right for one in questions]
     both = [(one, own, pair) for one, own in zip(questions, scores, strict=True) for pair in one.pairs]
-    margins = np.array([own[right] - own[wrong] for _, own, (right, wrong) in both])
+    apart = np.array([own[right] - own[wrong] for _, own, (right, wrong) in both])
     count = len(questions)
     return {
         "ex": Share(sum(light), count).figures(),
         "ex_votes": Share(sum(votes), count).figures(),
         "ex_bound": Share(sum(bool(one.right) for one in questions), count).figures(),
+        "changed": sum(choice > 0 for choice in chosen),
         "won": sum(new and not old for new, old in zip(light, votes, strict=True)),
         "lost": sum(old and not new for new, old in zip(light, votes, strict=True)),
-        "pairs": Share(float(np.sum(margins > 0) + 0.5 * np.sum(margins == 0)), len(both)).figures(),
+        "pairs": Share(float(np.sum(apart > 0) + 0.5 * np.sum(apart == 0)), len(both)).figures(),
         "pairs_votes": Share(sum(right < wrong for _, _, (right, wrong) in both), len(both)).figures(),
-        "log_loss": round(_loss(margins, np.ones(len(both))), 4) if both else None,
-        **_reliability(margins),
+        "log_loss": round(float(np.logaddexp(0, -apart).mean()), 4) if both else None,
+        **_reliability(apart),
     }
 
 
-def _reliability(margins: Floats) -> dict[str, Any]:
+def _reliability(apart: Floats) -> dict[str, Any]:
     import numpy as np
 
-    sure = 1 / (1 + np.exp(-np.abs(margins)))
+    sure = 1 / (1 + np.exp(-np.abs(apart)))
     bins, error = [], 0.0
     for low, high in pairwise(BINS):
         inside = (sure >= low) & ((sure < high) | (high == BINS[-1]))
         if count := int(inside.sum()):
-            said, was = float(sure[inside].mean()), float((margins[inside] > 0).mean())
+            said, was = float(sure[inside].mean()), float((apart[inside] > 0).mean())
             bins.append({"from": low, "to": high, "pairs": count, "said": round(said, 3), "was": round(was, 3)})
-            error += count * abs(said - was) / len(margins)
+            error += count * abs(said - was) / len(apart)
     return {"reliability": bins, "ece": round(error, 4)}
 
 
-def _importance(scales: Mapping[str, float], weights: Floats) -> dict[str, float]:
-    """Weights in log-odds for one standard deviation of the feature, the heaviest first."""
-    heaviest = sorted(zip(scales, weights.tolist(), strict=True), key=lambda one: -abs(one[1]))
+def _importance(fit: _Fit) -> dict[str, float]:
+    """Weights in log-odds for one of the feature's scales, the heaviest first."""
+    heaviest = sorted(zip(fit.scales, fit.weights.tolist(), strict=True), key=lambda one: -abs(one[1]))
     return {name: round(weight, 4) for name, weight in heaviest}
 
 
 def _hash(questions: Sequence[Rated]) -> str:
     """SHA-256 of all that is learned from."""
     lines = [[one.id, one.named, one.groups, sorted(one.right)] for one in questions]
-    return hashlib.sha256(json.dumps(sorted(lines, key=lambda line: str(line[0]))).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(sorted(lines, key=json.dumps)).encode()).hexdigest()

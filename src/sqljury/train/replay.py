@@ -14,13 +14,15 @@ from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.prepare import Preparation
-from sqljury.schema.part import SchemaPart
 from sqljury.select.base import groups
 from sqljury.select.consistency import group
 from sqljury.select.features import opinions
 from sqljury.select.judge import spokesman
 from sqljury.train import leaks
 from sqljury.types import Candidate, Limits, Question, Result, Task
+
+Key = tuple[str, str]
+"""A question: the name of its database, and its text. Ids say no more than its place in some file."""
 
 
 @dataclass(frozen=True)
@@ -48,31 +50,48 @@ class Replayed:
 def replay_all(
     runs: Sequence[Path], data: Path | None, evaluation: Sequence[Example], processes: int = 1
 ) -> Iterator[Replayed]:
-    """The questions of several runs, each question once, from the first run that has it.
+    """The questions of several runs, each question of a database once, from the first run that has it.
 
     ``data`` is the dataset's folder where it has moved. Raises ``InputError`` before the first question for a run on
     a database of ``evaluation``, and what ``replay`` raises.
     """
     for run in runs:
         leaks.refuse({record["db_id"] for record in folder.records(run)}, evaluation)
-    known: set[str] = set()
+    known: dict[Path, set[Key]] = {}
     for run in runs:
-        for one in replay(run, data or folder.data_of(run), known, processes):
-            known.add(one.id)
+        folder_of_data = data or folder.data_of(run)
+        own = known.setdefault(folder_of_data.resolve(), set())
+        for one in replay(run, folder_of_data, frozenset(own), processes):
+            own.add((one.named, one.task.question.text))
             yield one
 
 
-def replay(run: Path, data: Path, leave_out: Collection[str] = (), processes: int = 1) -> Iterator[Replayed]:
-    """The questions of a run in its order, but those whose id is in ``leave_out`` and those whose gold fails.
+def measured(runs: Sequence[Path], data: Path | None, against: Path | None, databases: Path | None) -> list[Example]:
+    """The questions that are measured on, as ``leaks.evaluation`` has them for the dataset of every run.
 
-    Questions without candidates are left out too. Raises what ``bench.stored.load`` raises.
+    Raises what that raises, and ``DatasetError`` for a run that does not say where its dataset is.
+    """
+    if against is not None or data is not None:
+        return leaks.evaluation(against, data, databases)
+    folders = dict.fromkeys(folder.data_of(run).resolve() for run in runs)
+    return [one for own in folders for one in leaks.evaluation(None, own)]
+
+
+def replay(run: Path, data: Path, leave_out: Collection[Key] = (), processes: int = 1) -> Iterator[Replayed]:
+    """The questions of a run in its order, but those in ``leave_out``, repeated ones, and those whose gold fails.
+
+    Tasks are made as the run's own recipe makes them, so that judges see of them what they saw then. Questions without
+    candidates are left out too. Raises what ``bench.stored.load`` raises.
     """
     loaded = stored.load(run, data, processes)
     records = {record["id"]: record for record in folder.records(run)}
     limits = stored.limits_of(run, loaded.described)
-    preparation = Preparation(SchemaPart())  # judges see the schema, not the text of it that generators saw
-    kept = [one for one in loaded.questions if one.id not in leave_out and one.candidates]
-    for name, asked in groupby(kept, key=lambda one: one.db_id):
+    preparation = Preparation(loaded.recipe.schema)
+    first: dict[Key, stored.Asked] = {}
+    for one in loaded.questions:
+        if one.candidates and (one.db_id, one.text) not in leave_out:
+            first.setdefault((one.db_id, one.text), one)
+    for name, asked in groupby(first.values(), key=lambda one: one.db_id):
         file = data / "database" / name / f"{name}.sqlite"
         with connect(file) as db:
             for one in asked:
