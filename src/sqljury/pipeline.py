@@ -230,9 +230,7 @@ class Pipeline:
         most = max(part.max_tokens for part in self.recipe.generate)
         return Asking(messages(ready.task), ready.task, ready.work, most)
 
-    def _work(
-        self, question: Question, db: Database, seed: int, clock: Clock, cancel: threading.Event | None
-    ) -> Work:
+    def _work(self, question: Question, db: Database, seed: int, clock: Clock, cancel: threading.Event | None) -> Work:
         own = derive_seed(seed, question.id or question.text)
         return Work(db, self.model, self.limits, own, cancel, over=clock.over, spent=clock.run, sandbox=self.sandbox)
 
