@@ -188,7 +188,8 @@ class _Trail:
 def _revised(candidate: Candidate, told: str, asking: Asking, number: int) -> tuple[Candidate | None, Cost]:
     """What the model writes when it is told so, run, and repaired without it; None for no query.
 
-    Nor is there one where the model could not be asked (see ``Work.ask``): the query that was there stays. Its fixes are those of its own text alone.
+    Nor is there one where the model could not be asked (see ``Work.ask``): the query that was there stays. Its fixes
+    are those of its own text alone.
     """
     work = asking.work
     turn = [*asking.conversation, Message("assistant", unmarked(candidate.sql)), Message("user", told)]

@@ -16,9 +16,9 @@ from sqljury.errors import RecipeError
 from sqljury.llm.base import Completion, Token
 from sqljury.pipeline import Progress
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
+from sqljury.schema.translate import in_sqlite
 from sqljury.select import SELECTORS
 from sqljury.select.consistency import group
-from sqljury.schema.translate import in_sqlite
 from sqljury.testcases import again, suite
 from sqljury.testcases.again import tried
 from sqljury.types import Candidate, Choice, Cost, Result, Schema, Task, TestCase, Tried

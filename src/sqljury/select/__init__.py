@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqljury.select import consistency, plain
-from sqljury.select.base import SPENT, Selector, Unjudged
+from sqljury.select.base import SPENT, Selector, UnjudgedError
 from sqljury.select.critic import bracket, critic
 from sqljury.select.independent import independent
 from sqljury.select.light import light
@@ -60,7 +60,7 @@ def selector(part: SelectPart) -> Selector:
         if not work.over():
             try:
                 return own(candidates, task, replace(work, spent=spent))
-            except Unjudged as error:
+            except UnjudgedError as error:
                 why = str(error)
         choice = consistency.votes(candidates, task, work)
         note = f"{why}, so votes decided" if len(choice.scores) > 1 else ""

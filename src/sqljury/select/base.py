@@ -11,14 +11,14 @@ from sqljury.work import Work
 Selector = Callable[[Sequence[Candidate], Task, Work], Choice]
 """Called with candidates as ``consistency.group`` returns them; never raises for what a candidate is.
 
-One that asks a judge raises ``Unjudged`` where the judge cannot be asked; those that ``select.selector`` makes do not.
+One that asks a judge raises ``UnjudgedError`` where the judge cannot be asked; those of ``select.selector`` do not.
 """
 
 
 SPENT: Final = "the budget is spent"
 
 
-class Unjudged(Exception):
+class UnjudgedError(Exception):
     """The judge could not be asked, for the reason that its text gives."""
 
 

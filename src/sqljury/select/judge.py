@@ -11,7 +11,7 @@ from sqljury.schema.render import render
 from sqljury.schema.text import cell_text, remark
 from sqljury.schema.used import used
 from sqljury.select import consistency
-from sqljury.select.base import SPENT, Unjudged
+from sqljury.select.base import SPENT, UnjudgedError
 from sqljury.types import Candidate, Cost, Result, Schema
 from sqljury.work import Work
 
@@ -50,12 +50,12 @@ def in_play(schema: Schema, queries: Sequence[Candidate]) -> str:
 def ask(conversation: Sequence[Message], options: Sequence[str], work: Work, seed: int) -> tuple[list[float], Cost]:
     """The model's probability of each option as its reply, and what the call cost.
 
-    Raises ``Unjudged`` once the allowance is spent, and where the queries do not fit into the model's context.
+    Raises ``UnjudgedError`` once the allowance is spent, and where the queries do not fit into the model's context.
     """
     sampling = Sampling(max_tokens=1, top_logprobs=ALTERNATIVES, seed=seed)
     reply = work.ask(conversation, sampling)
     if reply is None:
-        raise Unjudged(SPENT if work.over() else "the queries are too long for the judge's context")
+        raise UnjudgedError(SPENT if work.over() else "the queries are too long for the judge's context")
     return probabilities(reply.completions[0], options), reply.cost
 
 
