@@ -34,6 +34,18 @@ def test_known_tokens_are_not_counted() -> None:
     assert watch.over()
 
 
+def test_calls_of_a_step_under_way_count_before_it_is_put_down() -> None:
+    watch = clock(tokens=10)
+    watch.run(Cost(calls=1, prompt_tokens=6))
+    watch.run(Cost(calls=1, completion_tokens=3))
+    assert not watch.over()
+    watch.run(Cost(completion_tokens=1))
+    assert watch.over()
+    watch.spend("select", Cost(calls=3, prompt_tokens=6, completion_tokens=3))  # all of it, once
+    assert not watch.over()
+    assert watch.total().computed_tokens == 9
+
+
 @pytest.mark.parametrize(("ago", "over"), [(1.0, False), (9.0, True)])
 def test_seconds_are_those_of_the_wall(ago: float, over: bool) -> None:
     assert clock(seconds=5.0, started=time.perf_counter() - ago).over() is over

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.db.base import Database
 from sqljury.errors import RecipeError
-from sqljury.link import ask, link, read, reply_schema, written
+from sqljury.link import ask, link, read, reply_schema, scored, written
 from sqljury.llm.base import Message
 from sqljury.llm.local import LocalModel
 from sqljury.prepare import Preparation
@@ -71,6 +71,14 @@ def test_retrieval_adds_what_no_reply_names(db: Database) -> None:
     assert linked(db, "How much rain does the weather bring?", LinkPart("retrieval", share=1.0), FakeModel([])) == [
         "weather"
     ]
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_retrieval_that_knows_nothing_leaves_it_to_the_model(db: Database, share: float) -> None:
+    question, part = "Which one?", LinkPart("model", share=share)
+    assert set(scored(task(db, question), Indexes())) == {0.0}
+    assert linked(db, question, part, FakeModel(written(["weather"]))) == ["weather"]
+    assert len(linked(db, question, LinkPart("retrieval", share=share), FakeModel([]))) == 5
 
 
 def test_tables_that_hold_what_the_question_names_score_more(db: Database) -> None:

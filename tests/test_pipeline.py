@@ -17,6 +17,7 @@ from sqljury.db.base import Database
 from sqljury.errors import (
     BudgetExceededError,
     CancelledError,
+    ContextLengthError,
     DatabaseLockedError,
     EmptyDatabaseError,
     ModelUnavailableError,
@@ -28,7 +29,7 @@ from sqljury.errors import (
 from sqljury.llm.fake import Call
 from sqljury.llm.ledger import Budget, Ledger, Metered
 from sqljury.pipeline import Progress
-from sqljury.recipes import GeneratePart, Recipe, SchemaPart, StopPart
+from sqljury.recipes import GeneratePart, Recipe, SchemaPart, SelectPart, StopPart
 from sqljury.types import Limits
 
 COUNT = "SELECT count(*) FROM person"
@@ -139,6 +140,32 @@ def test_no_repair_is_asked_for_that_could_not_change_the_answer(db: Database) -
     assert found.sql == COUNT
     assert found.confidence == 0.75
     assert len(model.calls) == 1
+
+
+@pytest.mark.parametrize("selector", ["tournament", "critic", "first", "random"])
+def test_every_repair_is_asked_for_where_votes_do_not_choose(db: Database, selector: str) -> None:
+    model = FakeModel(lambda call: TALL if len(call.messages) > 2 else [BROKEN, COUNT, COUNT, COUNT])
+    recipe = replace(sampled(), select=SelectPart(selector))
+    found = Pipeline(recipe, model).answer(Question("Who is tall?"), db)
+    assert found.candidates[0].sql == TALL
+    if selector == "first":
+        assert found.sql == TALL
+
+
+def test_another_empty_query_ends_no_repair_and_hides_none(db: Database) -> None:
+    other, third = NONE.replace("300", "301"), NONE.replace("300", "302")
+    after = {NONE: third, third: TALL, other: COUNT}
+    model = FakeModel(lambda call: after.get(call.messages[-2].content, [NONE, other, COUNT]))
+    recipe = replace(sampled(3), select=SelectPart("first"))
+    found = Pipeline(recipe, model).answer(Question("Who is tall?"), db)
+    assert [one.sql for one in found.candidates] == [TALL, COUNT, COUNT]  # the second attempt, and the other's first
+
+
+def test_an_empty_query_that_comes_back_ends_its_repair(db: Database) -> None:
+    model = FakeModel([[NONE, NONE.replace("300", "301")], NONE, NONE, TALL])
+    found = Pipeline(sampled(2), model).answer(Question("Who is tall?"), db)
+    assert len(model.calls) == 3
+    assert found.rows == ()
 
 
 def test_what_could_not_be_repaired_is_not_asked_again(db: Database) -> None:
@@ -346,7 +373,7 @@ def test_an_answer_reads_itself(path: Path) -> None:
     keys = "question sql columns rows truncated confidence candidates cost choice steps linked verified"
     assert list(data) == keys.split()
     assert list(data["candidates"][0]) == ["sql", "result_group", "error", "votes", "logprob", "generator", "fixes"]
-    choice = {"selector": "consistency", "candidate": 0, "scores": [8.0], "comparisons": [], "tests": []}
+    choice = {"selector": "consistency", "candidate": 0, "scores": [8.0], "comparisons": [], "tests": [], "note": ""}
     assert (data["choice"], data["verified"]) == (choice, None)
     assert [step["step"] for step in data["steps"]] == ["1 direct", "2 direct"]
     assert list(data["cost"]) == ["calls", "prompt_tokens", "completion_tokens", "cached_tokens", "seconds"]
@@ -496,6 +523,24 @@ def test_a_spent_allowance_ends_the_asking_not_the_answer(db: Database) -> None:
     found = pipeline.answer(Question("How many?"), db)
     assert (found.sql, len(found.candidates)) == (COUNT, 1)
     assert [step for step, _ in found.steps] == ["1 direct"]
+
+
+def test_a_spent_allowance_ends_a_repair_between_two_attempts(db: Database) -> None:
+    model = FakeModel([BROKEN, "SELECT zzz FROM person", TALL])
+    written = Pipeline(sampled(1), FakeModel(COUNT)).answer(Question("Who?"), db).cost.computed_tokens
+    pipeline = replace(Pipeline(sampled(1), model), allowance=Allowance(tokens=written + 5))
+    with pytest.raises(NoAnswerError):
+        pipeline.answer(Question("Who?"), db)
+    assert len(model.calls) == 2
+
+
+def test_a_later_part_that_is_too_long_costs_no_candidate(db: Database) -> None:
+    parts = (GeneratePart(), GeneratePart(form="compact"), GeneratePart(form="mschema"))
+    long = ContextLengthError("the prompt has 20,000 tokens and the model's context 16,384")
+    found = Pipeline(in_parts(*parts), FakeModel([COUNT, long, TALL])).answer(Question("How many?"), db)
+    assert [(one.sql, one.part) for one in found.candidates] == [(COUNT, 0), (TALL, 2)]
+    with pytest.raises(ContextLengthError):  # there is nothing that could be lost
+        Pipeline(in_parts(*parts), FakeModel([long])).answer(Question("How many?"), db)
 
 
 def test_steps_say_what_asked_the_model_for_how_much(db: Database) -> None:

@@ -193,7 +193,7 @@ def test_it_is_told_where_no_test_decided(
 ) -> None:
     monkeypatch.setattr(suite, "expect", lambda case, *_: (case, Cost(calls=1)))
     out, _ = printed(capsys, answered(db, OVER, OVER, FROM, recipe=TESTED))
-    assert "* chosen by rerank; no test said what is right, so votes decided\n" in out
+    assert "* chosen by rerank; no test says anything of the query with most votes, so votes decided\n" in out
     assert "nobody said" in out
 
 

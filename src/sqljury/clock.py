@@ -26,14 +26,23 @@ UNLIMITED = Allowance()
 
 @dataclass(slots=True)
 class Clock:
-    """What a question has taken so far; ``started`` is of ``time.perf_counter``."""
+    """What a question has taken so far; ``started`` is of ``time.perf_counter``.
+
+    ``running`` is what calls took in the step under way, for ``over`` alone: the step itself is put down at its end.
+    """
 
     allowance: Allowance
     started: float
     steps: list[tuple[str, Cost]] = field(default_factory=list)
+    running: Cost = field(default_factory=Cost)
+
+    def run(self, cost: Cost) -> None:
+        """Add what a call took, in a step that goes on."""
+        self.running += cost
 
     def spend(self, step: str, cost: Cost) -> None:
-        """Add what a step took to those of the same name."""
+        """Add what a step took, all its calls, to those of the same name."""
+        self.running = Cost()
         known = dict(self.steps)
         if cost != Cost():
             known[step] = known.get(step, Cost()) + cost
@@ -47,4 +56,5 @@ class Clock:
     def over(self) -> bool:
         """Whether the allowance is spent."""
         spent = self.total()
-        return spent.seconds >= self.allowance.seconds or spent.computed_tokens >= self.allowance.tokens
+        tokens = spent.computed_tokens + self.running.computed_tokens
+        return spent.seconds >= self.allowance.seconds or tokens >= self.allowance.tokens

@@ -1,7 +1,8 @@
 """Schema linking: which tables a question needs (MSc-SQL, section 3.1).
 
 Recall comes first: a table too many costs the model that writes a few tokens, one that is missing costs the answer. So
-the replies' tables are put together, retrieval adds its best, and whatever was picked is joined up along foreign keys.
+the replies' tables are put together, retrieval adds its best where it knows any that score, and whatever was picked is
+joined up along foreign keys.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def link(task: Task, part: LinkPart, work: Work, indexes: Indexes) -> tuple[Sche
         named, cost = ask(task, part, work)
         if not named:
             return task.schema, cost
-        picked |= named
+        picked = named | picked if max(scores) > 0 else named
     return keep(task.schema, picked, scores, indexes), cost
 
 

@@ -13,7 +13,7 @@ from sqljury import fix, recipes
 from sqljury.batch import map_threads
 from sqljury.clock import UNLIMITED, Allowance, Clock
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
-from sqljury.errors import NoAnswerError, RecipeError
+from sqljury.errors import ContextLengthError, NoAnswerError, RecipeError
 from sqljury.generate import GENERATORS
 from sqljury.generate.base import Given
 from sqljury.generate.direct import messages
@@ -26,13 +26,13 @@ from sqljury.llm.base import LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import open_model
 from sqljury.prepare import Preparation
 from sqljury.questions import check_question
-from sqljury.recipes import GeneratePart, Recipe, SelectPart
+from sqljury.recipes import GeneratePart, Recipe
 from sqljury.refine import Asking, by_tests, placed
 from sqljury.sandbox import Warm
 from sqljury.schema.describe import NO_NOTES, Notes
 from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
-from sqljury.select import SELECTORS, TESTING, selector
+from sqljury.select import SELECTORS, TESTING, VOTES, selector
 from sqljury.select.base import groups
 from sqljury.select.consistency import agreed, decided, group, joined
 from sqljury.select.judge import spokesman
@@ -190,10 +190,10 @@ class Pipeline:
         task = prepared.task(question, db, notes, keywords, lambda *done: progress(Progress(*done)), cancel)
         clock = Clock(self.allowance, started)
         clock.spend("keywords", asking)
-        work = self._work(question, db, seed, cancel)
+        work = self._work(question, db, seed, clock, cancel)
         if self.recipe.fix.values:
             work = replace(work, values=cache(lambda: prepared.index(db, introspect(db), cancel=cancel)))
-        work = self._testing(task, work, clock, progress)
+        work = self._testing(task, work, progress)
         linked = prepared.narrowed(task, db, self._link(task, work, clock, progress))
         task = replace(task, schema_text=linked.schema_text)  # repairs may use what the linker left out
         names = tuple(one.name for one in linked.schema.tables) if self.recipe.link.kind else ()
@@ -230,24 +230,24 @@ class Pipeline:
         most = max(part.max_tokens for part in self.recipe.generate)
         return Asking(messages(ready.task), ready.task, ready.work, most)
 
-    def _work(self, question: Question, db: Database, seed: int, cancel: threading.Event | None) -> Work:
+    def _work(self, question: Question, db: Database, seed: int, clock: Clock, cancel: threading.Event | None) -> Work:
         own = derive_seed(seed, question.id or question.text)
-        return Work(db, self.model, self.limits, own, cancel, sandbox=self.sandbox)
+        return Work(db, self.model, self.limits, own, cancel, over=clock.over, spent=clock.run, sandbox=self.sandbox)
 
-    def _testing(self, task: Task, work: Work, clock: Clock, progress: Callable[[Progress], None]) -> Work:
+    def _testing(self, task: Task, work: Work, progress: Callable[[Progress], None]) -> Work:
         """The work with the recipe's tests; what they expect is the judge's to say, if there is one."""
         part = self.recipe.tests
         if not part.kind:
             return work
         if part.kind == "agents" and (part.by == "code" or part.data == "model"):
             work.sandbox()  # where there can be none, it is said before the model has worked for nothing
-        asked = replace(work, model=self.judge or self.model, over=clock.over)
+        asked = replace(work, model=self.judge or self.model)
 
         def tests(queries: Sequence[str]) -> tuple[tuple[Tried, ...], Cost]:
             progress(Progress("testing the queries", 0, 1))
             return TESTERS[part.kind](queries, task, part, asked)
 
-        return replace(work, tests=tests, over=clock.over)
+        return replace(work, tests=tests)
 
     def _run(self, sql: str, db: Database, cancel: threading.Event | None) -> Result:
         return db.execute(sql, self.limits, cancel) if sql else Result(error="the model wrote no query")
@@ -271,7 +271,10 @@ class Pipeline:
         return schema
 
     def _generate(self, ready: Ready, progress: Callable[[Progress], None]) -> list[Candidate]:
-        """Candidates, run and repaired without the model, part by part until they agree or the allowance is spent."""
+        """Candidates, run and repaired without the model, part by part until they agree or the allowance is spent.
+
+        A later part whose prompt is too long for its model is passed over; so the first cannot be.
+        """
         task, work, clock, shown, _ = ready
         total = sum(part.samples for part in self.recipe.generate)
         stop = self.recipe.stop
@@ -280,7 +283,12 @@ class Pipeline:
             if candidates and (clock.over() or agreed(candidates, stop.share, stop.least)):
                 break
             progress(Progress("writing queries", len(candidates), total))
-            written = self._write(number, shown(part), work, candidates, clock)
+            try:
+                written = self._write(number, shown(part), work, candidates, clock)
+            except ContextLengthError:
+                if not candidates:
+                    raise
+                continue
             progress(Progress("running the queries", len(candidates), total))
             candidates += map_threads(lambda one: self._execute(one, task, work), written, work.cancel)
         return candidates
@@ -317,18 +325,19 @@ class Pipeline:
     def _fix(
         self, candidates: list[Candidate], task: Task, work: Work, clock: Clock, progress: Callable[[Progress], None]
     ) -> list[Candidate]:
-        """Repair what failed, likeliest first, for as long as a repaired vote could still change the outcome.
+        """Repair what failed, likeliest first; where votes choose, as long as one more could still change the outcome.
 
-        Equal queries are repaired once, and what the model could not repair once (this error, or a result without
-        rows) is not put to it again for another candidate.
+        Equal queries are repaired once, and an error that the model could not repair once is not put to it again for
+        another candidate.
         """
+        attempts, by_votes = self.recipe.fix.attempts, self.recipe.select.selector == VOTES
         broken = [index for index, candidate in enumerate(candidates) if fix.needs_fixing(candidate)]
         broken.sort(key=lambda index: -(candidates[index].logprob or 0.0))
         known: dict[str, tuple[Candidate, tuple[Fix, ...]]] = {}
         tried = {candidates[index].sql for index in broken}
-        hopeless: set[str | None] = set()
+        hopeless: set[str] = set()
         for done, index in enumerate(broken):
-            if not self.recipe.fix.attempts or clock.over() or decided(group(candidates), broken[done:]):
+            if not attempts or clock.over() or (by_votes and decided(group(candidates), broken[done:])):
                 break
             progress(Progress("repairing queries", done, len(broken)))
             candidate = candidates[index]
@@ -338,7 +347,7 @@ class Pipeline:
                 repaired, spent = self._ask_again(candidate, task, work, tried)
                 known[candidate.sql] = repaired, repaired.fixes[len(candidate.fixes) :]
                 clock.spend("fix", spent)
-                if repaired.sql == candidate.sql:
+                if repaired.sql == candidate.sql and candidate.result.error is not None:
                     hopeless.add(candidate.result.error)
             repaired, fixes = known[candidate.sql]
             candidates[index] = replace(
@@ -363,10 +372,8 @@ class Pipeline:
         )
 
     def _select(self, grouped: tuple[Candidate, ...], ready: Ready) -> Choice:
-        """By votes alone once the allowance is spent."""
-        part = SelectPart() if ready.clock.over() else self.recipe.select
         judging = replace(ready.work, model=self.judge or self.model)
-        choice = selector(part)(grouped, ready.task, judging)
+        choice = selector(self.recipe.select)(grouped, ready.task, judging)
         ready.clock.spend("tests" if choice.tests else "select", choice.cost)
         return choice
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sqljury import fix, prompts
-from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes import RefinePart
 from sqljury.replies import STOP, extract_sql
-from sqljury.schema.text import cell_text, plain
+from sqljury.schema.text import cell_text, plain, unmarked
 from sqljury.select.judge import shown
 from sqljury.types import Candidate, Cost, Fix, Result, Task, Tried
 from sqljury.work import Work
@@ -189,15 +188,14 @@ class _Trail:
 def _revised(candidate: Candidate, told: str, asking: Asking, number: int) -> tuple[Candidate | None, Cost]:
     """What the model writes when it is told so, run, and repaired without it; None for no query.
 
-    Nor is there one where a test's rows and program no longer fit into the model's context: the query that was there
-    stays. Its fixes are those of its own text alone.
+    Nor is there one where the model could not be asked (see ``Work.ask``): the query that was there stays. Its fixes
+    are those of its own text alone.
     """
     work = asking.work
-    turn = [*asking.conversation, Message("assistant", candidate.sql), Message("user", told)]
+    turn = [*asking.conversation, Message("assistant", unmarked(candidate.sql)), Message("user", told)]
     sampling = Sampling(max_tokens=asking.max_tokens, stop=STOP, seed=derive_seed(work.seed, "refine", number))
-    try:
-        reply = work.model.complete(turn, sampling, cancel=work.cancel)
-    except ContextLengthError:
+    reply = work.ask(turn, sampling)
+    if reply is None:
         return None, Cost()
     sql = extract_sql(reply.completions[0].text)
     if not sql:

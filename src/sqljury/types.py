@@ -259,7 +259,8 @@ class Choice:
     """The place of the chosen candidate, None when every candidate failed, and why it was chosen.
 
     ``scores`` are those of the groups that took part, by their numbers; empty where the selector has none. The
-    queries of each of ``tests`` are those of the groups, by their numbers.
+    queries of each of ``tests`` are those of the groups, by their numbers. ``note`` says why votes decided where the
+    recipe has another way to choose; empty where they did not.
     """
 
     index: int | None
@@ -268,6 +269,7 @@ class Choice:
     comparisons: tuple[Comparison, ...] = ()
     cost: Cost = Cost()
     tests: tuple[Tried, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

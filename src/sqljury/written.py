@@ -135,6 +135,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "scores": [round(score, 4) for score in choice.scores],
         "comparisons": comparisons,
         "tests": [test(one) for one in choice.tests],
+        "note": choice.note,
     }
 
 

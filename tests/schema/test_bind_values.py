@@ -22,7 +22,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
             "CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT, country TEXT, code TEXT);"
             "CREATE TABLE mayor (id INTEGER PRIMARY KEY, name TEXT, city_id INT REFERENCES city (id));"
             "INSERT INTO city VALUES (1, 'Orange', 'United States', 'US'), (2, 'Lisbon', 'Portugal', 'PT'),"
-            " (3, 'Lisbun', 'Nowhere', 'XX');"
+            " (3, 'Lisbun', 'Nowhere', 'XX'), (4, '<|im_end|>Ghent', 'two' || char(10) || 'lines', '/*BE*/');"
             "INSERT INTO mayor VALUES (1, 'Ann O''Neill', 2);"
         )
     connection.close()
@@ -75,6 +75,10 @@ def test_a_text_that_the_column_lacks_becomes_the_value_it_means(db: Database, s
         "SELECT 1 FROM city JOIN mayor ON city.id = city_id WHERE name = 'orange'",  # of which table?
         "SELECT x.n FROM (SELECT name AS n FROM city) AS x WHERE x.n = 'orange'",
         "SELECT id FROM city WHERE name LIKE 'orange'",
+        "SELECT id FROM city WHERE name = '< |im_end|>Ghent'",  # as a prompt shows it, and it must not be in one
+        "SELECT id FROM city WHERE name = '<|IM_END|>GHENT'",
+        "SELECT id FROM city WHERE country = 'two lines'",
+        "SELECT id FROM city WHERE code = '/ *BE* /'",
         "SELECT id FROM city WHERE id = 'x' OR upper(name) = 'orange'",
         "no query",
     ],

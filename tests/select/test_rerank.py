@@ -16,9 +16,10 @@ from sqljury.errors import RecipeError
 from sqljury.llm.base import Completion, Token
 from sqljury.pipeline import Progress
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
+from sqljury.schema.translate import in_sqlite
 from sqljury.select import SELECTORS
 from sqljury.select.consistency import group
-from sqljury.testcases import suite
+from sqljury.testcases import again, suite
 from sqljury.testcases.again import tried
 from sqljury.types import Candidate, Choice, Cost, Result, Schema, Task, TestCase, Tried
 from sqljury.work import TestsPart, Work
@@ -95,6 +96,22 @@ def test_votes_decide_where_no_test_says_anything(db: Database, monkeypatch: pyt
     assert (found.sql, len(seen)) == (COUNT, 1)
     assert found.choice is not None
     assert found.choice.tests[0].passed == (None, None)  # the example is there all the same
+
+
+@pytest.mark.parametrize("selector", ["rerank", "rerank-votes"])
+def test_a_leader_that_cannot_be_tried_is_not_outdone_by_one_that_can(
+    db: Database, monkeypatch: pytest.MonkeyPatch, selector: str
+) -> None:
+    """Where SQLite cannot run a query, as those of another engine, its test says nothing against it."""
+    believes(monkeypatch, DOGS)
+    for module in (suite, again):
+        monkeypatch.setattr(module, "in_sqlite", lambda sql, schema: None if sql == COUNT else in_sqlite(sql, schema))
+    model = written((COUNT, -1.0), (COUNT, -1.0), (DOGS, -5.0), (CATS, -6.0))
+    found = Pipeline(recipe(4, selector), model).answer(Question("How many dogs?"), db)
+    assert found.choice is not None
+    assert {test.passed for test in found.choice.tests} == {(None, True, False)}
+    assert (found.sql, found.choice.scores) == (COUNT, (0.0, 1.0, 0.0))
+    assert found.choice.note == "no test says anything of the query with most votes, so votes decided"
 
 
 def test_one_group_costs_nothing(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,9 +122,9 @@ def evidence(
 
 
 def _judged(choice: Choice) -> str:
-    """The groups' scores where a model gave them in one go; votes stand in the table, others have their own."""
-    if choice.selector.startswith("rerank") and all(one is None for test in choice.tests for one in test.passed):
-        return "; no test said what is right, so votes decided"
+    """Why votes decided, or the groups' scores where a model gave them in one go; others have their own table."""
+    if choice.note:
+        return f"; {choice.note}"
     if choice.comparisons or choice.tests or not choice.cost.calls:
         return ""
     return "; by group: " + ", ".join(f"{number} {score:.0%}" for number, score in enumerate(choice.scores, 1))

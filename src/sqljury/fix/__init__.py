@@ -12,13 +12,12 @@ from typing import Literal
 
 from sqljury import prompts
 from sqljury.db.base import error_kind
-from sqljury.errors import ContextLengthError
 from sqljury.fix.hints import advise, stored
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import STOP, extract_sql
 from sqljury.schema.bind_values import bind_values
 from sqljury.schema.rebind import rebind
-from sqljury.schema.text import plain
+from sqljury.schema.text import plain, unmarked
 from sqljury.schema.translate import translations
 from sqljury.types import Candidate, Cost, Fix, Result, Task
 from sqljury.work import Work
@@ -95,20 +94,20 @@ def ask_again(
 
     ``conversation`` is the one that asked for the query; the model sees it again with what it wrote and what came
     of it. It is not asked on when it comes back with a query of ``tried``, which holds those of the question that
-    led nowhere and is added to, or when an attempt ends just as the one before: decoding is greedy, and it has said
-    what it has to say. A query that runs is only ever replaced by one that runs and finds something. Returns the
-    candidate, repaired or not, and what the attempts cost.
+    led nowhere and is added to, or with the error of the attempt before: decoding is greedy, and it has said what it
+    has to say. That nothing is found again ends nothing: another condition may be at fault in the next query. A query
+    that runs is only ever replaced by one that runs and finds something. Nobody is asked once the allowance is spent.
+    Returns the candidate, repaired or not, and what the attempts cost.
     """
     best, latest, cost = candidate, candidate, Cost()
     for attempt in range(attempts):
-        if not latest.sql:
+        if not latest.sql or work.over():  # looking for advice takes time too
             break
         advice = advise(latest, task, work) if hinted else []
-        turn = [*conversation, Message("assistant", latest.sql), Message("user", complaint(latest, advice))]
+        turn = [*conversation, Message("assistant", unmarked(latest.sql)), Message("user", complaint(latest, advice))]
         sampling = Sampling(max_tokens=max_tokens, stop=STOP, seed=derive_seed(work.seed, "fix", attempt))
-        try:
-            reply = work.model.complete(turn, sampling, cancel=work.cancel)
-        except ContextLengthError:  # the other candidates are still there
+        reply = work.ask(turn, sampling)
+        if reply is None:
             break
         cost += reply.cost
         sql = extract_sql(reply.completions[0].text)
@@ -119,10 +118,10 @@ def ask_again(
         latest = repair(_fixed(latest, sql, result, "model"), task, work, names=True, dialect=True)
         if latest.result.rows:
             return latest, cost
-        tried.add(sql)
+        tried.update((sql, latest.sql))
         if latest.result.ok and not best.result.ok:
             best = latest
-        if latest.result.error == before:
+        if latest.result.error is not None and latest.result.error == before:
             break
     return best, cost
 

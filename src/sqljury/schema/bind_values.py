@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.routes import find
+from sqljury.schema.text import plain
 from sqljury.schema.values.index import ValueIndex
 from sqljury.types import Schema, Table
 
@@ -110,7 +111,10 @@ def _spelled(table: Table, name: str) -> str | None:
 
 
 def _meant(index: ValueIndex, table: Table, column: str, text: str) -> str | None:
-    """The surest value of that column; None where none is sure, or two are as sure."""
+    """The surest value of that column; None where none is sure, two are as sure, or it cannot be shown as it is.
+
+    A value with marks that no prompt may hold would get into one with the query, past what keeps cells harmless.
+    """
     matches = [
         match
         for match in index.search(text, _SEARCHED)
@@ -118,4 +122,5 @@ def _meant(index: ValueIndex, table: Table, column: str, text: str) -> str | Non
     ]
     if not matches or (len(matches) > 1 and matches[1].score == matches[0].score):
         return None
-    return matches[0].value
+    value = matches[0].value
+    return value if plain(value, len(value)) == value else None

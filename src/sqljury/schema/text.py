@@ -56,8 +56,16 @@ def plain(text: str, chars: int) -> str:
     text = text[: chars * 4 + 1]
     text = "".join(c if c.isprintable() else " " for c in text)
     text = text.replace("*/", "* /").replace("/*", "/ *")
-    text = _CONTROL.sub(lambda match: match[0][0] + " " + match[0][1:], text)
+    text = unmarked(text)
     return text if len(text) <= chars else text[: max(chars - 1, 0)] + "…"
+
+
+def unmarked(text: str) -> str:
+    """A query or a program as a prompt may hold it: its lines as they are, the marks of chat templates broken.
+
+    What a model wrote may hold what it read in a database, and repairs put stored names and values into it.
+    """
+    return _CONTROL.sub(lambda match: match[0][0] + " " + match[0][1:], text)
 
 
 def remark(text: str, chars: int = COMMENT_CHARS) -> str:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqljury.select import consistency, plain
-from sqljury.select.base import Selector
+from sqljury.select.base import SPENT, Selector, UnjudgedError
 from sqljury.select.critic import bracket, critic
 from sqljury.select.independent import independent
 from sqljury.select.light import light
 from sqljury.select.rerank import rerank, rerank_votes
 from sqljury.select.tournament import tournament
+from sqljury.types import Candidate, Choice, Cost, Task
+from sqljury.work import Work
 
 if TYPE_CHECKING:
     from sqljury.recipes import SelectPart
 
+VOTES = "consistency"
+"""The one that chooses by votes alone."""
+
 SELECTORS: dict[str, Callable[[int], Selector]] = {
-    "consistency": lambda _: consistency.votes,
+    VOTES: lambda _: consistency.votes,
     "critic": critic,
     "critic-bracket": bracket,
     "critic-independent": independent,
@@ -35,8 +41,32 @@ TESTING = frozenset({"rerank", "rerank-votes"})
 
 
 def selector(part: SelectPart) -> Selector:
-    """The selector of a recipe; raises ``InputError`` for a file of weights that is none."""
-    return light(part.groups, part.weights) if part.weights else SELECTORS[part.selector](part.groups)
+    """The selector of a recipe, with votes in its place once the allowance is spent or its judge cannot be asked.
+
+    Such a choice has the reason in ``note``, and what the judge had cost until then. Raises ``InputError`` for a file
+    of weights that is none.
+    """
+    own = light(part.groups, part.weights) if part.weights else SELECTORS[part.selector](part.groups)
+    if part.selector == VOTES:
+        return own
+
+    def select(candidates: Sequence[Candidate], task: Task, work: Work) -> Choice:
+        costs, why = list[Cost](), SPENT
+
+        def spent(cost: Cost) -> None:
+            costs.append(cost)
+            work.spent(cost)
+
+        if not work.over():
+            try:
+                return own(candidates, task, replace(work, spent=spent))
+            except UnjudgedError as error:
+                why = str(error)
+        choice = consistency.votes(candidates, task, work)
+        note = f"{why}, so votes decided" if len(choice.scores) > 1 else ""
+        return replace(choice, cost=sum(costs, Cost()), note=note)
+
+    return select
 
 
-__all__ = ["SELECTORS", "TESTING", "selector"]
+__all__ = ["SELECTORS", "TESTING", "VOTES", "selector"]

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from sqljury.types import Candidate, Choice, Task
 from sqljury.work import Work
 
 Selector = Callable[[Sequence[Candidate], Task, Work], Choice]
-"""Called with candidates as ``consistency.group`` returns them; never raises for what a candidate is."""
+"""Called with candidates as ``consistency.group`` returns them; never raises for what a candidate is.
+
+One that asks a judge raises ``UnjudgedError`` where the judge cannot be asked; those of ``select.selector`` do not.
+"""
+
+
+SPENT: Final = "the budget is spent"
+
+
+class UnjudgedError(Exception):
+    """The judge could not be asked, for the reason that its text gives."""
 
 
 def members(candidates: Sequence[Candidate], group: int) -> list[int]:

@@ -15,11 +15,9 @@ from typing import Final, NamedTuple
 
 from sqljury import prompts
 from sqljury.llm.base import Message, derive_seed
-from sqljury.schema.render import render
-from sqljury.schema.text import tokens
-from sqljury.schema.used import used
+from sqljury.schema.text import tokens, unmarked
 from sqljury.select.base import Selector, groups
-from sqljury.select.judge import LETTERS, ask, shown, spokesman
+from sqljury.select.judge import LETTERS, ask, in_play, shown, spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task
 from sqljury.work import Work
 
@@ -196,14 +194,15 @@ def fitting(candidates: Sequence[Candidate]) -> int:
 
 
 def _entry(letter: str, candidate: Candidate) -> str:
-    return prompts.render("select/critic_query", letter=letter, sql=candidate.sql, result=shown(candidate.result))
+    sql, result = unmarked(candidate.sql), shown(candidate.result)
+    return prompts.render("select/critic_query", letter=letter, sql=sql, result=result)
 
 
 def conversation(candidates: Sequence[Candidate], task: Task) -> list[Message]:
     """What the judge is asked about these queries, of which the first is A; at most as many as there are letters."""
     text = prompts.render(
         "select/critic",
-        schema=render(used(task.schema, [one.sql for one in candidates])).strip(),
+        schema=in_play(task.schema, candidates),
         question=" ".join(filter(None, (task.question.text, task.question.evidence))),
         queries="\n\n".join(_entry(letter, one) for letter, one in zip(LETTERS, candidates, strict=False)),
     )

@@ -7,10 +7,9 @@ from itertools import combinations
 
 from sqljury import prompts
 from sqljury.llm.base import Message, derive_seed
-from sqljury.schema.render import render
-from sqljury.schema.used import used
+from sqljury.schema.text import unmarked
 from sqljury.select.base import Selector, groups
-from sqljury.select.judge import ask, shown, spokesman
+from sqljury.select.judge import ask, in_play, shown, spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task
 from sqljury.work import Work
 
@@ -58,9 +57,9 @@ def conversation(candidate: Candidate, task: Task) -> list[Message]:
     """What the judge is asked about one query."""
     text = prompts.render(
         "select/alone",
-        schema=render(used(task.schema, [candidate.sql])).strip(),
+        schema=in_play(task.schema, [candidate]),
         question=" ".join(filter(None, (task.question.text, task.question.evidence))),
-        sql=candidate.sql,
+        sql=unmarked(candidate.sql),
         result=shown(candidate.result),
     )
     system = prompts.render("select/alone_system", dialect=task.dialect_name)

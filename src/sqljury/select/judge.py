@@ -7,9 +7,12 @@ from math import exp
 from typing import Final
 
 from sqljury.llm.base import Completion, Message, Sampling
+from sqljury.schema.render import render
 from sqljury.schema.text import cell_text, remark
+from sqljury.schema.used import used
 from sqljury.select import consistency
-from sqljury.types import Candidate, Cost, Result
+from sqljury.select.base import SPENT, UnjudgedError
+from sqljury.types import Candidate, Cost, Result, Schema
 from sqljury.work import Work
 
 ROWS: Final = 5
@@ -17,6 +20,8 @@ CELLS: Final = 8
 ALTERNATIVES: Final = 20
 """Likeliest tokens asked for; most services give no more."""
 LETTERS: Final = "ABCDEFGH"
+SCHEMA_CHARS: Final = 36_000
+"""What the tables and columns in play may take of the prompt."""
 
 
 def spokesman(candidates: Sequence[Candidate], group: int) -> int:
@@ -37,10 +42,20 @@ def shown(result: Result) -> str:
     return "\n".join((count, *lines, *(["..."] if len(result.rows) > ROWS else [])))
 
 
+def in_play(schema: Schema, queries: Sequence[Candidate]) -> str:
+    """The part of the schema that these queries use, as a judge sees it."""
+    return render(used(schema, [one.sql for one in queries]), max_chars=SCHEMA_CHARS).strip()
+
+
 def ask(conversation: Sequence[Message], options: Sequence[str], work: Work, seed: int) -> tuple[list[float], Cost]:
-    """The model's probability of each option as its reply, and what the call cost."""
+    """The model's probability of each option as its reply, and what the call cost.
+
+    Raises ``UnjudgedError`` once the allowance is spent, and where the queries do not fit into the model's context.
+    """
     sampling = Sampling(max_tokens=1, top_logprobs=ALTERNATIVES, seed=seed)
-    reply = work.model.complete(conversation, sampling, cancel=work.cancel)
+    reply = work.ask(conversation, sampling)
+    if reply is None:
+        raise UnjudgedError(SPENT if work.over() else "the queries are too long for the judge's context")
     return probabilities(reply.completions[0], options), reply.cost
 
 

@@ -20,7 +20,8 @@ def rerank(most: int = 0) -> Selector:
     """The selector of the paper; only the ``most`` largest groups take part, all for 0.
 
     A group's score is the number of tests that its query passes; ties go to the group with the likeliest query. Where
-    no test says anything, and for a single group, the order by votes stays as it is; a single group costs no call.
+    no test says anything of the largest group's query, and for a single group, the order by votes stays as it is; a
+    single group costs no call.
     """
     return _selector("rerank", most, lambda _: 1.0, by_votes=False)
 
@@ -39,11 +40,12 @@ def _selector(name: str, most: int, weight: Callable[[Tried], float], *, by_vote
         tests, cost = tuple[Tried, ...](), Cost()
         if work.tests is not None and len(best) > 1:
             tests, cost = work.tests([candidates[place].sql for place in best])
-        if all(passed is None for test in tests for passed in test.passed):
-            return Choice(best[0], name, (0.0,) * len(best), (), cost, tests)
         scores = tuple(
             round(sum((weight(test) for test in tests if test.passed[at]), 0.0), 9) for at in range(len(best))
         )
+        if all(test.passed[0] is None for test in tests):  # that it cannot be run on SQLite says nothing against it
+            note = "no test says anything of the query with most votes, so votes decided" if len(best) > 1 else ""
+            return Choice(best[0], name, scores, (), cost, tests, note)
         likeliest = [max(_logprob(candidates[place]) for place in members(candidates, one)) for one in taking_part]
         winner = max(range(len(best)), key=lambda at: (scores[at], 0.0 if by_votes else likeliest[at], -at))
         return Choice(best[winner], name, scores, (), cost, tests)

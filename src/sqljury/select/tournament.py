@@ -11,10 +11,9 @@ from itertools import combinations
 
 from sqljury import prompts
 from sqljury.llm.base import Message, derive_seed
-from sqljury.schema.render import render
-from sqljury.schema.used import used
+from sqljury.schema.text import unmarked
 from sqljury.select.base import Selector, groups, members
-from sqljury.select.judge import LETTERS, ask, shown, spokesman
+from sqljury.select.judge import LETTERS, ask, in_play, shown, spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task
 from sqljury.work import Work
 
@@ -67,11 +66,11 @@ def conversation(first: Candidate, second: Candidate, task: Task) -> list[Messag
     question = task.question
     text = prompts.render(
         "select/pair",
-        schema=render(used(task.schema, [first.sql, second.sql])).strip(),
+        schema=in_play(task.schema, [first, second]),
         question=" ".join(filter(None, (question.text, question.evidence))),
-        first=first.sql,
+        first=unmarked(first.sql),
         first_result=shown(first.result),
-        second=second.sql,
+        second=unmarked(second.sql),
         second_result=shown(second.result),
     )
     return [Message("system", prompts.render("select/system", dialect=task.dialect_name)), Message("user", text)]

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Final
 
 from sqljury import prompts
-from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.schema.text import unmarked
 from sqljury.testcases.agree import agree
 from sqljury.testcases.examples import Example, choose
 from sqljury.testcases.reply_rows import read_rows
@@ -35,15 +35,12 @@ def expect(
     Of ``part.samples`` replies the most frequent result is taken, its ``sureness`` the share of all replies that say
     it; at temperature 0 they would all be the same, and one is asked for. Rows count in any order when replies are
     compared, for the question may leave it open; the most frequent order of the most frequent rows is taken.
-    ``expected`` is None where no reply could be read, or the case is too large for the model's context. ``examples``
-    is the seed by which those shown are chosen: the same for all questions, so that a model may keep them read.
+    ``expected`` is None where no reply could be read, and where there is none (see ``Work.ask``). ``examples`` is the
+    seed by which those shown are chosen: the same for all questions, so that a model may keep them read.
     Raises ``ModelError`` and its kinds, ``CancelledError`` once the work is cancelled.
     """
     messages = conversation(case, question, part, examples=examples)
-    try:
-        answers, cost = _answers(messages, part, work)
-    except ContextLengthError:
-        return replace(case, expected=None), Cost()
+    answers, cost = _answers(messages, part, work)
     cells = known(case)
     read = [result for text in answers if (result := read_rows(text, cells)) is not None]
     if not read:
@@ -53,20 +50,22 @@ def expect(
 
 
 def _answers(messages: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[str], Cost]:
-    """Of every reply what is to be read; one that was cut is empty.
+    """Of every reply what is to be read; one that was cut is empty. None where the model could not be asked.
 
     Small models stop after the rows that they list. Such a reply is gone on with, to have its result.
     """
     seed = derive_seed(work.seed, "expect", messages[0].content, messages[1].content)
     sampling = Sampling(temperature=part.temperature, max_tokens=TOKENS, seed=seed, stop=STOP)
-    reply = work.model.complete(messages, sampling, part.samples if part.temperature > 0 else 1, cancel=work.cancel)
+    reply = work.ask(messages, sampling, part.samples if part.temperature > 0 else 1)
+    if reply is None:
+        return [], Cost()
     cost, answers = reply.cost, list[str]()
     for one in reply.completions:
         whole, text = one.finish_reason == "stop", one.text
         if part.listed and whole:
             _, found, text = f"\n{one.text}".rpartition(f"\n{_RESULT}")
             if not found:
-                begun = f"{messages[-1].content}{one.text.rstrip()}\n{_RESULT}\n"
+                begun = f"{messages[-1].content}{unmarked(one.text.rstrip())}\n{_RESULT}\n"
                 rest, spent = _gone_on([*messages[:2], Message("assistant", begun)], sampling, work)
                 whole, text, cost = rest is not None, rest or "", cost + spent
         answers.append(text if whole else "")
@@ -74,10 +73,9 @@ def _answers(messages: Sequence[Message], part: TestsPart, work: Work) -> tuple[
 
 
 def _gone_on(messages: Sequence[Message], sampling: Sampling, work: Work) -> tuple[str | None, Cost]:
-    """What follows the rows of a reply; None where it is cut or no longer fits into the model's context."""
-    try:
-        reply = work.model.complete(messages, sampling, cancel=work.cancel)
-    except ContextLengthError:
+    """What follows the rows of a reply; None where it is cut, or the model could not be asked."""
+    reply = work.ask(messages, sampling)
+    if reply is None:
         return None, Cost()
     (rest,) = reply.completions
     return (rest.text if rest.finish_reason == "stop" else None), reply.cost

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from sqljury import prompts
-from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import extract_code
 from sqljury.types import Cost, Question
@@ -39,14 +38,13 @@ def programs(asked: Sequence[Message], part: TestsPart, work: Work) -> tuple[lis
     found: list[tuple[str, float]] = []
     cost = Cost()
     for number, (count, temperature) in enumerate(((1, 0.0), (part.codes - 1, part.temperature or TEMPERATURE))):
-        if not count or work.over():
+        if not count:
             continue
         sampling = Sampling(
             temperature=temperature, max_tokens=MAX_TOKENS, stop=STOP, seed=derive_seed(work.seed, "code", number)
         )
-        try:
-            reply = work.model.complete(asked, sampling, count, cancel=work.cancel)
-        except ContextLengthError:
+        reply = work.ask(asked, sampling, count)
+        if reply is None:
             break
         cost += reply.cost
         found += [(extract_code(completion.text), temperature) for completion in reply.completions]

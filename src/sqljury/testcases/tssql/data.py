@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sqljury import prompts
-from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.metrics.affinity import affinity, stored
 from sqljury.replies import extract_code
 from sqljury.sandbox import Sandbox, SandboxLimits
-from sqljury.schema.text import cell_text, plain
+from sqljury.schema.text import cell_text, plain, unmarked
 from sqljury.testcases.tssql import frames
 from sqljury.testcases.tssql.judging import FAULTS, Judge, Look, faults
 from sqljury.testcases.tssql.linking import Linked
@@ -61,17 +60,14 @@ def write(
     conversation = [Message("system", prompts.render("tssql/data_system")), Message("user", _asked(linked, question))]
     cost, program, sandbox = Cost(), "", work.sandbox()  # where there is none, no call is wasted
     for number in range(rounds):
-        if work.over():
-            break
         sampling = Sampling(
             temperature=TEMPERATURE if number else 0.0,
             max_tokens=_tokens(linked.schema),
             stop=STOP,
             seed=derive_seed(work.seed, "data", number),
         )
-        try:
-            reply = work.model.complete(conversation, sampling, cancel=work.cancel)
-        except ContextLengthError:
+        reply = work.ask(conversation, sampling)
+        if reply is None:
             break
         cost += reply.cost
         before, program = program, extract_code(reply.completions[0].text)
@@ -83,7 +79,7 @@ def write(
         listed = "\n".join(f"- {line}" for line in wrong[:FAULTS])
         conversation = [
             *conversation[:2],
-            Message("assistant", f"```python\n{program}\n```"),
+            Message("assistant", f"```python\n{unmarked(program)}\n```"),
             Message("user", prompts.render("tssql/data_again", faults=listed)),
         ]
     return None, cost

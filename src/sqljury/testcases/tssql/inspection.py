@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqljury import prompts
-from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import extract_code
 from sqljury.sandbox import Sandbox, SandboxLimits
-from sqljury.schema.text import cell_text, plain
+from sqljury.schema.text import cell_text, plain, unmarked
 from sqljury.testcases.tssql import frames, given
 from sqljury.testcases.tssql.code import MAX_TOKENS, STOP
 from sqljury.testcases.tssql.judging import says_something
@@ -123,18 +122,17 @@ class Inspection:
         cost, seen = Cost(), {code}
         for done in range(self.rounds):
             complaint = self._complaint(latest)
-            if complaint is None or work.over():
+            if complaint is None:
                 break
-            turns = [Message("assistant", f"```python\n{latest.code}\n```"), Message("user", complaint)]
+            turns = [Message("assistant", f"```python\n{unmarked(latest.code)}\n```"), Message("user", complaint)]
             sampling = Sampling(
                 temperature=temperature + WARMER * (done + 1),
                 max_tokens=MAX_TOKENS,
                 stop=STOP,
                 seed=derive_seed(work.seed, "inspect", number, done),
             )
-            try:
-                reply = work.model.complete([*self.asked, *turns], sampling, cancel=work.cancel)
-            except ContextLengthError:
+            reply = work.ask([*self.asked, *turns], sampling)
+            if reply is None:
                 break
             cost += reply.cost
             code = extract_code(reply.completions[0].text)
