@@ -125,6 +125,7 @@ def test_analyses_that_cannot_be_had(start: Start, spider: Path, tmp_path: Path)
     for options, what in (
         (("--json", str(tmp_path / "x.json")), "--json holds analyses"),
         (("--analyze", "bounds", "--stop-share", "0.5"), "--stop-share is tried by --analyze ablation"),
+        (("--analyze", "bounds", "--stop-least", "4"), "--stop-least is tried by --analyze ablation"),
         (("--part", "1"), "name an analysis with --analyze"),
     ):
         code, _, error = ended(start("SELECT 3", *bench, *options))
@@ -195,6 +196,25 @@ def test_bench_without_data(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("sqljury: ")
     assert not (tmp_path / "run").exists()
+
+
+def test_choices_among_parts_and_the_rule_for_stopping_are_named(start: Start, spider: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    recipe = tmp_path / "two.toml"
+    recipe.write_text("[[generate]]\n[[generate]]\ntemperature = 1.0\nsamples = 2\n")
+    bench = ("bench", "spider", "--data", str(spider), "--out", out, "--recipe", str(recipe))
+    assert ended(start("SELECT count(*) FROM animal", *bench))[0] == 0
+    code, _, error = ended(start("A", "bench", "select", out, "--selector", "first", "--part", "2", "--first", "1"))
+    assert code == 0, error
+    assert (tmp_path / "run" / "choices-first-parts2-first1.jsonl").is_file()
+    analyze = ("bench", "analyze", out, "--what", "ablation", "--part", "2")
+    code, report, error = ended(start("", *analyze, "--stop-share", "1", "--stop-least", "2"))
+    assert code == 0, error
+    assert "stored: first-parts2-first1" in report
+    assert "at a share of 1 of at least 2" in report
+    code, _, error = ended(start("A", "bench", "select", out, "--selector", "first", "--part", "3"))
+    assert (code, error.count("\n")) == (2, 1)
+    assert "the parts 1 to 2" in error
 
 
 def test_choices_by_tests_take_the_settings_that_are_given(start: Start, spider: Path, tmp_path: Path) -> None:

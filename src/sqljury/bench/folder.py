@@ -181,10 +181,15 @@ def _fault(record: Any) -> str | None:
     for key in _COSTS:
         if not is_figure(record["cost"].get(key)):
             return f"cost.{key} is no sensible number"
+    if not isinstance(record.get("evidence", ""), str):
+        return "evidence is of the wrong kind"
     for candidate in record["candidates"]:
         fault = misshapen(candidate, _CANDIDATE_SHAPE)
         if fault or candidate["logprob"] != candidate["logprob"]:  # NaN has no rank
             return f"a candidate: {fault or 'logprob is no number'}"
+        for key, kind in (("tokens", int | None), ("part", int)):
+            if key in candidate and not isinstance(candidate[key], kind):
+                return f"a candidate: {key} is of the wrong kind"
         for fix in candidate["fixes"]:
             if fault := misshapen(fix, _FIX_SHAPE):
                 return f"a fix: {fault}"
