@@ -413,7 +413,11 @@ def test_queries_are_judged_once(out: Path, data: Path, monkeypatch: pytest.Monk
     stored.load(out, data)
     assert judged == ["dev-0002", "dev-0003"]
     kept = (out / verdicts.VERDICTS).read_text()
-    for text in ('{"id": 3}\nnonsense\n', kept.replace('"form": 0', '"form": 1000000000000')):
+    for text in (
+        '{"id": 3}\nnonsense\n',
+        kept.replace('"form": 0', '"form": 1000000000000'),
+        kept.replace('"deviation": "', '"deviation": "x'),
+    ):
         judged.clear()
         (out / verdicts.VERDICTS).write_text(text)
         assert stored.load(out, data) == changed

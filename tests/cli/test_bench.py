@@ -82,7 +82,8 @@ def test_a_finished_run_is_analysed_without_a_model(start: Start, spider: Path, 
     out, figures = tmp_path / "run", tmp_path / "figures.json"
     bench = ("bench", "spider", "--data", str(spider), "--out", str(out), "--recipe", "fast")
     assert ended(start("SELECT 3, '[/x]\x1b[31m'", *bench))[0] == 0
-    analyses = ("--analyze", "bounds", "--analyze", "overlap", "--analyze", "ablation", "--json", str(figures))
+    wanted = ("bounds", "overlap", "ablation", "errors")
+    analyses = (*(word for name in wanted for word in ("--analyze", name)), "--json", str(figures))
     environment = {"SQLJURY_MODEL": "openai:none", "OPENAI_API_KEY": ""}
     code, report, error = ended(start("", *bench, *analyses, env=environment))
     assert (code, error) == (0, "")
@@ -90,7 +91,11 @@ def test_a_finished_run_is_analysed_without_a_model(start: Start, spider: Path, 
         assert (words in report) == (words != "stopping early"), report  # `fast` has but one part
     assert "\x1b" not in report
     found = json.loads(figures.read_text())
-    assert list(found) == ["sqljury_analysis", "run", "questions", "faults", "parts", "bounds", "overlap", "ablation"]
+    assert list(found) == ["sqljury_analysis", "run", "questions", "faults", "parts", *wanted]
+    assert "1 of 1 answers wrong" in report
+    assert found["errors"]["results"] == [
+        {"kind": "columns", "label": "another number of columns", "ids": ["dev-0000"]}
+    ]
     assert found["questions"] == 1
     assert (out / "verdicts.jsonl").is_file()
     assert ended(start("", *bench, "--seed", "3", *analyses, env=environment))[0] != 0  # not that run

@@ -22,7 +22,7 @@ WRITTEN, REPAIRED, FIXED = range(3)
 STAGES: Final = ("as written", "repaired without the model", "after the fixer")
 """A candidate's query as the model wrote it, with what needs no model repaired, and at the end."""
 
-_NO_QUERY: Final = Tried(False, "no query")
+_NO_QUERY: Final = Tried(False, "no query", deviation="fails")
 _CANDIDATE: Final[dict[str, type | tuple[type, ...]]] = {
     "generator": str,
     "part": int,
@@ -63,6 +63,7 @@ class Asked:
     text: str
     evidence: str
     hardness: str
+    gold: str
     sql: str
     candidates: tuple[Stored, ...]
     comparisons: tuple[Comparison, ...]
@@ -276,6 +277,7 @@ def _question(record: Record, verdict: Verdicts) -> Asked:
         text=record["question"],
         evidence=record.get("evidence", ""),
         hardness=verdict.hardness,
+        gold=record["gold"],
         sql=record["sql"],
         candidates=candidates,
         comparisons=judged_comparisons(record.get("choice")),

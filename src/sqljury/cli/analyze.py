@@ -27,6 +27,7 @@ class Analysis(StrEnum):
     BOUNDS = "bounds"
     ABLATION = "ablation"
     OVERLAP = "overlap"
+    ERRORS = "errors"
 
 
 JSON_BEGINS: Final = '{\n  "sqljury_analysis": '
@@ -96,10 +97,13 @@ def print_analyses(run_dir: Path, data: Path, wanted: Wanted) -> None:
 def _figures(name: Analysis, run: StoredRun, wanted: Wanted) -> dict[str, Any]:
     from sqljury.bench.ablation import STOP_SHARES, ablation
     from sqljury.bench.bounds import bounds
+    from sqljury.bench.mistakes import mistakes
     from sqljury.bench.overlap import overlap
 
     if name is Analysis.BOUNDS:
         return bounds(run)
+    if name is Analysis.ERRORS:
+        return mistakes(run)
     if name is Analysis.OVERLAP:
         return overlap(run)
     return ablation(run, tuple(wanted.stop_shares or STOP_SHARES), stop_least=wanted.stop_least)
