@@ -31,7 +31,7 @@ from sqljury.train.light import save
 from sqljury.train.replay import replay
 
 CATS, OLD, ALL = "SELECT count(*) FROM cat", "SELECT name FROM cat WHERE age > 5", "SELECT name FROM cat"
-WRITTEN = {
+WRITTEN: dict[str, Sequence[Sequence[str]]] = {
     "How many cats": ([CATS], ["SELECT 7"], ["SELECT 7", CATS]),
     "old cats": ([OLD], [ALL], [ALL, OLD]),
     "by age": (["SELECT name FROM cat ORDER BY age"],) * 3,

@@ -34,6 +34,7 @@ _CANDIDATE_SHAPE: dict[str, type | tuple[type, ...]] = {
     "logprob": (int, float, type(None)),
     "fixes": list,
 }
+_CANDIDATE_MAY_HAVE: dict[str, type | tuple[type, ...]] = {"tokens": (int, type(None)), "part": int}
 _FIX_SHAPE: dict[str, type | tuple[type, ...]] = {"before": str, "by": str}
 _COSTS = ("seconds", "prompt_tokens", "cached_tokens", "completion_tokens")
 _HUGE = 1e15
@@ -187,9 +188,8 @@ def _fault(record: Any) -> str | None:
         fault = misshapen(candidate, _CANDIDATE_SHAPE)
         if fault or candidate["logprob"] != candidate["logprob"]:  # NaN has no rank
             return f"a candidate: {fault or 'logprob is no number'}"
-        for key, kind in (("tokens", int | None), ("part", int)):
-            if key in candidate and not isinstance(candidate[key], kind):
-                return f"a candidate: {key} is of the wrong kind"
+        if fault := misshapen({"tokens": None, "part": 0, **candidate}, _CANDIDATE_MAY_HAVE):
+            return f"a candidate: {fault}"
         for fix in candidate["fixes"]:
             if fault := misshapen(fix, _FIX_SHAPE):
                 return f"a fix: {fault}"

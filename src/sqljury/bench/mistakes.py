@@ -7,7 +7,7 @@ that no database tells from gold is not here at all. Where gold itself may be wr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from sqlglot import exp
@@ -55,9 +55,9 @@ def mistakes(run: StoredRun) -> dict[str, Any]:
         "candidates": _by_kind(wrong, _of_candidates, CANDIDATES),
         "results": _by_kind(wrong, lambda one: one.tried(one.sql).deviation, DEVIATIONS),
         "queries": _by_kind(wrong, _of_queries, QUERIES),
-        "hardness": {level: _share(run.questions, lambda one, at=level: one.hardness == at) for level in LEVELS},
+        "hardness": {level: _share(one for one in run.questions if one.hardness == level) for level in LEVELS},
         "databases": {
-            name: _share(run.questions, lambda one, at=name: one.db_id == at)
+            name: _share(one for one in run.questions if one.db_id == name)
             for name in sorted({one.db_id for one in run.questions})
         },
     }
@@ -70,9 +70,9 @@ def _by_kind(wrong: Sequence[Asked], kind: Callable[[Asked], str], labels: Mappi
     return [{"kind": name, "label": labels[name], "ids": own} for name, own in ids.items() if own]
 
 
-def _share(questions: Sequence[Asked], keep: Callable[[Asked], bool]) -> dict[str, Any]:
-    own = [one for one in questions if keep(one)]
-    return Share(sum(not one.right(one.sql) for one in own), len(own)).figures()
+def _share(questions: Iterable[Asked]) -> dict[str, Any]:
+    wrong = [not one.right(one.sql) for one in questions]
+    return Share(sum(wrong), len(wrong)).figures()
 
 
 def _of_candidates(question: Asked) -> str:

@@ -191,7 +191,8 @@ def _errors(found: dict[str, Any]) -> Iterator[RenderableType]:
     for label, share in {**found["hardness"], **found["databases"]}.items():
         if share["right"]:
             table.add_row(_words(label), str(share["right"]), str(share["total"]), _percent(share))
-    yield from (table, "") if found["wrong"] else ()
+    if found["wrong"]:
+        yield from (table, "")
 
 
 def _words(text: str) -> Text:
