@@ -96,7 +96,7 @@ def test_what_the_recipe_has_for_other_steps_is_not_asked_for(
     assert len(model.calls) == {"first": 0, "rerank": 2}[selector]  # what tests expect, of the two with two results
 
 
-def test_keywords_are_not_asked_for_where_nothing_shows_values(out: Path, data: Path) -> None:
+def test_keywords_are_asked_for_only_where_values_are_looked_at(out: Path, data: Path, tmp_path: Path) -> None:
     file = out / folder.SETTINGS
     settings = json.loads(file.read_text())
     schema = {"values": 3, "keywords": "model"}
@@ -106,6 +106,9 @@ def test_keywords_are_not_asked_for_where_nothing_shows_values(out: Path, data: 
     assert model.calls == []
     choices.select(out, data, model, SelectPart("tournament"))
     assert len(model.calls) == 4  # two questions with two results, in both orders
+    save(Weights({"votes_log": 1.0}, {}), tmp_path / "light.json")
+    choices.select(out, data, model, SelectPart("light", weights=str(tmp_path / "light.json")))
+    assert len(model.calls) == 8  # of each question
 
 
 def test_the_light_judge_has_tests_where_its_weights_count_them(out: Path, data: Path, tmp_path: Path) -> None:

@@ -182,11 +182,13 @@ def _tests(part: SelectPart) -> bool:
 def _choosing(before: Recipe, part: SelectPart, tests: TestsPart | None) -> Recipe:
     """The run's recipe as far as choosing goes, without what it names for other steps.
 
-    Of a question's keywords nothing is shown to any selector but to the agents that write its tests.
+    Keywords find values of the database, and nobody looks at these here but the light judge and the agents that write
+    tests: for others the model need not be asked.
     """
+    seen = part.selector == "light" or (tests is not None and tests.kind == "agents")
     return replace(
         before,
-        schema=before.schema if tests and tests.kind == "agents" else replace(before.schema, keywords="rules"),
+        schema=before.schema if seen else replace(before.schema, keywords="rules"),
         link=LinkPart(),
         generate=tuple(replace(one, model="") for one in before.generate),
         tests=tests or TestsPart(),
