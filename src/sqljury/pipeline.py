@@ -158,14 +158,20 @@ class Pipeline:
         ``CancelledError`` once ``cancel`` is set, what the model raises, and where the recipe has written code tested
         ``MissingExtraError`` without the extra and ``SandboxError`` where it cannot be isolated.
         """
-        ready = self.ready(question, db, seed=seed, progress=progress, cancel=cancel, notes=notes)
+        return self.finish(self.ready(question, db, seed=seed, progress=progress, cancel=cancel, notes=notes), progress)
+
+    def finish(self, ready: Ready, progress: Callable[[Progress], None] = _silent) -> Answer:
+        """The answer to a question that was made ready; ``ready.clock`` says what it took, if it raises too.
+
+        Raises what ``answer`` raises once the question is ready.
+        """
         grouped = self.candidates(ready, progress)
         progress(Progress("choosing", 0, 1))
         choice = self._select(grouped, ready)
         if choice.index is None:
             raise NoAnswerError(none_ran(grouped), grouped, ready.clock.total())
         grouped, choice = self._refine(grouped, choice, ready, progress)
-        answer = self._answered(question, grouped, choice, ready.clock.total(), tuple(ready.clock.steps))
+        answer = self._answered(ready.task.question, grouped, choice, ready.clock.total(), tuple(ready.clock.steps))
         return replace(answer, linked=ready.linked)
 
     def ready(
@@ -313,7 +319,13 @@ class Pipeline:
         [step] = self.recipe.steps([number])
         clock.spend(step, request.cost + reply.cost)
         return [
-            Candidate(request.read(completion.text), part.generator, completion.logprob, part=number)
+            Candidate(
+                request.read(completion.text),
+                part.generator,
+                completion.logprob,
+                part=number,
+                tokens=len(completion.tokens) or None,
+            )
             for completion in reply.completions
         ]
 

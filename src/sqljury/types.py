@@ -212,7 +212,7 @@ class Candidate:
     ``sql`` is empty when no query could be read out of the reply. ``logprob`` is the sum of the natural-log
     probabilities of the generated tokens, None where the backend gives none. ``group`` numbers the set of
     candidates with the same result (0 is the largest), None when the query failed. ``part`` is the place of the part
-    of the recipe that made it, from 0.
+    of the recipe that made it, from 0. ``tokens`` is how many tokens ``logprob`` is the sum of, None where it is None.
     """
 
     sql: str
@@ -222,6 +222,7 @@ class Candidate:
     group: int | None = None
     fixes: tuple[Fix, ...] = ()
     part: int = 0
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

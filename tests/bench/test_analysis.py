@@ -31,7 +31,7 @@ from sqljury.generate import GENERATORS
 from sqljury.generate.base import Given, Request
 from sqljury.llm.base import Message
 from sqljury.llm.fake import Call
-from sqljury.recipes import GeneratePart, Recipe, SelectPart
+from sqljury.recipes import GeneratePart, Recipe, SelectPart, StopPart
 from sqljury.types import Comparison, Task
 from sqljury.work import Work
 
@@ -165,8 +165,8 @@ def test_eval_says_the_same(asked: stored.StoredRun, out: Path, data: Path) -> N
     """The other program over runs, which executes everything itself."""
     for one, verdict in zip(asked.questions, report.judge_run(folder.records(out), data), strict=True):
         assert verdict.steps == {
-            "greedy": one.right(one.candidates[0].queries[stored.WRITTEN]),
-            "greedy, names bound": one.right(one.candidates[0].queries[stored.REPAIRED]),
+            "first candidate": one.right(one.candidates[0].queries[stored.WRITTEN]),
+            "first candidate, names bound": one.right(one.candidates[0].queries[stored.REPAIRED]),
             "votes": one.right(one.voted(one.candidates, stored.WRITTEN)),
             "votes, names bound": one.right(one.voted(one.candidates, stored.REPAIRED)),
             "answer": one.right(one.sql),
@@ -194,8 +194,8 @@ def test_ways_to_choose_and_what_is_lost_without_a_part(asked: stored.StoredRun)
         "the model's fixer": 25.0,  # cats
         "binding names to the schema": 50.0,  # the old cat alone, against four of one mind
         "any repair": 25.0,
-        "at a share of 0.5": 50.0,  # by age of direct alone, dogs of all
-        "at a share of 1": 75.0,  # cats and dogs of all, by age of direct alone
+        "at a share of 0.5 of at least 2": 50.0,  # by age of direct alone, dogs of all
+        "at a share of 1 of at least 2": 75.0,  # cats and dogs of all, by age of direct alone
     }
     without = found["other"]
     assert (without["difference"], without["won"], without["lost"], without["p"]) == (0.0, 1, 1, 1.0)
@@ -205,11 +205,37 @@ def test_ways_to_choose_and_what_is_lost_without_a_part(asked: stored.StoredRun)
 
 def test_stopping_early_saves_the_parts_that_are_not_asked(asked: stored.StoredRun) -> None:
     found = methods(ablation.ablation(asked, (0.5, 1.0)))
-    assert found["at a share of 0.5"]["candidates"] == 3.75  # only the dogs do not agree after three
-    assert found["at a share of 1"]["candidates"] == 5.25  # only by age does
+    assert found["at a share of 0.5 of at least 2"]["candidates"] == 3.75  # only the dogs do not agree after three
+    assert found["at a share of 1 of at least 2"]["candidates"] == 5.25  # only by age does
     skipped = sum(_tokens(one.steps["3 other"]) for one in asked.questions if "dogs" not in one.text)
     whole = sum(_tokens(cost) for one in asked.questions for cost in one.steps.values())
-    assert found["at a share of 0.5"]["tokens"] == pytest.approx((whole - skipped) / 4, abs=0.01)
+    assert found["at a share of 0.5 of at least 2"]["tokens"] == pytest.approx((whole - skipped) / 4, abs=0.01)
+
+
+def test_stopping_early_saves_seconds_of_the_whole(out: Path, data: Path) -> None:
+    """The model is not all that takes time: what is saved is the step, and the rest of the question stays."""
+
+    def timed(record: dict[str, Any]) -> None:
+        record["cost"]["seconds"] = 10.0
+        for step in record["steps"].values():
+            step["seconds"] = 2.0
+
+    for place in range(4):
+        change(out, place, timed)
+    asked = stored.load(out, data)
+    found = methods(ablation.ablation(asked, (0.5, 1.0)))
+    assert found["at a share of 0.5 of at least 2"]["seconds"] == 8.5  # all but the dogs save one part
+    assert found["at a share of 1 of at least 2"]["seconds"] == 9.5
+    assert ablation.steps(asked.only({0, 1}))["all"]["seconds"] == 8.0
+
+
+def test_stopping_early_waits_for_so_many(asked: stored.StoredRun) -> None:
+    found = methods(ablation.ablation(asked, (0.5,), stop_least=4))
+    assert found["at a share of 0.5 of at least 4"]["candidates"] == 6.0  # the first two parts are but three
+    found = methods(ablation.ablation(asked, (0.5,), stop_least=3))
+    assert found["at a share of 0.5 of at least 3"]["candidates"] == 3.75
+    found = methods(ablation.ablation(replace(asked, recipe=replace(RECIPE, stop=StopPart(least=4))), (0.5,)))
+    assert "at a share of 0.5 of at least 4" in found  # the recipe's own rule, unless told otherwise
 
 
 def _tokens(cost: Any) -> int:
@@ -278,7 +304,7 @@ def test_a_critic_on_the_stored_candidates(out: Path, data: Path) -> None:
 def test_choices_among_the_first_candidates(out: Path, data: Path) -> None:
     model = FakeModel("A")
     for first in (1, 3):
-        file = choices.select(out, data, model, SelectPart("critic"), first=first)
+        file = choices.select(out, data, model, SelectPart("critic"), among=choices.Among(first))
         assert file == out / f"choices-critic-first{first}.jsonl"
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert {len(line["groups"]) for line in lines} == {3}
@@ -387,7 +413,11 @@ def test_queries_are_judged_once(out: Path, data: Path, monkeypatch: pytest.Monk
     stored.load(out, data)
     assert judged == ["dev-0002", "dev-0003"]
     kept = (out / verdicts.VERDICTS).read_text()
-    for text in ('{"id": 3}\nnonsense\n', kept.replace('"form": 0', '"form": 1000000000000')):
+    for text in (
+        '{"id": 3}\nnonsense\n',
+        kept.replace('"form": 0', '"form": 1000000000000'),
+        kept.replace('"deviation": "', '"deviation": "x'),
+    ):
         judged.clear()
         (out / verdicts.VERDICTS).write_text(text)
         assert stored.load(out, data) == changed
@@ -449,6 +479,9 @@ def test_a_source_that_was_not_asked_is_not_wrong_but_a_question_without_candida
         (lambda record: record["candidates"][0].pop("part"), "part is missing"),
         (lambda record: record["candidates"][0].update(part=7), "part 7 of the recipe is not by 'direct'"),
         (lambda record: record["candidates"][0].update(part=-1), "part -1"),
+        (lambda record: record["candidates"][0].update(tokens="x"), "tokens is of the wrong kind"),
+        (lambda record: record["candidates"][0].update(part="x"), "part is of the wrong kind"),
+        (lambda record: record.update(evidence=3), "evidence is of the wrong kind"),
         (lambda record: record["candidates"][0].update(generator="x"), "is not by 'x'"),
         (lambda record: record.update(steps=[]), "steps"),
         (lambda record: record.update(steps={"fix": {"calls": "1"}}), "a cost is of the wrong kind"),
@@ -460,7 +493,7 @@ def test_records_that_cannot_be_analysed(out: Path, data: Path, edit: Any, what:
     change(out, 0, edit)
     with pytest.raises(DatasetError, match=what) as error:
         stored.load(out, data)
-    assert "'dev-0000'" in str(error.value)
+    assert "'dev-0000'" in str(error.value) or "line 1" in str(error.value)
 
 
 @pytest.mark.parametrize("limits", [None, {}, {"seconds": 1.0, "rows": 2.5, "bytes": 9}, {"rows": 1}])

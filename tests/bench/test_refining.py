@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,28 @@ def test_agents_are_left_out(agent: str, field: str, value: object) -> None:
     assert getattr(refining.without(part, agent), field) == value  # type: ignore[arg-type]
     assert refining.without(part, "") == part
     assert refining.without(part, "code").by == "model"
+
+
+def test_one_model_stands_in_for_those_that_the_recipe_names(before: Path, data: Path, tmp_path: Path) -> None:
+    settings = folder.described(before)
+    settings["recipe"]["generate"][0]["model"] = "+own"
+    settings["recipe"]["link"] |= {"kind": "model", "model": "+linker"}
+    (before / folder.SETTINGS).write_text(json.dumps(settings))
+    refined(before, tmp_path / "out", data, FakeModel(expecting))
+    assert [record["fault"] for record in folder.records(tmp_path / "out")] == [None] * 4
+    assert folder.described(tmp_path / "out")["recipe"]["generate"][0]["model"] == "+own"  # it has written them
+
+
+def test_evidence_is_shown_again(before: Path, data: Path, tmp_path: Path) -> None:
+    records = folder.records(before)
+    records[1]["evidence"] = "old is above five"
+    (before / folder.ANSWERS).write_text("".join(json.dumps(one) + "\n" for one in records))
+    model = FakeModel(expecting)
+    refined(before, tmp_path / "out", data, model)
+    asked = [call for call in model.calls if "old cats" in call.prompt and call.messages[0].content.startswith("You w")]
+    assert asked
+    assert all("old is above five" in call.prompt for call in asked)
+    assert folder.records(tmp_path / "out")[1]["evidence"] == "old is above five"
 
 
 def test_a_run_without_answers_is_none(tmp_path: Path, data: Path, before: Path) -> None:

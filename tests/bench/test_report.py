@@ -11,7 +11,7 @@ from sqljury.datasets import spider
 from sqljury.recipes import GeneratePart, Recipe
 
 REPLIES = {
-    # the greedy query is wrong, the votes are right
+    # the first query is wrong, the votes are right
     "How many cats": ["SELECT 7", "SELECT count(*) FROM cat", "SELECT count(id) FROM cat"],
     # the majority's query needs its names bound
     "old cats": ["SELECT nme FROM cat WHERE agee > 5", "SELECT name FROM cat", "SELECT nme FROM cat WHERE age > 5"],
@@ -34,7 +34,7 @@ def verdicts(data: Path, tmp_path: Path) -> list[report.Verdict]:
 def test_each_step_is_judged(verdicts: list[report.Verdict]) -> None:
     steps = [[verdict.steps[step] for step in report.STEPS] for verdict in verdicts]
     assert steps == [
-        # greedy, bound, votes, votes bound, answer, one of them
+        # first, bound, votes, votes bound, answer, one of them
         [False, False, True, True, True, True],
         [False, True, False, True, True, True],
         [False, False, False, False, False, False],
@@ -54,7 +54,7 @@ def test_the_summary_counts(verdicts: list[report.Verdict]) -> None:
     assert (figures["ex"]["right"], figures["ex"]["total"], figures["ex"]["percent"]) == (3, 4, 75.0)
     assert figures["executable"]["total"] == 12
     assert figures["executable"]["right"] == 7
-    assert figures["steps"]["greedy"]["right"] == 0
+    assert figures["steps"]["first candidate"]["right"] == 0
     assert figures["hardness"]["extra"]["total"] == 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import folder, run
+from sqljury.bench import folder, run, stored
 from sqljury.datasets import spider
 from sqljury.errors import (
     BudgetExceededError,
@@ -20,6 +20,7 @@ from sqljury.errors import (
     SqljuryError,
     WeightsError,
 )
+from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.select.light import Weights
 from sqljury.train.light import save
@@ -131,6 +132,29 @@ def test_what_one_question_runs_into_is_a_record(data: Path, tmp_path: Path, kin
     first, *others = folder.records(tmp_path / "run")
     assert (first["sql"], first["error"], first["candidates"]) == ("", "not this one", [])
     assert len(others) == 3
+
+
+def test_what_a_question_without_an_answer_took_is_kept(data: Path, tmp_path: Path) -> None:
+    """The first is answered in prose; the second fails when its second part is asked; the third before any is."""
+
+    def says(call: Call) -> str | Exception:
+        if "old cats" in call.prompt and call.sampling.temperature:
+            return ContextLengthError("too long")
+        if "by age" in call.prompt:
+            return ContextLengthError("too long")
+        return "I do not know." if "How many cats" in call.prompt else RIGHT["old cats"]
+
+    parts = (GeneratePart(), GeneratePart(samples=2, temperature=1.0))
+    pipeline = Pipeline(Recipe("test", generate=parts), FakeModel(says, delay=0.02))
+    run.run(spider.load(data, "dev"), pipeline, tmp_path / "run", run.settings(pipeline, {}, 0))
+    prose, broken, nothing, _ = folder.records(tmp_path / "run")
+    assert [one["sql"] for one in (prose, broken, nothing)] == ["", "", ""]
+    assert (len(prose["candidates"]), list(prose["steps"]), prose["cost"]["calls"]) == (3, ["1 direct", "2 direct"], 2)
+    assert (list(broken["steps"]), broken["cost"]["calls"]) == (["1 direct"], 1)
+    assert broken["steps"]["1 direct"]["completion_tokens"] == broken["cost"]["completion_tokens"] > 0
+    assert broken["cost"]["seconds"] >= 0.02
+    assert (nothing["steps"], nothing["cost"]["calls"]) == ({}, 0)
+    assert stored.load(tmp_path / "run", data).questions[1].cost.calls == 1
 
 
 @pytest.mark.parametrize("kind", [WeightsError, BudgetExceededError, ModelUnavailableError])

@@ -82,7 +82,8 @@ def test_a_finished_run_is_analysed_without_a_model(start: Start, spider: Path, 
     out, figures = tmp_path / "run", tmp_path / "figures.json"
     bench = ("bench", "spider", "--data", str(spider), "--out", str(out), "--recipe", "fast")
     assert ended(start("SELECT 3, '[/x]\x1b[31m'", *bench))[0] == 0
-    analyses = ("--analyze", "bounds", "--analyze", "overlap", "--analyze", "ablation", "--json", str(figures))
+    wanted = ("bounds", "overlap", "ablation", "errors")
+    analyses = (*(word for name in wanted for word in ("--analyze", name)), "--json", str(figures))
     environment = {"SQLJURY_MODEL": "openai:none", "OPENAI_API_KEY": ""}
     code, report, error = ended(start("", *bench, *analyses, env=environment))
     assert (code, error) == (0, "")
@@ -90,7 +91,11 @@ def test_a_finished_run_is_analysed_without_a_model(start: Start, spider: Path, 
         assert (words in report) == (words != "stopping early"), report  # `fast` has but one part
     assert "\x1b" not in report
     found = json.loads(figures.read_text())
-    assert list(found) == ["sqljury_analysis", "run", "questions", "faults", "parts", "bounds", "overlap", "ablation"]
+    assert list(found) == ["sqljury_analysis", "run", "questions", "faults", "parts", *wanted]
+    assert "1 of 1 answers wrong" in report
+    assert found["errors"]["results"] == [
+        {"kind": "columns", "label": "another number of columns", "ids": ["dev-0000"]}
+    ]
     assert found["questions"] == 1
     assert (out / "verdicts.jsonl").is_file()
     assert ended(start("", *bench, "--seed", "3", *analyses, env=environment))[0] != 0  # not that run
@@ -125,6 +130,7 @@ def test_analyses_that_cannot_be_had(start: Start, spider: Path, tmp_path: Path)
     for options, what in (
         (("--json", str(tmp_path / "x.json")), "--json holds analyses"),
         (("--analyze", "bounds", "--stop-share", "0.5"), "--stop-share is tried by --analyze ablation"),
+        (("--analyze", "bounds", "--stop-least", "4"), "--stop-least is tried by --analyze ablation"),
         (("--part", "1"), "name an analysis with --analyze"),
     ):
         code, _, error = ended(start("SELECT 3", *bench, *options))
@@ -195,6 +201,25 @@ def test_bench_without_data(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("sqljury: ")
     assert not (tmp_path / "run").exists()
+
+
+def test_choices_among_parts_and_the_rule_for_stopping_are_named(start: Start, spider: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    recipe = tmp_path / "two.toml"
+    recipe.write_text("[[generate]]\n[[generate]]\ntemperature = 1.0\nsamples = 2\n")
+    bench = ("bench", "spider", "--data", str(spider), "--out", out, "--recipe", str(recipe))
+    assert ended(start("SELECT count(*) FROM animal", *bench))[0] == 0
+    code, _, error = ended(start("A", "bench", "select", out, "--selector", "first", "--part", "2", "--first", "1"))
+    assert code == 0, error
+    assert (tmp_path / "run" / "choices-first-parts2-first1.jsonl").is_file()
+    analyze = ("bench", "analyze", out, "--what", "ablation", "--part", "2")
+    code, report, error = ended(start("", *analyze, "--stop-share", "1", "--stop-least", "2"))
+    assert code == 0, error
+    assert "stored: first-parts2-first1" in report
+    assert "at a share of 1 of at least 2" in report
+    code, _, error = ended(start("A", "bench", "select", out, "--selector", "first", "--part", "3"))
+    assert (code, error.count("\n")) == (2, 1)
+    assert "the parts 1 to 2" in error
 
 
 def test_choices_by_tests_take_the_settings_that_are_given(start: Start, spider: Path, tmp_path: Path) -> None:

@@ -42,16 +42,24 @@ class Method:
     more: Mapping[str, float]
 
 
-def ablation(run: StoredRun, stop_shares: Sequence[float] = STOP_SHARES, seed: int = 0) -> dict[str, Any]:
+def ablation(
+    run: StoredRun, stop_shares: Sequence[float] = STOP_SHARES, seed: int = 0, stop_least: int | None = None
+) -> dict[str, Any]:
     """All figures of the ablations, ready for JSON.
 
+    ``stop_least`` is how many candidates must be there before any share of them stops a run early, by default what the
+    recipe says. Choices that `bench select` stored count where they were made among the parts that are looked at.
     ``methods`` are compared with votes over all candidates: the difference in points with its interval (databases are
     drawn), questions won and lost, and McNemar's p. ``of_bound`` is the share of what the best choice gets right.
     """
-    chosen = stored(run.folder, run.questions)
+    chosen = stored(run.folder, run.questions, run.numbers)
     votes = [float(one.right(one.voted(one.candidates))) for one in run.questions]
     oracle: Scores = [float(any(_running_right(one))) for one in run.questions]
-    methods = [*_selectors(run, votes, oracle, chosen), *_without(run), *_stopped(run, stop_shares)]
+    methods = [
+        *_selectors(run, votes, oracle, chosen),
+        *_without(run),
+        *_stopped(run, stop_shares, stop_least or run.recipe.stop.least),
+    ]
     return {
         "methods": [_compared(method, votes, oracle, run, seed) for method in methods],
         "judges": _judges(run, chosen),
@@ -78,8 +86,9 @@ def _selectors(
 ) -> Iterable[Method]:
     """Ways to choose among all candidates, those that need to know gold last."""
     questions = run.questions
-    own = run.recipe.select.selector
-    yield Method("selectors", f"the run's answer ({own})", [float(one.right(one.sql)) for one in questions], {})
+    if not run.left_out:  # else there is no such answer, and votes stand in its place
+        own = run.recipe.select.selector
+        yield Method("selectors", f"the run's answer ({own})", [float(one.right(one.sql)) for one in questions], {})
     yield Method("selectors", "consistency (votes)", votes, {})
     yield Method("selectors", "first that runs", [next(map(float, _running_right(one)), 0.0) for one in questions], {})
     yield Method("selectors", "random, expected", [_mean(_running_right(one)) for one in questions], {})
@@ -110,8 +119,8 @@ def _without(run: StoredRun) -> Iterable[Method]:
     yield Method("votes without", "any repair", voted(lambda _: True, WRITTEN), {})
 
 
-def _stopped(run: StoredRun, shares: Sequence[float]) -> Iterable[Method]:
-    """Votes when later parts are not asked once that share agrees, with what such a run would have taken.
+def _stopped(run: StoredRun, shares: Sequence[float], least: int) -> Iterable[Method]:
+    """Votes when later parts are not asked once that share of so many agrees, with what such a run would have taken.
 
     The fixer and the selector count in full, though they would have had fewer candidates to work on.
     """
@@ -120,21 +129,22 @@ def _stopped(run: StoredRun, shares: Sequence[float]) -> Iterable[Method]:
         taken: list[Cost] = []
         written = 0
         for one in run.questions:
-            parts = _asked_parts(one, run, share)
+            parts = _asked_parts(one, run, share, least)
             kept = [candidate for candidate in one.candidates if candidate.part < parts]
             scores.append(float(one.right(one.voted(kept))))
             written += len(kept)
-            taken += one.steps_without(run.recipe.steps(range(parts, len(run.recipe.generate)))).values()
+            taken.append(one.cost_without(run.recipe.steps(range(parts, len(run.recipe.generate)))))
         means = _per_question(taken, len(run.questions))
         more = {"candidates": round(written / max(1, len(run.questions)), 2), "seconds": means["seconds"]}
-        yield Method("votes, stopping early", f"at a share of {share:g}", scores, {**more, "tokens": means["tokens"]})
+        label = f"at a share of {share:g} of at least {least}"
+        yield Method("votes, stopping early", label, scores, {**more, "tokens": means["tokens"]})
 
 
-def _asked_parts(question: Asked, run: StoredRun, share: float) -> int:
+def _asked_parts(question: Asked, run: StoredRun, share: float, least: int) -> int:
     """How many parts of the recipe are asked by the rule of its ``[stop]``, as the pipeline applies it."""
     for part in range(1, len(run.recipe.generate)):
         before = [question.candidate(one, REPAIRED) for one in question.candidates if one.part < part]
-        if before and agreed(before, share, run.recipe.stop.least):
+        if before and agreed(before, share, least):
             return part
     return len(run.recipe.generate)
 

@@ -1,9 +1,9 @@
 """Other selectors on the candidates of a finished run: nothing is written again, each makes a file of its choices.
 
-``choices-<selector>[-groups<N>][-first<K>][-<tests>][-<weights>][-<model>].jsonl`` in the run's folder holds a line a
-question, in the order they were chosen; the model is named where it is not the run's own, weights where they are not
-the package's, and of the tests what is not as usual. A line counts only for the candidates it was made for, and is made
-again where the weights have changed.
+``choices-<selector>[-groups<N>][-parts<N>_<M>][-first<K>][-<tests>][-<weights>][-<model>].jsonl`` in the run's folder
+holds a line a question, in the order they were chosen; the model is named where it is not the run's own, weights where
+they are not the package's, and of the tests what is not as usual. A line counts only for the candidates it was made
+for, and is made again where the weights have changed.
 """
 
 from __future__ import annotations
@@ -20,21 +20,32 @@ from typing import Any, Final
 from sqljury.bench import folder
 from sqljury.bench.folder import Record, misshapen
 from sqljury.bench.run import UNANSWERED, kept
-from sqljury.bench.stored import Asked, cost_of, fixes_of, judged_comparisons, limits_of, recipe_of
+from sqljury.bench.stored import (
+    Asked,
+    cost_of,
+    fixes_of,
+    judged_comparisons,
+    limits_of,
+    parts_of,
+    question_of,
+    recipe_of,
+)
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, InputError
 from sqljury.llm.base import LanguageModel
 from sqljury.pipeline import Pipeline
-from sqljury.recipes import SelectPart
+from sqljury.recipes import Recipe, RefinePart, SelectPart
 from sqljury.schema.part import LinkPart
 from sqljury.select import SELECTORS, TESTING
+from sqljury.select.features import TESTED
 from sqljury.select.light import read
-from sqljury.types import Candidate, Choice, Comparison, Cost, Question
+from sqljury.types import Candidate, Choice, Comparison, Cost
 from sqljury.work import TestsPart
 
 _LINE: Final[dict[str, type | tuple[type, ...]]] = {
     **dict.fromkeys(("id", "of", "selector", "model", "sql"), str),
     **dict.fromkeys(("most", "first"), int),
+    "parts": list,
     "groups": list,
     "comparisons": list,
     "cost": dict,
@@ -43,6 +54,25 @@ _LINE: Final[dict[str, type | tuple[type, ...]]] = {
 
 SUITE: Final = TestsPart(kind="suite")
 """The tests of selectors that choose by tests, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Which candidates take part: all, or the ``first`` so many of all, or of some ``parts`` of the recipe.
+
+    Parts are numbered from 1 and in order; 0 and none stand for all.
+    """
+
+    first: int = 0
+    parts: tuple[int, ...] = ()
+
+    def places(self, parts: Sequence[int]) -> list[int]:
+        """The places of those that take part, given each candidate's part as it is stored, from 0."""
+        taking = [place for place, part in enumerate(parts) if not self.parts or part + 1 in self.parts]
+        return taking[: self.first or None]
+
+
+ALL: Final = Among()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +85,11 @@ class Chosen:
     cost: Cost
 
 
-def file_name(part: SelectPart, model: str, of_run: str, first: int = 0, tests: TestsPart | None = None) -> str:
+def file_name(part: SelectPart, model: str, of_run: str, among: Among, tests: TestsPart | None = None) -> str:
     """Where the choices of a selector are kept; ``of_run`` is the name of the run's own model."""
-    marks = [part.selector, f"groups{part.groups}" if part.groups else "", f"first{first}" if first else ""]
+    numbers = "_".join(map(str, among.parts))
+    marks = [part.selector, f"groups{part.groups}" if part.groups else "", f"parts{numbers}" if numbers else ""]
+    marks += [f"first{among.first}" if among.first else ""]
     if tests is not None:
         own, usual = asdict(tests), asdict(SUITE)
         marks += [f"{name}{own[name]}" for name in own if own[name] != usual[name]]
@@ -73,27 +105,29 @@ def select(
     on_choice: Callable[[int, int, Record | None], None] = lambda *_: None,
     cancel: threading.Event | None = None,
     *,
-    first: int = 0,
+    among: Among = ALL,
     tests: TestsPart = SUITE,
 ) -> Path:
     """Choose among the candidates of every question of ``run``, and return the file that holds the choices.
 
-    With ``first`` only so many candidates of each question take part, those that were written first, as if the run
-    had no more (MSc-SQL, Tables 2 and 3). ``tests`` are for selectors that choose by tests, whatever the run's recipe
-    has. Questions that the file has a choice for are left out. ``on_choice`` is told how many choices there are, of how
-    many, and the newest. Raises ``InputError`` for an unknown selector, ``DatasetError`` for a folder that holds no run
-    or is in use, ``CancelledError`` once ``cancel`` is set, and what the model raises.
+    ``among`` says which candidates of each question take part, as if the run had no more: the first ones (MSc-SQL,
+    Tables 2 and 3), or those of one generator (CHASE-SQL, Table 6). ``tests`` are for selectors that choose by tests,
+    whatever the run's recipe has, the light judge among them where its weights count tests. Questions that the file has
+    a choice for are left out. ``on_choice`` is told how many choices there are, of how many, and the newest. Raises
+    ``InputError`` for an unknown selector and for parts that the recipe has not, ``DatasetError`` for a folder that
+    holds no run or is in use, ``CancelledError`` once ``cancel`` is set, and what the model raises.
     """
     if part.selector not in SELECTORS:
         raise InputError(f"there is no selector {part.selector!r}; known are {', '.join(sorted(SELECTORS))}")
     described = folder.described(run)
-    testing = tests if part.selector in TESTING else None
-    recipe = replace(recipe_of(run, described), select=part, link=LinkPart(), tests=testing or TestsPart())
-    pipeline = Pipeline(recipe, model, limits_of(run, described))
-    made_by = {**_made_by(part, model, testing), "first": first}
-    file = run / file_name(part, model.name, described["model"], first, testing)
+    testing = tests if _tests(part) else None
+    before = recipe_of(run, described)
+    among = replace(among, parts=_numbers(among.parts, before))
+    pipeline = Pipeline(_choosing(before, part, testing), model, limits_of(run, described))
+    made_by = {**_made_by(part, model, testing), **asdict(among)}
+    file = run / file_name(part, model.name, described["model"], among, testing)
     with folder.held(run):
-        records = [_cut(one, first) for one in folder.records(run)]
+        records = [_cut(one, among) for one in folder.records(run)]
         known = _lines(file)
         waiting = [one for one in records if known.get(one["id"], {}).get("of") != _digest(_record(one), made_by)]
         done = len(records) - len(waiting)
@@ -111,28 +145,61 @@ def select(
     return file
 
 
-def stored(run: Path, questions: Sequence[Asked]) -> dict[str, dict[str, Chosen]]:
+def stored(run: Path, questions: Sequence[Asked], parts: tuple[int, ...] = ()) -> dict[str, dict[str, Chosen]]:
     """By file, without ``choices-`` and its ending, the choices by question; those for other candidates are left out.
 
-    Raises ``DatasetError`` for a line that is no choice.
+    With ``parts``, which then are all that ``questions`` have candidates of, only choices among just these. Raises
+    ``DatasetError`` for a line that is no choice.
     """
     by_id = {one.id: one for one in questions}
     found = {}
     for file in sorted(run.glob("choices-*.jsonl")):
         own = {}
         for id_, line in _lines(file).items():
-            if id_ not in by_id:
+            if id_ not in by_id or (parts and tuple(line["parts"]) != parts):
                 continue
             question = by_id[id_]
-            cut = replace(question, candidates=question.candidates[: line["first"] or None])
+            places = Among(line["first"], tuple(line["parts"])).places([one.part for one in question.candidates])
+            cut = replace(question, candidates=tuple(question.candidates[place] for place in places))
             if line["of"] == _digest(_asked(cut), line):
-                own[id_] = _chosen(line, cut, file, len(question.candidates))
-        found[file.stem.removeprefix("choices-")] = own
+                own[id_] = _chosen(line, cut, file, places, len(question.candidates))
+        if own or not parts:
+            found[file.stem.removeprefix("choices-")] = own
     return found
 
 
-def _cut(record: Record, first: int) -> Record:
-    return {**record, "candidates": record["candidates"][: first or None]}
+def _numbers(parts: Sequence[int], recipe: Recipe) -> tuple[int, ...]:
+    """The parts in order, each once; none where they are all. Raises ``InputError`` for one that is not there."""
+    found = sorted(parts_of(recipe, [number - 1 for number in parts])) if parts else []
+    return () if len(found) == len(recipe.generate) else tuple(place + 1 for place in found)
+
+
+def _tests(part: SelectPart) -> bool:
+    """Whether this selector has queries tested."""
+    return part.selector in TESTING or (part.selector == "light" and bool(read(part.weights).weights.get(TESTED)))
+
+
+def _choosing(before: Recipe, part: SelectPart, tests: TestsPart | None) -> Recipe:
+    """The run's recipe as far as choosing goes, without what it names for other steps.
+
+    Keywords find values of the database, and nobody looks at these here but the light judge and the agents that write
+    tests: for others the model need not be asked.
+    """
+    seen = part.selector == "light" or (tests is not None and tests.kind == "agents")
+    return replace(
+        before,
+        schema=before.schema if seen else replace(before.schema, keywords="rules"),
+        link=LinkPart(),
+        generate=tuple(replace(one, model="") for one in before.generate),
+        tests=tests or TestsPart(),
+        refine=RefinePart(),
+        select=part,
+    )
+
+
+def _cut(record: Record, among: Among) -> Record:
+    taking = among.places([one.get("part", 0) for one in record["candidates"]])
+    return {**record, "candidates": [record["candidates"][place] for place in taking]}
 
 
 def _choice(
@@ -140,13 +207,20 @@ def _choice(
 ) -> dict[str, Any]:
     """One question's line without what says where it belongs."""
     written = [
-        Candidate(one["sql"], one.get("generator", ""), one["logprob"], fixes=fixes_of(one), part=one.get("part", 0))
+        Candidate(
+            one["sql"],
+            one.get("generator", ""),
+            one["logprob"],
+            fixes=fixes_of(one),
+            part=one.get("part", 0),
+            tokens=one.get("tokens"),
+        )
         for one in record["candidates"]
     ]
-    question, name = Question(record["question"], id=record["id"]), record["db_id"]
+    name = record["db_id"]
     try:
         with connect(data / "database" / name / f"{name}.sqlite") as db:
-            grouped, choice = pipeline.choose(question, written, db, seed=seed, cancel=cancel)
+            grouped, choice = pipeline.choose(question_of(record), written, db, seed=seed, cancel=cancel)
     except UNANSWERED as error:
         nothing = Choice(None, pipeline.recipe.select.selector)
         return {"sql": "", "error": str(error), "groups": [None] * len(written), **kept(nothing)}
@@ -170,14 +244,18 @@ def _read(file: Path) -> Iterator[Record]:
         except (ValueError, RecursionError):
             line = None
         if isinstance(line, dict):
-            line = {"first": 0, "settings": {}, **line}  # all candidates, no tests, where a line says nothing
-        if fault := misshapen(line, _LINE):
+            # all candidates, no tests, where a line says nothing
+            line = {"first": 0, "parts": [], "settings": {}, **line}
+        fault = misshapen(line, _LINE)
+        if fault is None and any(type(one) is not int for one in line["parts"]):
+            fault = "parts are no numbers"
+        if fault:
             raise DatasetError(f"{file}, line {number}: {fault}; delete that line to go on")
         yield line
 
 
-def _chosen(line: Record, question: Asked, file: Path, written: int) -> Chosen:
-    """The choice of a line; of the ``written`` candidates, those that took no part are in no group."""
+def _chosen(line: Record, question: Asked, file: Path, places: Sequence[int], written: int) -> Chosen:
+    """The choice of a line among the candidates at ``places``; of all that were ``written`` others are in no group."""
     queries = {one.queries[-1] for one in question.candidates}
     fault = ""
     if line["sql"] and line["sql"] not in queries:
@@ -188,7 +266,8 @@ def _chosen(line: Record, question: Asked, file: Path, written: int) -> Chosen:
         fault = "its groups are not those of the candidates"
     try:
         if not fault:
-            groups = (*line["groups"], *[None] * (written - len(line["groups"])))
+            taking = dict(zip(places, line["groups"], strict=True))
+            groups = tuple(taking.get(place) for place in range(written))
             return Chosen(line["sql"], groups, judged_comparisons(line), cost_of(line["cost"]))
     except DatasetError as error:
         fault = str(error)
@@ -213,8 +292,10 @@ def _digest(rests_on: Any, made_by: Mapping[str, Any]) -> str:
 
 
 def _record(record: Mapping[str, Any]) -> list[Any]:
-    return [record["question"], [[one["sql"], one["logprob"]] for one in record["candidates"]]]
+    known = [record["evidence"]] if record.get("evidence") else []
+    return [record["question"], *known, [[one["sql"], one["logprob"]] for one in record["candidates"]]]
 
 
 def _asked(question: Asked) -> list[Any]:
-    return [question.text, [[one.queries[-1], one.logprob] for one in question.candidates]]
+    known = [question.evidence] if question.evidence else []
+    return [question.text, *known, [[one.queries[-1], one.logprob] for one in question.candidates]]

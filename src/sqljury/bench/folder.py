@@ -34,6 +34,7 @@ _CANDIDATE_SHAPE: dict[str, type | tuple[type, ...]] = {
     "logprob": (int, float, type(None)),
     "fixes": list,
 }
+_CANDIDATE_MAY_HAVE: dict[str, type | tuple[type, ...]] = {"tokens": (int, type(None)), "part": int}
 _FIX_SHAPE: dict[str, type | tuple[type, ...]] = {"before": str, "by": str}
 _COSTS = ("seconds", "prompt_tokens", "cached_tokens", "completion_tokens")
 _HUGE = 1e15
@@ -181,10 +182,14 @@ def _fault(record: Any) -> str | None:
     for key in _COSTS:
         if not is_figure(record["cost"].get(key)):
             return f"cost.{key} is no sensible number"
+    if not isinstance(record.get("evidence", ""), str):
+        return "evidence is of the wrong kind"
     for candidate in record["candidates"]:
         fault = misshapen(candidate, _CANDIDATE_SHAPE)
         if fault or candidate["logprob"] != candidate["logprob"]:  # NaN has no rank
             return f"a candidate: {fault or 'logprob is no number'}"
+        if fault := misshapen({"tokens": None, "part": 0, **candidate}, _CANDIDATE_MAY_HAVE):
+            return f"a candidate: {fault}"
         for fix in candidate["fixes"]:
             if fault := misshapen(fix, _FIX_SHAPE):
                 return f"a fix: {fault}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,9 +17,10 @@ from typing import Any, Final, Literal
 from sqljury.bench import folder
 from sqljury.bench.folder import Record
 from sqljury.bench.report import Share
-from sqljury.bench.run import UNANSWERED, evidence, settings
-from sqljury.bench.stored import cost_of, limits_of, recipe_of
+from sqljury.bench.run import UNANSWERED, made_of, settings
+from sqljury.bench.stored import cost_of, limits_of, question_of, recipe_of
 from sqljury.bench.verdicts import Verdicts, verdicts
+from sqljury.clock import UNLIMITED, Clock
 from sqljury.datasets.spider import sample
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError
@@ -27,7 +29,7 @@ from sqljury.metrics.hardness import LEVELS
 from sqljury.pipeline import Pipeline, Ready
 from sqljury.recipes import Recipe
 from sqljury.refine import Refined, by_errors, by_looking, by_tests, passes
-from sqljury.types import Candidate, Cost, Fix, Question
+from sqljury.types import Candidate, Cost, Fix
 from sqljury.work import TestsPart
 
 By = Literal["tests", "prompt", "errors"]
@@ -80,6 +82,7 @@ def refine(
 ) -> None:
     """Refine the answers of ``run`` in ``out``, which becomes a run: the same recipe with this one's tests.
 
+    ``model`` takes every part: where the recipe names a model that links or judges, this one does instead.
     Questions that ``out`` has are left out; ``limit`` draws that many by the run's seed. ``say`` is told how many are
     done, of how many, and the newest. Raises ``DatasetError`` for a folder that holds no run, another one or is in use,
     ``CancelledError`` once ``cancel`` is set, and what the model raises.
@@ -87,8 +90,15 @@ def refine(
     described = folder.described(run)
     before, seed = recipe_of(run, described), int(described["seed"])
     tests = without(recipe.tests, way.without)
-    combined = replace(before, name=f"{before.name}+{recipe.name}", tests=tests, refine=recipe.refine)
-    pipeline = Pipeline(combined, model, limits_of(run, described), judge=model)
+    combined = replace(
+        before,
+        name=f"{before.name}+{recipe.name}",
+        link=replace(before.link, model=""),
+        tests=tests,
+        refine=recipe.refine,
+    )
+    writers = {part.model: model for part in before.generate}  # they stand in the record, and have written before
+    pipeline = Pipeline(combined, model, limits_of(run, described), judge=model, writers=writers)
     answers = sample(folder.records(run), limit, seed)
     if not answers:
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
@@ -113,22 +123,23 @@ def _line(
     record: Record, pipeline: Pipeline, way: Way, data: Path, seed: int, cancel: threading.Event | None
 ) -> Record:
     """One question's record: ``before`` is the query that was refined, ``fault`` why it could not be."""
-    kept = {**{key: record[key] for key in ("id", "db_id", "question", "gold")}, "error": None}
+    told = ("id", "db_id", "question", "gold", "evidence")
+    kept = {**{key: record[key] for key in told if key in record}, "error": None}
     own = next((one for one in record["candidates"] if one["sql"] and record["sql"] in ("", one["sql"])), None)
     if own is None:  # prose alone; where queries were written that all failed, the first is refined
-        return {**kept, "sql": "", "before": "", "fault": None, **evidence((), cost_of(record["cost"])), **_NOTHING}
+        return {**kept, "sql": "", "before": "", "fault": None, **made_of((), cost_of(record["cost"]), ()), **_NOTHING}
     start, name = _start(own, way.start), record["db_id"]
-    question, steps = Question(record["question"], id=record["id"]), dict(record.get("steps", {}))
-    fault, found = None, Refined(start)
+    fault, found, clock = None, Refined(start), Clock(UNLIMITED, time.perf_counter())
     try:
         with connect(data / "database" / name / f"{name}.sqlite") as db:
-            ready = pipeline.ready(question, db, seed=seed, cancel=cancel)
+            ready = pipeline.ready(question_of(record), db, seed=seed, cancel=cancel)
+            clock = ready.clock
             start = replace(start, result=db.execute(start.sql, pipeline.limits, cancel))
             found = _refined(start, pipeline, ready, way)
-            steps |= {step: asdict(cost) for step, cost in ready.clock.steps}
-            spent = ready.clock.total()
     except UNANSWERED as error:
-        fault, spent = str(error), Cost()
+        fault = str(error)
+    spent = clock.total()
+    steps = {**{step: cost_of(cost) for step, cost in record.get("steps", {}).items()}, **dict(clock.steps)}
     both = (start,) if found.candidate.sql == start.sql else (start, found.candidate)
     tested = found.tests[0].queries[0] if found.tests else start.sql
     passed, said = passes(tested, found.tests, pipeline.recipe.refine.sure)
@@ -137,8 +148,7 @@ def _line(
         "sql": found.candidate.sql,
         "before": start.sql,
         "fault": fault,
-        **evidence(both, cost_of(record["cost"]) + spent),
-        "steps": steps,
+        **made_of(both, cost_of(record["cost"]) + spent, steps.items()),
         "rounds": found.rounds,
         "tested": tested,
         "passed": passed,
@@ -147,7 +157,7 @@ def _line(
     }
 
 
-_NOTHING: Final[Record] = {"steps": {}, "rounds": 0, "tested": "", "passed": 0, "said": 0, "tests": []}
+_NOTHING: Final[Record] = {"rounds": 0, "tested": "", "passed": 0, "said": 0, "tests": []}
 
 
 def _start(own: Record, start: Start) -> Candidate:
@@ -156,7 +166,8 @@ def _start(own: Record, start: Start) -> Candidate:
     asked = (place for place, fix in enumerate(fixes) if fix.by in ("model", "tests"))
     kept = {"answer": len(fixes), "repaired": next(asked, len(fixes)), "written": 0}[start]
     sql = fixes[kept].before if kept < len(fixes) else own["sql"]
-    return Candidate(sql, own["generator"], own["logprob"], fixes=tuple(fixes[:kept]), part=own["part"])
+    tokens = own.get("tokens")
+    return Candidate(sql, own["generator"], own["logprob"], fixes=tuple(fixes[:kept]), part=own["part"], tokens=tokens)
 
 
 def _refined(start: Candidate, pipeline: Pipeline, ready: Ready, way: Way) -> Refined:

@@ -19,8 +19,16 @@ from sqljury.schema.introspect import introspect
 from sqljury.select.consistency import choose, group
 from sqljury.types import Candidate, Limits, Result
 
-STEPS = ("greedy", "greedy, names bound", "votes", "votes, names bound", "answer", "one of the candidates")
-"""The first query as written; with its names bound; the majority's; theirs with names bound; all repairs; the bound."""
+STEPS = (
+    "first candidate",
+    "first candidate, names bound",
+    "votes",
+    "votes, names bound",
+    "answer",
+    "one of the candidates",
+)
+"""The first candidate as written, greedy or not; with its names bound; the majority's; theirs with names bound; all
+repairs; the bound."""
 
 
 class Share(NamedTuple):
@@ -129,8 +137,8 @@ def _judge(record: Record, db: Database) -> Verdict:
     probabilities = [candidate["logprob"] for candidate in record["candidates"]]
     written, bound, final = (list(stage) for stage in zip(*queries, strict=True)) if queries else ([], [], [])
     steps = {
-        "greedy": bool(written) and right(written[0]),
-        "greedy, names bound": bool(bound) and right(bound[0]),
+        "first candidate": bool(written) and right(written[0]),
+        "first candidate, names bound": bool(bound) and right(bound[0]),
         "votes": right(_vote(written, probabilities, run)),
         "votes, names bound": right(_vote(bound, probabilities, run)),
         "answer": right(record["sql"]),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import platform
 import threading
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from math import inf
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sqljury.bench.folder import SETTINGS, Record, claimed, described, records
-from sqljury.clock import Allowance
+from sqljury.clock import UNLIMITED, Allowance, Clock
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
 from sqljury.errors import (
@@ -117,22 +118,30 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
         "question": example.question.text,
         "gold": example.gold_sql,
     }
+    if example.question.evidence:
+        record["evidence"] = example.question.evidence
+    clock = Clock(UNLIMITED, time.perf_counter())  # until the pipeline's own runs
     try:
         with connect(example.database) as db:
-            found = pipeline.answer(example.question, db, seed=seed, cancel=cancel)
+            ready = pipeline.ready(example.question, db, seed=seed, cancel=cancel)
+            clock = ready.clock
+            found = pipeline.finish(ready)
     except UNANSWERED as error:
         tried = error.candidates if isinstance(error, NoAnswerError) else ()
-        cost = error.cost if isinstance(error, NoAnswerError) else None
-        return {**record, "sql": "", "error": str(error), **evidence(tried, cost or Cost())}
-    made = evidence(found.candidates, found.cost)
-    made["steps"] = {step: asdict(cost) for step, cost in found.steps}
+        made = made_of(tried, clock.total(), clock.steps)
+        return {**record, "sql": "", "error": str(error), **made}
+    made = made_of(found.candidates, found.cost, found.steps)
     made["choice"] = None if found.choice is None else kept(found.choice)
     return {**record, "sql": found.sql, "error": None, "confidence": found.confidence, **made}
 
 
-def evidence(candidates: tuple[Candidate, ...], cost: Cost) -> Record:
-    """Candidates and cost as a line keeps them."""
-    return {"candidates": [_candidate(candidate) for candidate in candidates], "cost": asdict(cost)}
+def made_of(candidates: Sequence[Candidate], cost: Cost, steps: Iterable[tuple[str, Cost]]) -> Record:
+    """Candidates, cost and what of it each step took, as a line keeps them."""
+    return {
+        "candidates": [_candidate(candidate) for candidate in candidates],
+        "cost": asdict(cost),
+        "steps": {step: asdict(own) for step, own in steps},
+    }
 
 
 def kept(choice: Choice) -> Record:
@@ -145,6 +154,7 @@ def _candidate(candidate: Candidate) -> Record:
         "sql": candidate.sql,
         "generator": candidate.generator,
         "logprob": candidate.logprob,
+        "tokens": candidate.tokens,
         "part": candidate.part,
         "group": candidate.group,
         "rows": len(candidate.result.rows),

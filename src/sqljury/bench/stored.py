@@ -16,13 +16,13 @@ from sqljury.bench.verdicts import Tried, Verdicts, verdicts
 from sqljury.errors import DatasetError, InputError, RecipeError
 from sqljury.recipes import Recipe
 from sqljury.select.consistency import choose, group
-from sqljury.types import Candidate, Comparison, Cost, Fix, Limits, Result
+from sqljury.types import Candidate, Comparison, Cost, Fix, Limits, Question, Result
 
 WRITTEN, REPAIRED, FIXED = range(3)
 STAGES: Final = ("as written", "repaired without the model", "after the fixer")
 """A candidate's query as the model wrote it, with what needs no model repaired, and at the end."""
 
-_NO_QUERY: Final = Tried(False, "no query")
+_NO_QUERY: Final = Tried(False, "no query", deviation="fails")
 _CANDIDATE: Final[dict[str, type | tuple[type, ...]]] = {
     "generator": str,
     "part": int,
@@ -61,7 +61,9 @@ class Asked:
     id: str
     db_id: str
     text: str
+    evidence: str
     hardness: str
+    gold: str
     sql: str
     candidates: tuple[Stored, ...]
     comparisons: tuple[Comparison, ...]
@@ -69,9 +71,11 @@ class Asked:
     cost: Cost
     verdicts: Verdicts
 
-    def steps_without(self, names: Collection[str]) -> dict[str, Cost]:
-        """What each step took, but for those of these names."""
-        return {step: cost for step, cost in self.steps.items() if step not in names}
+    def cost_without(self, names: Collection[str]) -> Cost:
+        """What the question took, but for the steps of these names: what asks no model stays in it."""
+        dropped = sum((cost for step, cost in self.steps.items() if step in names), Cost())
+        rest = {one.name: getattr(self.cost, one.name) - getattr(dropped, one.name) for one in fields(Cost)}
+        return Cost(**{name: max(figure, 0) for name, figure in rest.items()})
 
     def tried(self, sql: str) -> Tried:
         """What came of one of the question's queries; an empty one fails."""
@@ -119,15 +123,18 @@ class StoredRun:
         kept = (part for place, part in enumerate(self.recipe.generate) if place not in self.left_out)
         return tuple(dict.fromkeys(part.generator for part in kept))
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The parts that are looked at, as users number them, where some are left out; else none."""
+        count = len(self.recipe.generate) if self.left_out else 0
+        return tuple(place + 1 for place in range(count) if place not in self.left_out)
+
     def only(self, parts: Collection[int]) -> StoredRun:
         """The run as if its recipe had these parts alone, by place from 0, and chose by votes.
 
         What was repaired stays so. Raises ``InputError`` for a part that the recipe has not, and for none.
         """
-        places = range(len(self.recipe.generate))
-        if not parts or not set(parts) <= set(places):
-            raise InputError(f"the recipe has the parts 1 to {len(places)}; name at least one, and no others")
-        left_out = frozenset(places) - frozenset(parts)
+        left_out = frozenset(range(len(self.recipe.generate))) - parts_of(self.recipe, parts)
         dropped = self.recipe.steps(left_out)
         questions = tuple(_with_parts(one, parts, dropped) for one in self.questions)
         return replace(self, questions=questions, left_out=left_out)
@@ -169,6 +176,14 @@ def recipe_of(run: Path, described: Mapping[str, Any]) -> Recipe:
         raise DatasetError(f"{run / folder.SETTINGS}: {error}") from None
 
 
+def parts_of(recipe: Recipe, parts: Collection[int]) -> frozenset[int]:
+    """These parts of a recipe, by place from 0; raises ``InputError`` for one that it has not, and for none."""
+    count = len(recipe.generate)
+    if not parts or not set(parts) <= set(range(count)):
+        raise InputError(f"the recipe has the parts 1 to {count}; name at least one, and no others")
+    return frozenset(parts)
+
+
 def limits_of(run: Path, described: Mapping[str, Any]) -> Limits:
     """The limits of one query in the run; raises ``DatasetError`` where there are none."""
     kept = described.get("limits")
@@ -180,6 +195,11 @@ def limits_of(run: Path, described: Mapping[str, Any]) -> Limits:
     ):
         raise DatasetError(f"{run / folder.SETTINGS}: limits are none of a query; give a folder of `sqljury bench`")
     return Limits(**kept)
+
+
+def question_of(record: Record) -> Question:
+    """The question of a stored answer as the run asked it."""
+    return Question(record["question"], record.get("evidence", ""), record["id"])
 
 
 def judged_comparisons(choice: Any) -> tuple[Comparison, ...]:
@@ -255,7 +275,9 @@ def _question(record: Record, verdict: Verdicts) -> Asked:
         id=record["id"],
         db_id=record["db_id"],
         text=record["question"],
+        evidence=record.get("evidence", ""),
         hardness=verdict.hardness,
+        gold=record["gold"],
         sql=record["sql"],
         candidates=candidates,
         comparisons=judged_comparisons(record.get("choice")),
@@ -268,14 +290,13 @@ def _question(record: Record, verdict: Verdicts) -> Asked:
 def _with_parts(question: Asked, parts: Collection[int], dropped: Collection[str]) -> Asked:
     """The question with the candidates and the costs of some parts alone; ``dropped`` names the others' steps."""
     kept = tuple(one for one in question.candidates if one.part in parts)
-    steps = question.steps_without(dropped)
     return replace(
         question,
         sql=question.voted(kept),
         candidates=kept,
         comparisons=(),
-        steps=steps,
-        cost=sum(steps.values(), Cost()),
+        steps={step: cost for step, cost in question.steps.items() if step not in dropped},
+        cost=question.cost_without(dropped),
     )
 
 

@@ -18,6 +18,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, Final
 
+from sqljury.bench.deviation import DEVIATIONS, deviation
 from sqljury.bench.evaluation import GRACE_SECONDS
 from sqljury.bench.folder import Record, misshapen
 from sqljury.db.base import Database
@@ -40,6 +41,7 @@ _QUERY: Final[dict[str, type | tuple[type, ...]]] = {
     "answer": int,
     "form": int,
     "empty": bool,
+    "deviation": str,
 }
 
 
@@ -49,6 +51,7 @@ class Tried:
 
     Queries of a question with the same ``answer`` say the same, by ``consistency.agree``; of those, with the same
     ``form`` in the same order of rows and columns. Both are 0 for one that failed, which has an ``error``.
+    ``deviation`` is one of ``DEVIATIONS``, empty for what is right.
     """
 
     right: bool
@@ -56,6 +59,7 @@ class Tried:
     answer: int = 0
     form: int = 0
     empty: bool = False
+    deviation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,7 @@ def _judge_all(asked: Sequence[_Asked], processes: int) -> list[Verdicts]:
 
 
 def _all_wrong(asked: _Asked) -> dict[str, Tried]:
-    return {sql: Tried(False, "not judged") for sql in asked.queries}
+    return {sql: Tried(False, "not judged", deviation="fails") for sql in asked.queries}
 
 
 class _Judge:
@@ -190,18 +194,19 @@ class _Judge:
         tried: dict[str, Tried] = {}
         for sql in asked.queries:
             if sql in asked.killed:
-                tried[sql] = Tried(False, asked.killed[sql])
+                tried[sql] = Tried(False, asked.killed[sql], deviation="fails")
                 continue
             tell(sql)
             result = db.execute(sql, LIMITS)
             prepared = EX.prepare(sql)
             compared = result if prepared == sql else db.execute(prepared, LIMITS)
             right = judge(gold, compared, ordered).correct
+            off = "" if right else deviation(gold, compared, ordered)
             if result.error is not None:
-                tried[sql] = Tried(right, result.error)
+                tried[sql] = Tried(right, result.error, deviation=off)
             else:
                 answer, form = answers.place(_cut(result, asked.limits))
-                tried[sql] = Tried(right, None, answer, form, not result.rows)
+                tried[sql] = Tried(right, None, answer, form, not result.rows, off)
         return Verdicts(asked.id, level, "", tried)
 
     def _opened(self, file: Path) -> Database:
@@ -257,7 +262,13 @@ def _read(file: Path) -> dict[tuple[str, str], Verdicts]:
 
 def _is_tried(value: Any, line: Record) -> bool:
     """Numbers beyond the count of queries would make stand-ins that fill the memory."""
-    return not misshapen(value, _QUERY) and all(0 <= value[key] < len(line["queries"]) for key in ("answer", "form"))
+    if (
+        misshapen(value, _QUERY)
+        or value["deviation"] not in ("", *DEVIATIONS)
+        or value["right"] == bool(value["deviation"])
+    ):
+        return False
+    return all(0 <= value[key] < len(line["queries"]) for key in ("answer", "form"))
 
 
 def _write(file: Path, lines: Iterable[tuple[str, Verdicts]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -14,6 +15,7 @@ import typer
 from sqljury.cli import terminal
 from sqljury.cli.interrupt import interruptible
 from sqljury.cli.outputs import table_file
+from sqljury.errors import InputError
 
 if TYPE_CHECKING:
     from sqljury.bench.stored import StoredRun
@@ -25,6 +27,7 @@ class Analysis(StrEnum):
     BOUNDS = "bounds"
     ABLATION = "ablation"
     OVERLAP = "overlap"
+    ERRORS = "errors"
 
 
 JSON_BEGINS: Final = '{\n  "sqljury_analysis": '
@@ -37,6 +40,10 @@ StopShares = Annotated[
     list[float] | None,
     typer.Option(min=0, max=1, help="For ablation: stop asking once this share of candidates agrees; repeatable."),
 ]
+StopLeast = Annotated[
+    int | None,
+    typer.Option(min=1, max=256, help="For ablation: of at least so many candidates; the recipe's if not given."),
+]
 Parts = Annotated[
     list[int] | None,
     typer.Option("--part", min=1, help="Analyse these parts of the recipe alone, by number, with votes; repeatable."),
@@ -45,28 +52,41 @@ JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="W
 Processes = Annotated[int, typer.Option(min=1, help="For analyses: how many run queries side by side.")]
 
 
-def print_analyses(
-    run_dir: Path,
-    data: Path,
-    wanted: Sequence[Analysis],
-    stop_shares: Sequence[float] | None,
-    parts: Sequence[int] | None,
-    json_file: Path | None,
-    processes: int,
-) -> None:
-    """Judge what has not been judged yet, then print the analyses, each once, and write them to ``json_file``."""
+@dataclass(frozen=True)
+class Wanted:
+    """What of a run is to be analysed, and how; raises ``InputError`` for options that do not go together."""
+
+    analyses: Sequence[Analysis]
+    stop_shares: Sequence[float]
+    stop_least: int | None
+    parts: Sequence[int]
+    json_file: Path | None
+    processes: int
+
+    def __post_init__(self) -> None:
+        if self.parts and not self.analyses:
+            raise InputError("--part says what is analysed; name an analysis with --analyze")
+        if self.json_file is not None and not self.analyses:
+            raise InputError("--json holds analyses; name them with --analyze")
+        for option, given in (("share", self.stop_shares), ("least", self.stop_least)):
+            if given and Analysis.ABLATION not in self.analyses:
+                raise InputError(f"--stop-{option} is tried by --analyze ablation; add it, or leave the {option} out")
+
+
+def print_analyses(run_dir: Path, data: Path, wanted: Wanted) -> None:
+    """Judge what has not been judged yet, then print the analyses, each once, and write them to the JSON file."""
     from sqljury.bench import stored
     from sqljury.cli import analyze_tables
 
     with ExitStack() as stack:
         inputs = (data, *(run_dir / name for name in ("run.json", "answers.jsonl", "verdicts.jsonl", "run.lock")))
-        file = stack.enter_context(table_file(json_file, JSON_BEGINS, inputs))  # before the long work
+        file = stack.enter_context(table_file(wanted.json_file, JSON_BEGINS, inputs))  # before the long work
         stack.enter_context(interruptible())
-        run = stored.load(run_dir, data, processes)
-        run = run.only({number - 1 for number in parts}) if parts else run
-        found = {name.value: _figures(name, run, stop_shares) for name in dict.fromkeys(wanted)}
+        run = stored.load(run_dir, data, wanted.processes)
+        run = run.only({number - 1 for number in wanted.parts}) if wanted.parts else run
+        found = {name.value: _figures(name, run, wanted) for name in dict.fromkeys(wanted.analyses)}
         whole = {"sqljury_analysis": 1, "run": run.described, "questions": len(run.questions), "faults": run.faults}
-        whole["parts"] = parts and sorted(set(parts))
+        whole["parts"] = sorted(set(wanted.parts)) or None
         if file is not None:
             file.write(json.dumps({**whole, **found}, indent=2) + "\n")
     terminal.show(*analyze_tables.heading(run))
@@ -74,13 +94,16 @@ def print_analyses(
         terminal.show(*analyze_tables.TABLES[name](figures))
 
 
-def _figures(name: Analysis, run: StoredRun, stop_shares: Sequence[float] | None) -> dict[str, Any]:
+def _figures(name: Analysis, run: StoredRun, wanted: Wanted) -> dict[str, Any]:
     from sqljury.bench.ablation import STOP_SHARES, ablation
     from sqljury.bench.bounds import bounds
+    from sqljury.bench.mistakes import mistakes
     from sqljury.bench.overlap import overlap
 
     if name is Analysis.BOUNDS:
         return bounds(run)
+    if name is Analysis.ERRORS:
+        return mistakes(run)
     if name is Analysis.OVERLAP:
         return overlap(run)
-    return ablation(run, tuple(stop_shares or STOP_SHARES))
+    return ablation(run, tuple(wanted.stop_shares or STOP_SHARES), stop_least=wanted.stop_least)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sqljury.bench.stored import StoredRun
 
 SHOWN_FAULTS: Final = 10
+SHOWN_IDS: Final = 4
 _KEYS: Final = {"written": "as written", "repaired": "no model", "fixed": "fixer"}
 
 
@@ -176,6 +177,24 @@ def _costs(found: dict[str, Any]) -> Iterator[RenderableType]:
     yield from (table, "")
 
 
+def _errors(found: dict[str, Any]) -> Iterator[RenderableType]:
+    titles = {"candidates": "the candidates", "results": "what it returns", "queries": "beside gold's text"}
+    table = plain_table(f"{found['wrong']} of {found['questions']} answers wrong", "answers", "%", "such as")
+    for view, title in titles.items():
+        table.add_row(Text(title, style="bold"))
+        for kind in found[view]:
+            count = len(kind["ids"])
+            cells = (str(count), f"{100 * count / found['wrong']:.1f}", _words(", ".join(kind["ids"][:SHOWN_IDS])))
+            table.add_row(_words(f"  {kind['label']}"), *cells)
+    yield from ("", table, "")
+    table = plain_table("of questions", "wrong", "of", "%")
+    for label, share in {**found["hardness"], **found["databases"]}.items():
+        if share["right"]:
+            table.add_row(_words(label), str(share["right"]), str(share["total"]), _percent(share))
+    if found["wrong"]:
+        yield from (table, "")
+
+
 def _words(text: str) -> Text:
     """Content, which is no markup and steers nothing."""
     return Text(terminal.clean(text))
@@ -189,5 +208,6 @@ TABLES: Final[dict[str, Callable[[dict[str, Any]], Iterator[RenderableType]]]] =
     "bounds": _bounds,
     "overlap": _overlap,
     "ablation": _ablation,
+    "errors": _errors,
 }
 """By the name of an analysis, what is shown of its figures."""

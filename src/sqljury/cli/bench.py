@@ -10,7 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from sqljury.cli import refining, terminal
-from sqljury.cli.analyze import Analysis, AnalyzeOption, JsonFile, Parts, Processes, StopShares
+from sqljury.cli.analyze import (
+    Analysis,
+    AnalyzeOption,
+    JsonFile,
+    Parts,
+    Processes,
+    StopLeast,
+    StopShares,
+    Wanted,
+    print_analyses,
+)
 from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
     AdapterOption,
@@ -65,6 +75,7 @@ def spider(
     budget_tokens: BudgetTokens = None,
     analyze: AnalyzeOption = None,
     stop_share: StopShares = None,
+    stop_least: StopLeast = None,
     part: Parts = None,
     json_file: JsonFile = None,
     processes: Processes = 1,
@@ -73,12 +84,11 @@ def spider(
     from sqljury import recipes
     from sqljury.bench import run
     from sqljury.bench.folder import Record
-    from sqljury.cli.analyze import print_analyses
     from sqljury.datasets import spider as dataset
     from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
-    _check_analysis(analyze, stop_share, part, json_file)
+    analyses = Wanted(analyze or (), stop_share or (), stop_least, part or (), json_file, processes)
     examples = dataset.sample(dataset.load(data, split), limit, seed)
     name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit}
     chosen, limits = recipes.load(recipe), Limits(seconds=timeout)
@@ -87,7 +97,7 @@ def spider(
     if (
         analyze and model is None and adapter is None and run.is_finished(examples, out, wanted)
     ):  # then no model is needed
-        print_analyses(out, data, analyze, stop_share, part, json_file, processes)
+        print_analyses(out, data, analyses)
         return
     opened = opening(model, adapter, cache=cache)
     pipeline = Pipeline.from_recipe(recipe, opened(), limits, opened)
@@ -103,7 +113,7 @@ def spider(
     with interruptible() as cancel:
         run.run(examples, pipeline, out, run.settings(pipeline, name, seed), say, cancel)
     if analyze:
-        print_analyses(out, data, analyze, stop_share, part, json_file, processes)
+        print_analyses(out, data, analyses)
     else:
         terminal.note(f"{len(examples)} answers in {out}; now run: sqljury eval {out}")
 
@@ -118,7 +128,10 @@ def select(
     weights: Annotated[
         str, typer.Option(metavar="FILE", help="What `train light` wrote, for the selector light.")
     ] = "",
-    first: Annotated[int, typer.Option(min=0, help="Among the first so many candidates; 0 for all.")] = 0,
+    part: Annotated[
+        list[int] | None, typer.Option(min=1, help="Among the candidates of these parts of the recipe; repeatable.")
+    ] = None,
+    first: Annotated[int, typer.Option(min=0, help="Among the first so many of them; 0 for all.")] = 0,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     adapter: AdapterOption = None,
@@ -147,13 +160,14 @@ def select(
             terminal.note(f"{run_dir} has {done} of {total} choices; going on")
 
     with interruptible() as cancel:
-        part = SelectPart(selector, groups, weights=weights)
+        selecting = SelectPart(selector, groups, weights=weights)
+        among = choices.Among(first, tuple(part or ()))
         given: dict[str, Any] = {"form": form and form.value, "shots": shots, "listed": listed, "cases": cases}
         given |= {"samples": samples, "temperature": temperature}
         changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)
         opened = opening(model, adapter, cache=cache)()
-        file = choices.select(run_dir, where, opened, part, say, cancel, first=first, tests=testing)
+        file = choices.select(run_dir, where, opened, selecting, say, cancel, among=among, tests=testing)
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 
@@ -163,27 +177,13 @@ def analyze_run(
     what: Annotated[list[Analysis], typer.Option(help="What to print; may be given several times.")],
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     stop_share: StopShares = None,
+    stop_least: StopLeast = None,
     part: Parts = None,
     json_file: JsonFile = None,
     processes: Processes = 1,
 ) -> None:
     """Analyse the answers that a run has so far, without a model."""
     from sqljury.bench import folder
-    from sqljury.cli.analyze import print_analyses
 
-    _check_analysis(what, stop_share, part, json_file)
-    where = data or folder.data_of(run_dir)
-    print_analyses(run_dir, where, what, stop_share, part, json_file, processes)
-
-
-def _check_analysis(
-    analyze: list[Analysis] | None, shares: list[float] | None, parts: list[int] | None, json_file: Path | None
-) -> None:
-    from sqljury.errors import InputError
-
-    if parts and not analyze:
-        raise InputError("--part says what is analysed; name an analysis with --analyze")
-    if json_file is not None and not analyze:
-        raise InputError("--json holds analyses; name them with --analyze")
-    if shares and Analysis.ABLATION not in (analyze or ()):
-        raise InputError("--stop-share is tried by --analyze ablation; add it, or leave the share out")
+    wanted = Wanted(what, stop_share or (), stop_least, part or (), json_file, processes)
+    print_analyses(run_dir, data or folder.data_of(run_dir), wanted)

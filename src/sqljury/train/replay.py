@@ -19,7 +19,7 @@ from sqljury.select.consistency import group
 from sqljury.select.features import opinions
 from sqljury.select.judge import spokesman
 from sqljury.train import leaks
-from sqljury.types import Candidate, Limits, Question, Result, Task
+from sqljury.types import Candidate, Limits, Result, Task
 
 Key = tuple[str, str]
 """A question: the name of its database, and its text. Ids say no more than its place in some file."""
@@ -96,7 +96,7 @@ def replay(run: Path, data: Path, leave_out: Collection[Key] = (), processes: in
         with connect(file) as db:
             for one in asked:
                 record = records[one.id]
-                task = preparation.task(Question(one.text, id=one.id), db)
+                task = preparation.task(stored.question_of(record), db)
                 ran = group(map_threads(lambda written: _ran(written, db, limits), record["candidates"]))
                 right = frozenset(number for number in groups(ran) if one.right(ran[spokesman(ran, number)].sql))
                 yield Replayed(one.id, name, file, task, ran, right, record["gold"], opinions(_tests(record)))
@@ -116,4 +116,7 @@ def _ran(record: Record, db: Database, limits: Limits) -> Candidate:
     sql = record["sql"]
     result = db.execute(sql, limits) if sql else Result(error="the model wrote no query")
     fixes = stored.fixes_of(record)
-    return Candidate(sql, record["generator"], record["logprob"], result, fixes=fixes, part=record["part"])
+    tokens = record.get("tokens")
+    return Candidate(
+        sql, record["generator"], record["logprob"], result, fixes=fixes, part=record["part"], tokens=tokens
+    )

@@ -1,0 +1,104 @@
+"""Wrong answers by kind, on queries whose mistake is known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqljury import FakeModel, Pipeline
+from sqljury.bench import folder, mistakes, run, stored
+from sqljury.datasets import spider
+from sqljury.recipes import GeneratePart, Recipe
+
+OLD = "SELECT name FROM cat WHERE age > 5"  # Kit and Mog, of Tom (3), Kit (9) and Mog (7)
+
+CASES = [
+    (OLD, "SELECT name, age FROM cat WHERE age > 5", "columns", "wrong column"),
+    (OLD, "SELECT name FROM cat WHERE age > 8", "fewer", "wrong value"),
+    (OLD, "SELECT name FROM cat WHERE age > 90", "none", "wrong value"),
+    (OLD, "SELECT name FROM cat", "more", "semantic logic"),
+    (OLD, "SELECT name FROM cat GROUP BY age", "more", "aggregation"),
+    (OLD, "SELECT CAST(age AS TEXT) FROM cat WHERE age > 5", "cells", "data type"),
+    (OLD, "SELECT zzz FROM cat WHERE age > 5", "fails", "wrong column"),
+    (OLD, "SELECT name FROM hound", "fails", "tables"),
+    (OLD, "SELECT cat.name FROM cat JOIN hound", "fails", "tables added"),
+    (OLD, "SELECT 'Kit'", "fewer", "tables missing"),
+    (OLD, "WITH old AS (SELECT * FROM cat WHERE age > 8) SELECT name FROM old", "fewer", "semantic logic"),
+    (OLD, "SELECT name FROM cat WHERE (", "fails", "unread"),
+    (OLD, f"SELECT {'(' * 3000}1{')' * 3000}", "fails", "unread"),
+    ("SELECT name FROM cat ORDER BY age", "SELECT name FROM cat ORDER BY age DESC", "order", "semantic logic"),
+    ("SELECT age > 5 FROM cat", "SELECT DISTINCT age > 5 FROM cat", "fewer", "deduplication"),
+    ("SELECT name FROM cat WHERE age > 50", "SELECT name FROM cat WHERE age > 5", "some", "wrong value"),
+    # a text in double quotes is no column
+    ('SELECT age FROM cat WHERE name = "Kit"', "SELECT age FROM cat WHERE name = 'Tom'", "cells", "wrong value"),
+    ('SELECT "age" FROM cat WHERE age > 5', 'SELECT "id" FROM cat WHERE age > 5 AND id', "cells", "wrong column"),
+]
+"""Gold, the answer, what is wrong with its result and how its text differs."""
+
+
+@pytest.fixture
+def out(data: Path, tmp_path: Path) -> Path:
+    """A run whose answers are all right."""
+    examples = spider.load(data, "dev")
+    right = {one.question.text: one.gold_sql for one in examples}
+    pipeline = Pipeline(Recipe("test", generate=(GeneratePart(),)), FakeModel(right))
+    run.run(examples, pipeline, tmp_path / "run", run.settings(pipeline, {}, 0))
+    return tmp_path / "run"
+
+
+def answered(out: Path, gold: str, candidates: Sequence[str], sql: str, before: str = "") -> None:
+    """Change the second question's record."""
+    records = folder.records(out)
+    one = records[0]["candidates"][0]
+    fixes = [{"before": before, "by": "model", "reason": ""}] if before else []
+    records[1] |= {"gold": gold, "sql": sql, "candidates": [{**one, "sql": own, "fixes": fixes} for own in candidates]}
+    (out / folder.ANSWERS).write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def kinds(out: Path, data: Path) -> dict[str, Any]:
+    """The kind of the one wrong answer, by view."""
+    found = mistakes.mistakes(stored.load(out, data))
+    assert found["wrong"] == 1
+    for view in ("candidates", "results", "queries"):
+        assert [one["ids"] for one in found[view]] == [["dev-0001"]]
+    return {view: found[view][0]["kind"] for view in ("candidates", "results", "queries")}
+
+
+def test_right_answers_are_no_mistakes(out: Path, data: Path) -> None:
+    found = mistakes.mistakes(stored.load(out, data))
+    assert (found["questions"], found["wrong"]) == (4, 0)
+    assert found["candidates"] == found["results"] == found["queries"] == []
+    assert found["databases"]["pets"]["percent"] == 0
+
+
+def test_what_is_wrong_with_an_answer(out: Path, data: Path) -> None:
+    like = folder.records(out)[1]
+    records = []
+    for gold, sql, _, _ in CASES:
+        candidates = [{**like["candidates"][0], "sql": sql}]
+        records.append({**like, "id": f"dev-{len(records):04d}", "gold": gold, "sql": sql, "candidates": candidates})
+    (out / folder.ANSWERS).write_text("".join(json.dumps(record) + "\n" for record in records))
+    found = mistakes.mistakes(stored.load(out, data))
+    assert (found["wrong"], [one["kind"] for one in found["candidates"]]) == (len(CASES), ["none right"])
+    by_id = [{id_: one["kind"] for one in found[view] for id_ in one["ids"]} for view in ("results", "queries")]
+    assert [
+        (sql, *(kinds[record["id"]] for kinds in by_id)) for record, (_, sql, _, _) in zip(records, CASES, strict=True)
+    ] == [(sql, result, text) for _, sql, result, text in CASES]
+
+
+def test_whether_another_candidate_was_right(out: Path, data: Path) -> None:
+    wrong = "SELECT name FROM cat"
+    answered(out, OLD, [OLD, wrong], wrong)
+    assert kinds(out, data)["candidates"] == "not chosen"
+    answered(out, OLD, [wrong], wrong, before=OLD)
+    assert kinds(out, data)["candidates"] == "unmade"
+    for candidates in ([], [""]):
+        answered(out, OLD, candidates, "")
+        assert kinds(out, data) == {"candidates": "none", "results": "fails", "queries": "unread"}
+    found = mistakes.mistakes(stored.load(out, data))
+    assert (found["hardness"]["easy"]["right"], found["hardness"]["easy"]["total"]) == (1, 4)
+    assert (found["databases"]["pets"]["right"], found["databases"]["more"]["right"]) == (1, 0)
