@@ -30,7 +30,7 @@ class TestsPart:
     constraint; the model says ``samples`` times, at ``temperature``, what is expected there, after ``shots``
     examples, with databases shown as ``form``, and with ``listed`` writes down the rows that count before it says what
     they come to, which is not in the paper. Agents write ``codes`` programs, each looked at up to ``inspections``
-    times, for data that the model or a ``program`` makes up; ``real`` is no data agent: rows of the user's, which the
+    times and no longer than ``max_tokens``, for data that the model or a ``program`` makes up; ``real`` is no data agent: rows of the user's, which the
     model is not shown. ``by`` ``model`` is no code agent: the model says at once what is expected.
     """
 
@@ -47,6 +47,7 @@ class TestsPart:
     temperature: float = 0.0
     codes: int = 3
     inspections: int = 5
+    max_tokens: int = 400
     data: Data = "model"
     by: Sayer = "code"
 

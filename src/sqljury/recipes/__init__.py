@@ -39,6 +39,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "tests.temperature": (0, 5),
     "tests.codes": (1, 64),
     "tests.inspections": (0, 20),
+    "tests.max_tokens": (1, 32_768),
     "refine.rounds": (0, 20),
     "refine.sure": (0, 1),
     "select.groups": (0, 256),

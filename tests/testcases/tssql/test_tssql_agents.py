@@ -84,6 +84,16 @@ def test_without_inspection_a_program_that_fails_stays_as_it_is(task: Task, work
     assert (tried.by, tried.code, cost.calls) == ("", "", 1)
 
 
+def test_programs_that_find_nothing_do_not_fail_a_query_that_does(task: Task, work: MakeWork) -> None:
+    """The rows were made up so that every query finds something: a typo in a program is no reason against one."""
+    asked = work(school.EMPTY)
+    (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, inspections=0), asked)
+    assert (tried.case.expected, tried.passed) == (None, (None, None))
+    nothing = "SELECT name FROM pupil WHERE club = 1 AND age > 11 AND name = 'Chess' AND name <> 'Chess'"
+    (tried,), _ = tssql.tested((nothing,), task, replace(PROGRAM, inspections=0), asked)
+    assert tried.passed == (True,)
+
+
 def test_queries_that_cannot_be_told_apart_are_named(task: Task, work: MakeWork) -> None:
     same = school.QUERIES[0].replace("age > 11", "11 < age")
     (tried,), _ = tssql.tested(

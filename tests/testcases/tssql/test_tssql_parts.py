@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 import school
 
-from sqljury.llm.base import Message
+from sqljury.llm.base import Completion, Message
 from sqljury.llm.fake import FakeModel, Script
+from sqljury.replies import extract_code
 from sqljury.sandbox import SandboxLimits, Warm
 from sqljury.testcases.checks import of_part, read_checks
 from sqljury.testcases.shape import Shape
 from sqljury.testcases.tssql import code, data, frames, given, program
-from sqljury.testcases.tssql.inspection import Inspection, Runner, asks_for_a_number
+from sqljury.testcases.tssql.inspection import Inspection, Runner, asks_for_a_number, opinion
 from sqljury.testcases.tssql.judging import Judge, faults, says_something
 from sqljury.testcases.tssql.linking import Linked, link
 from sqljury.testcases.tssql.vote import vote
@@ -197,11 +198,9 @@ ASKED = (Message("system", "s"), Message("user", "u"))
 
 def look(runner: Runner, *replies: str, rounds: int = 5, hidden: bool = False) -> tuple[Result, list[str], FakeModel]:
     """The result after inspection, the complaints the model got, and the model."""
-    from sqljury.testcases.tssql.inspection import extract_code
-
     model = FakeModel(list(replies[1:]))
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
-    ran, cost = Inspection(runner, ASKED, rounds, hidden=hidden).of(extract_code(replies[0]), 0.5, 0, work)
+    ran, cost = Inspection(runner, ASKED, TestsPart(inspections=rounds), hidden=hidden).of(extract_code(replies[0]), 0.5, 0, work)
     assert cost.calls == len(model.calls)
     return ran.result, [call.messages[-1].content for call in model.calls], model
 
@@ -234,6 +233,65 @@ def test_rounds_are_bounded_and_a_program_that_ran_is_kept(runner: Runner) -> No
     assert result.ok
     assert len(complaints) == 2
     assert [call.sampling.temperature for call in model.calls] == pytest.approx([0.51, 0.52])
+
+
+def test_a_program_that_was_cut_is_none(runner: Runner) -> None:
+    """What is left of it may run, and say something else."""
+    cut = Completion(f"{school.RIGHT.removesuffix('```')}", "length")
+    whole = Completion(f"{school.RIGHT}\nIt merges", "length")
+    assert code.read(cut) == ""
+    assert code.read(whole) == extract_code(school.RIGHT)
+    model = FakeModel([cut, [cut, whole]])
+    written, _ = code.programs(ASKED, TestsPart(codes=3), Work(None, model, None, 1))  # type: ignore[arg-type]
+    assert [text for text, _ in written] == ["", "", extract_code(school.RIGHT)]
+    result, _, asked = look(runner, school.BROKEN, cut, rounds=3)  # type: ignore[arg-type]
+    assert not result.ok
+    assert len(asked.calls) == 1
+
+
+def test_programs_are_as_long_as_the_recipe_says(runner: Runner) -> None:
+    part = TestsPart(codes=2, inspections=1, max_tokens=123)
+    model = FakeModel([school.BROKEN, school.EMPTY, school.RIGHT, school.RIGHT])
+    work = Work(None, model, None, 1)  # type: ignore[arg-type]
+    written, _ = code.programs(ASKED, part, work)
+    Inspection(runner, ASKED, part).of_all([(extract_code(school.BROKEN), 0.0)], work)
+    assert len(written) == 2
+    assert [call.sampling.max_tokens for call in model.calls] == [123] * 3
+
+
+def inspected(runner: Runner, texts: list[str], *replies: str) -> tuple[list[Result], int]:
+    """The results of these programs after inspection, and how often the model was asked."""
+    model = FakeModel(list(replies))
+    work = Work(None, model, None, 1)  # type: ignore[arg-type]
+    part = TestsPart(codes=len(texts), inspections=2)
+    ran, cost = Inspection(runner, ASKED, part).of_all([(extract_code(text), 0.0) for text in texts], work)
+    assert cost.calls == len(model.calls)
+    return [one.result for one in ran], cost.calls
+
+
+def test_nothing_is_inspected_once_most_programs_agree(runner: Runner) -> None:
+    other = school.RIGHT.replace("# the pupils", "# pupils")
+    results, calls = inspected(runner, [school.BROKEN, school.RIGHT, other])
+    assert calls == 0
+    assert [result.ok for result in results] == [False, True, True]
+
+
+def test_inspection_ends_with_the_second_that_agrees(runner: Runner) -> None:
+    results, calls = inspected(runner, [school.BROKEN, school.RIGHT, school.EMPTY], school.RIGHT)
+    assert calls == 1
+    assert [result.rows for result in results] == [(("Ann",),), (("Ann",),), ()]
+
+
+def test_two_that_find_nothing_do_not_end_it(runner: Runner) -> None:
+    other = school.EMPTY.replace("[['name']]", "[['age']]")
+    _, calls = inspected(runner, [school.EMPTY, other, school.RIGHT], school.EMPTY, school.RIGHT)
+    assert calls == 2
+
+
+def test_equal_programs_are_inspected_once(runner: Runner) -> None:
+    results, calls = inspected(runner, [school.BROKEN, school.BROKEN, school.EMPTY], school.RIGHT, school.RIGHT)
+    assert calls == 1
+    assert [result.rows for result in results[:2]] == [(("Ann",),), (("Ann",),)]
 
 
 def test_hidden_data_is_not_told(runner: Runner) -> None:
@@ -336,6 +394,30 @@ def test_nothing_but_null_and_zero_says_nothing() -> None:
     assert not says_something(FAILED)
 
 
+@pytest.mark.parametrize(
+    ("result", "queries", "number", "stands"),
+    [
+        (a(1), [a(2)], False, True),
+        (a(), [a(2)], False, False),
+        (a(0, None), [a(2), a(3)], True, False),
+        (a(), [a(2), a()], False, True),  # nothing may be right where a query finds nothing
+        (a(0), [a(2), a(None)], True, True),
+        (a(), [a(2), FAILED], False, False),
+        (a(), [FAILED], False, True),
+        (a(), [], False, True),
+        (a(1, 2), [a(2)], True, False),
+        (a(1, 2), [a(2), a(2, 3)], True, True),
+        (a(1, 2), [], True, False),
+        (a(1, 2), [a(1)], False, True),
+    ],
+)
+def test_what_finds_nothing_where_queries_do_is_no_opinion(
+    result: Result, queries: list[Result], number: bool, stands: bool
+) -> None:
+    assert opinion(result, queries, number).ok is stands
+    assert opinion(FAILED, queries, number) == FAILED
+
+
 def test_one_frame_is_said_to_be_alone() -> None:
     question = Question("How many?", "Count all.")
     texts = [code.conversation("f", count, question, ("note",))[1].content for count in (1, 2)]
@@ -391,6 +473,6 @@ def test_questions_for_one_number_are_known(question: str, number: bool) -> None
 def test_a_list_where_one_number_is_asked_for_goes_back(runner: Runner) -> None:
     model = FakeModel(["```python\nresult = pd.DataFrame({'answer': [len(pupil)]})\n```"])
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
-    ran, _ = Inspection(runner, ASKED, 5, number=True).of("result = pupil[['name']]", 0.0, 0, work)
+    ran, _ = Inspection(runner, ASKED, TestsPart(inspections=5), number=True).of("result = pupil[['name']]", 0.0, 0, work)
     assert ran.result.rows == ((3,),)
     assert "asks for one number" in model.calls[0].messages[-1].content

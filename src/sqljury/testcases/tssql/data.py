@@ -12,10 +12,9 @@ from sqljury import prompts
 from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.metrics.affinity import affinity, stored
-from sqljury.replies import extract_code
 from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.schema.text import cell_text, plain
-from sqljury.testcases.tssql import frames
+from sqljury.testcases.tssql import code, frames
 from sqljury.testcases.tssql.judging import FAULTS, Judge, Look, faults
 from sqljury.testcases.tssql.linking import Linked
 from sqljury.types import Cell, Cost, Question, Row, Schema, Table
@@ -74,7 +73,7 @@ def write(
         except ContextLengthError:
             break
         cost += reply.cost
-        before, program = program, extract_code(reply.completions[0].text)
+        before, program = program, code.read(reply.completions[0])
         if program == before:
             break
         look, wrong = _checked(program, linked, judge, known, sandbox)
