@@ -312,6 +312,13 @@ def test_hidden_data_is_not_told_by_names_made_of_cells(runner: Runner) -> None:
     assert "Ann" not in "".join(complaints)
 
 
+def test_a_frame_that_is_not_there_is_a_name_error(runner: Runner) -> None:
+    wrong = "```python\nresult = pupil_df[['name']]\n```"
+    _, (complaint,), _ = look(runner, wrong, wrong)
+    assert "NameError" in complaint
+    assert "pupil_df" in complaint
+
+
 def test_a_program_with_rows_of_its_own_is_not_run_and_goes_back(runner: Runner) -> None:
     own = school.RIGHT.replace("# the pupils", "pupil = pd.DataFrame({'name': ['Zoe'], 'club': [1]})\n# the pupils")
     for hidden in (False, True):
@@ -327,8 +334,14 @@ def test_a_program_with_rows_of_its_own_is_not_run_and_goes_back(runner: Runner)
         ("pupil = pd.DataFrame({'id': [1]})\nresult = pupil", 1),
         ("one = pd.DataFrame({'id': [1]})\npupil = one\nresult = pupil.merge(club)", 2),
         ("if len(club):\n    pupil, n = pd.DataFrame(), 1\nresult = pupil", 2),
-        ("def load():\n    club: object = pd.DataFrame()\n    return club\nresult = pupil", 2),
+        ("match len(club):\n    case 1:\n        pupil = [1]\nresult = pupil", 3),
         ("result = pd.DataFrame({'n': [3]})", 0),
+        ("pupil['old'] = 1\nresult = pd.DataFrame({'n': [3]})", 0),
+        ("pupil.loc[0, 'age'] = 1\nkept = pupil\nresult = pd.DataFrame({'n': [3]})", 0),
+        ("result = pupil\nresult = pd.DataFrame({'n': [3]})", 0),
+        ("club = 'Chess'\nresult = pd.DataFrame({'club': [club]})", 0),
+        ("def three():\n    return pd.DataFrame({'n': [3]})\nresult = three()", 0),
+        ("n = 3\nfor one in range(n):\n    n = n + one\nresult = pd.DataFrame({'n': [n]})", 0),
         ("", 0),
         ("pupil = pupil[pupil['age'] > 11]\nresult = pupil", None),
         ("both = pupil.merge(club)\npupil = both[both['age'] > 1]\nresult = pupil", None),
@@ -337,12 +350,32 @@ def test_a_program_with_rows_of_its_own_is_not_run_and_goes_back(runner: Runner)
         ("names = {'a': 1}\nresult = [names.get(club) for club in pupil['name']]", None),
         ("result = tables['pupil']", None),
         ("result = [", None),
+        # a name that a frame has, too
+        ("club = 'Chess'\nresult = pupil[pupil['club'] == club]", None),
+        ("both = pupil.merge(club)\nclub = None\nresult = both", None),
+        ("club: pd.DataFrame\nresult = club", None),
+        ("def load():\n    club: object = pd.DataFrame()\n    return club\nresult = pupil", None),
+        ("class Held:\n    club = [1]\nresult = pupil", None),
+        ("match len(pupil):\n    case 0:\n        club = 'none'\n    case n:\n        club = 'some'\nresult = pupil", None),
+        # what functions, loops and branches make of them
+        ("def old(n):\n    return pupil[pupil['age'] > n]\npupil = old(11)\nresult = pupil", None),
+        ("def old():\n    return kept[['name']]\nkept = pupil[pupil['age'] > 1]\nresult = old()", None),
+        ("found = False\nfor age in pupil['age']:\n    if age > 1:\n        found = True\nresult = [found]", None),
+        ("if len(pupil) > 1:\n    result = pd.DataFrame({'n': [1]})\nelse:\n    result = pd.DataFrame()", None),
+        ("try:\n    n = len(pupil)\nexcept ValueError as error:\n    n = 0\nresult = pd.DataFrame({'n': [n]})", None),
+        ("total = 0\nfor age in pupil['age']:\n    total += age\nresult = pd.DataFrame({'n': [total]})", None),
+        ("ages = {}\nages['n'] = len(pupil)\nresult = pd.DataFrame([ages])", None),
+        ("globals()['result'] = pupil", None),
+        # names that are nowhere: the error says so, and what there is
+        ("result = Pupil[['name']]", None),
+        ("result = pupil_df[['name']]", None),
+        ("import numpy\nresult = numpy.array(df_pupil)", None),
     ],
 )
 def test_rows_of_a_programs_own_are_seen_in_its_text(text: str, line: int | None) -> None:
     told = given.fault(text, ("pupil", "club"))
     assert (told is None) == (line is None)
-    assert told is None or told.startswith(f"line {line}: " if line else "the code uses none")
+    assert told is None or told.startswith(f"line {line}: " if line else "the result uses none")
 
 
 @pytest.mark.parametrize(
