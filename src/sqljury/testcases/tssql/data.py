@@ -54,6 +54,8 @@ def write(
 ) -> tuple[Look | None, Cost]:
     """Data of the model's that has all that is in play and tells apart what ``known``, made by program, does.
 
+    The rows of ``known`` are among it where the model's own tell fewer neighbours from their queries, as ``>=`` from
+    ``>``: of a single query coverage says no more than that it finds something.
     None when it has none after ``rounds`` attempts, or earlier, once the question's allowance is spent or the context
     of the model is full. Raises what else the model and the sandbox raise.
     """
@@ -78,7 +80,7 @@ def write(
             break
         look, wrong = _checked(program, linked, judge, known, sandbox)
         if not wrong:
-            return look, cost
+            return _sharper(look, known, judge), cost
         listed = "\n".join(f"- {line}" for line in wrong[:FAULTS])
         conversation = [
             *conversation[:2],
@@ -128,6 +130,17 @@ def _checked(program: str, linked: Linked, judge: Judge, known: Look, sandbox: S
     )
     wrong = faults(avoidable, [sql or "" for sql in linked.queries])
     return look, [*broken, *wrong] if wrong else []
+
+
+def _sharper(look: Look, known: Look, judge: Judge) -> Look:
+    """The written data, with rows of the other where these tell more apart; written ones go first where keys clash."""
+    if look.near <= known.near:
+        return look
+    both = [
+        judge.look({table: list(dict.fromkeys([*one.rows[table], *other.rows[table]])) for table in look.rows})
+        for one, other in ((look, known), (known, look))
+    ]
+    return min((look, *both), key=lambda found: found.fails)
 
 
 def build(program: str, schema: Schema, sandbox: Sandbox) -> Built:
