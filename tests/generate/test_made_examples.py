@@ -223,7 +223,7 @@ def test_reading_takes_the_forms_that_models_use() -> None:
 def test_a_comment_does_not_swallow_the_rest_of_a_query() -> None:
     reply = "Q: tall ones?\nSQL: SELECT name FROM p -- all of them\nWHERE name <> '--' /* by\nsize */ AND height > 1;"
     assert [shot.sql.split() for shot in read(reply)] == [
-        "SELECT name FROM p WHERE name <> '--' AND height > 1".split()
+        ["SELECT", "name", "FROM", "p", "WHERE", "name", "<>", "'--'", "AND", "height", ">", "1"]
     ]
 
 

@@ -59,7 +59,7 @@ def _blocks(reply: str) -> list[_Found]:
 
 
 def _announced(remark: str) -> str:
-    """The query that is announced behind the last block; empty for words on the one in it ("it will select the ...")."""
+    """The query that is announced behind the last block; empty for words on the one in it ("it will select ...")."""
     from sqljury.metrics.suite.reading import tree_of  # needs the parser, which takes a while to load
 
     announced = _CONCLUDES.search(remark)

@@ -24,7 +24,7 @@ class Kept:
     """What generators made for a database; any number of threads may ask, and each thing is made by one of them.
 
     The writers of a recipe share it. What is kept must depend on nothing but its key, which names the model and the
-    database where they matter, so that a question's prompt is the same whether or not another question was there before.
+    database where they matter, so that a prompt is the same whether or not another question was there before.
     """
 
     def __init__(self, size: int = SIZE) -> None:

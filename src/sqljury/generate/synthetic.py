@@ -53,7 +53,7 @@ def synthetic(task: Task, work: Work, given: Given) -> Request:
 
 
 def _split(count: int) -> tuple[int, int]:
-    """Examples of the first and of the second round: seven of ten are of the first, so that 20 have all its features."""
+    """Examples of the first and the second round: seven of ten are of the first, so that 20 have all its features."""
     second = (3 * count + 5) // 10
     return count - second, second
 

@@ -200,7 +200,9 @@ def look(runner: Runner, *replies: str, rounds: int = 5, hidden: bool = False) -
     """The result after inspection, the complaints the model got, and the model."""
     model = FakeModel(list(replies[1:]))
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
-    ran, cost = Inspection(runner, ASKED, TestsPart(inspections=rounds), hidden=hidden).of(extract_code(replies[0]), 0.5, 0, work)
+    ran, cost = Inspection(runner, ASKED, TestsPart(inspections=rounds), hidden=hidden).of(
+        extract_code(replies[0]), 0.5, 0, work
+    )
     assert cost.calls == len(model.calls)
     return ran.result, [call.messages[-1].content for call in model.calls], model
 
@@ -356,7 +358,10 @@ def test_a_program_with_rows_of_its_own_is_not_run_and_goes_back(runner: Runner)
         ("club: pd.DataFrame\nresult = club", None),
         ("def load():\n    club: object = pd.DataFrame()\n    return club\nresult = pupil", None),
         ("class Held:\n    club = [1]\nresult = pupil", None),
-        ("match len(pupil):\n    case 0:\n        club = 'none'\n    case n:\n        club = 'some'\nresult = pupil", None),
+        (
+            "match len(pupil):\n    case 0:\n        club = 'none'\n    case n:\n        club = 'some'\nresult = pupil",
+            None,
+        ),
         # what functions, loops and branches make of them
         ("def old(n):\n    return pupil[pupil['age'] > n]\npupil = old(11)\nresult = pupil", None),
         ("def old():\n    return kept[['name']]\nkept = pupil[pupil['age'] > 1]\nresult = old()", None),
@@ -506,6 +511,8 @@ def test_questions_for_one_number_are_known(question: str, number: bool) -> None
 def test_a_list_where_one_number_is_asked_for_goes_back(runner: Runner) -> None:
     model = FakeModel(["```python\nresult = pd.DataFrame({'answer': [len(pupil)]})\n```"])
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
-    ran, _ = Inspection(runner, ASKED, TestsPart(inspections=5), number=True).of("result = pupil[['name']]", 0.0, 0, work)
+    ran, _ = Inspection(runner, ASKED, TestsPart(inspections=5), number=True).of(
+        "result = pupil[['name']]", 0.0, 0, work
+    )
     assert ran.result.rows == ((3,),)
     assert "asks for one number" in model.calls[0].messages[-1].content
