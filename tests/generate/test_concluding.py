@@ -62,6 +62,19 @@ def test_a_statement_that_writes_is_handed_on_to_be_refused() -> None:
     assert concluding_sql("1. delete\n```sql\nDELETE FROM t;\n```") == "DELETE FROM t"
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "WITH big AS (\nSELECT * FROM plot WHERE size > 1\n)\nSELECT name FROM big",
+        "SELECT name FROM plot WHERE size = (\n  SELECT max(size) FROM plot\n)",
+        "SELECT name FROM plot\nUNION\nSELECT name FROM field",
+    ],
+)
+def test_a_query_after_the_last_block_is_read_whole(query: str) -> None:
+    reply = f"```sql\nSELECT 1\n```\nThe final query is:\nWith it we are done.\n\n{query};\n\nWith this we have all."
+    assert concluding_sql(reply) == query
+
+
 def test_a_query_after_the_last_block_may_name_columns_in_ticks() -> None:
     reply = "```sql\nSELECT 1\n```\nThe final query is:\nSELECT `name` FROM `plot` WHERE `size` > 1;\n"
     assert " ".join(concluding_sql(reply).split()) == "SELECT name FROM plot WHERE size > 1"

@@ -14,6 +14,9 @@ _CONCLUDES: Final = re.compile(
 )
 _START: Final = re.compile(r"^(?:[^\n`]{0,60}:)?[\W\d]*?`?(?=(?:SELECT|WITH)\s)", re.IGNORECASE | re.MULTILINE)
 
+STARTS: Final = 5
+"""Lines behind the last block that begin like a query and are read as one."""
+
 
 class _Found(NamedTuple):
     sql: str
@@ -66,8 +69,8 @@ def _announced(remark: str) -> str:
     if announced is None:
         return ""
     starts = [found.end() for found in _START.finditer(remark) if found.end() >= announced.end()]
-    sql = extract_sql(remark[starts[-1] :].replace("`", "\n")) if starts else ""
-    return sql if sql and tree_of(sql) is not None else ""
+    texts = (extract_sql(remark[start:].replace("`", "\n")) for start in starts[:STARTS])
+    return next((sql for sql in texts if sql and tree_of(sql) is not None), "")  # what is nested in it comes later
 
 
 def _last_unfenced(reply: str) -> str:
