@@ -54,8 +54,8 @@ def write(
 ) -> tuple[Look | None, Cost]:
     """Data of the model's that has all that is in play and tells apart what ``known``, made by program, does.
 
-    The rows of ``known`` are among it where the model's own tell fewer neighbours from their queries, as ``>=`` from
-    ``>``: of a single query coverage says no more than that it finds something.
+    Of a single query that says no more than that it finds something: there rows of ``known`` are among it where the
+    model's own tell fewer neighbours from it, as ``>=`` from ``>``.
     None when it has none after ``rounds`` attempts, or earlier, once the question's allowance is spent or the context
     of the model is full. Raises what else the model and the sandbox raise.
     """
@@ -80,7 +80,8 @@ def write(
             break
         look, wrong = _checked(program, linked, judge, known, sandbox)
         if not wrong:
-            return _sharper(look, known, judge), cost
+            alone = sum(sql is not None for sql in linked.queries) == 1
+            return _sharper(look, known, judge) if alone else look, cost
         listed = "\n".join(f"- {line}" for line in wrong[:FAULTS])
         conversation = [
             *conversation[:2],
