@@ -18,6 +18,7 @@ from sqljury.types import Limits
 
 TALL = "SELECT name FROM person WHERE height > 180"
 SHORT = "SELECT name FROM person WHERE height < 180"
+TALLEST = "SELECT max(height) FROM person"
 RECIPE = """
 [[generate]]
 samples = 2
@@ -68,12 +69,24 @@ def test_a_query_that_fails_where_another_passes_is_wrong(db: Database) -> None:
 
 
 def test_a_query_that_fails_alone_is_wrong_once_a_better_one_is_written_for_the_test(db: Database) -> None:
-    found = judge(db, SHORT, says(TALL, SHORT, SHORT, TALL))
+    found = judge(db, SHORT, says(TALL, SHORT, TALLEST, TALL))
     assert found.verdict == "wrong"
     assert found.correction is not None
     assert [fix.by for fix in found.correction.fixes] == ["tests"]
-    assert found.tests[0].queries == (SHORT, TALL)
+    assert found.tests[0].queries == (SHORT, TALLEST, TALL)
     assert [step for step, _ in found.steps] == ["1 direct", "tests", "refine"]
+
+
+def test_a_query_that_most_others_agree_with_is_not_called_wrong_for_one_written_to_pass(db: Database) -> None:
+    """What is expected is right less often than eight queries that agree; the rewrite only does what it is told."""
+    eight = RECIPE.replace("samples = 2", "samples = 8")
+    model = says(SHORT, *[TALL] * 6, TALLEST, "SELECT nothing FROM nowhere")
+    found = judge(db, TALL, model, eight)
+    assert (found.verdict, found.correction, found.agreeing) == ("unclear", None, 6)
+    assert found.why == "it fails the test, but most written for the question return the same: the test may be wrong"
+    assert "refine" not in dict(found.steps)
+    alone = judge(db, TALL, says(SHORT, TALL), RECIPE.replace("samples = 2", "samples = 1"))
+    assert (alone.verdict, alone.agreeing) == ("unclear", 1)
 
 
 def test_a_query_that_fails_is_not_called_wrong_for_want_of_a_better_one(db: Database) -> None:
@@ -132,6 +145,15 @@ def test_a_recipe_without_tests_is_given_a_suite() -> None:
     assert with_tests(recipes.load("default")).tests.kind == "suite"
     assert with_tests(recipes.load("tssql")).tests.kind == "agents"
     assert with_tests(recipes.load("tssql"), "suite").tests.kind == "suite"
+
+
+def test_one_program_of_three_decides_nothing_unless_the_recipe_says_so() -> None:
+    assert with_tests(recipes.load("default"), "agents").refine.sure == 0.6
+    assert with_tests(recipes.load("default")).refine.sure == 0.0
+    paper = recipes.parse("paper", '[tests]\nkind = "agents"\n[refine]\nsure = 0.0')
+    assert with_tests(paper, "agents").refine.sure == 0.0
+    surer = recipes.parse("surer", "[refine]\nsure = 0.9")
+    assert with_tests(surer, "agents").refine.sure == 0.9
 
 
 def test_check_from_python_is_ready_for_json(path: Path) -> None:

@@ -49,6 +49,7 @@ def test_a_file_of_the_users_own(tmp_path: Path) -> None:
         ("[[generate]]\ntop_p = 1.5", "generate.top_p must be from 0 to 1"),
         ("[fix]\nattempts = -2", "fix.attempts must be from 0"),
         ("[schema]\nsample_rows = -1", "schema.sample_rows must be from 0"),
+        ('[[generate]]\nrounds = "none"', "generate.rounds must be one of both, features, focus"),
         ('[schema]\nform = "poem"', "schema.form must be one of"),
         ('[link]\nkind = "guess"', "link.kind must be one of retrieval, model"),
         ("[link]\nshare = 2", "link.share must be from 0 to 1, not 2"),

@@ -80,6 +80,12 @@ def test_a_query_that_fails_its_test_is_replaced_by_one_that_passes(db: Database
     assert (found.rounds, found.cost.calls) == (1, 1)
 
 
+def test_what_follows_the_block_is_not_waited_for(db: Database) -> None:
+    """Small models go on with the query that they were told is wrong."""
+    reply = f"Here it is:\n```sql\n{TALL}\n```\nBefore it was:\n```sql\n{ALL}\n```"
+    assert refined(db, FakeModel([reply]), a_test(db, ("Dee",))).candidate.sql == TALL
+
+
 def test_the_model_is_told_query_rows_program_and_both_results(db: Database) -> None:
     model = FakeModel([TALL])
     refined(db, model, a_test(db, ("Dee",)))

@@ -33,6 +33,9 @@ Verdict = Literal["right", "wrong", "unclear"]
 ROUNDS: Final = 3
 """How often a query that fails is written again, where the recipe does not say."""
 
+SURE: Final = 0.6
+"""Of the programs, where the recipe has none itself: without a share one program of three would decide."""
+
 RIVALS: Final = 4
 """Of the largest groups with another result, how many are tried beside the query."""
 
@@ -112,8 +115,15 @@ def check(
 
 
 def with_tests(recipe: Recipe, kind: TestKind = "") -> Recipe:
-    """The recipe with tests of this kind, its own where that is empty, and a suite where it has none either."""
-    return replace(recipe, tests=replace(recipe.tests, kind=kind or recipe.tests.kind or "suite"))
+    """The recipe with tests of this kind, its own where that is empty, and a suite where it has none either.
+
+    Where it had no ``agents`` of its own, and says of no share of opinions that it must agree, ``SURE`` of them must.
+    """
+    kind = kind or recipe.tests.kind or "suite"
+    refine = recipe.refine
+    if kind == "agents" != recipe.tests.kind:
+        refine = replace(refine, sure=refine.sure or SURE)
+    return replace(recipe, tests=replace(recipe.tests, kind=kind), refine=refine)
 
 
 def checked(
@@ -132,7 +142,8 @@ def checked(
     A query that cannot be run is wrong. One that passes every test that says anything is right, unless a query with
     another result passes as many: then the tests cannot say which is meant. One that fails is wrong if another query
     passes more, one of the recipe's or, asked for with the test that failed, one written for it; if there is none, the
-    tests may as well be wrong, and nothing is said.
+    tests may as well be wrong, and nothing is said. Where most of the recipe's queries that run agree with the query,
+    none is asked for: one that is written to pass the test says nothing for the test.
     Raises ``InputError`` without a query, ``QueryRefusedError`` for what is no plain read, ``QueryLimitError`` for a
     query that takes too much, and what ``Pipeline.answer`` raises, but no ``NoAnswerError``.
     """
@@ -147,9 +158,7 @@ def checked(
         verdict=found.verdict,
         why=found.why,
         result=given.result,
-        agreeing=sum(one.group is not None and agree(one.result, given.result) for one in written)
-        if given.result.ok
-        else 0,
+        agreeing=len(_agreeing(given, written)),
         candidates=written,
         tests=found.tests,
         passed=passed,
@@ -171,6 +180,12 @@ def _given(sql: str, db: Database, limits: Limits, cancel: threading.Event | Non
         assert kind is not None
         raise _UNUSABLE[kind](f"the query: {str(given.result.error).removeprefix(f'{kind}: ')}")
     return given
+
+
+def _agreeing(given: Candidate, written: Sequence[Candidate]) -> list[Candidate]:
+    if not given.result.ok:
+        return []
+    return [one for one in written if one.group is not None and agree(one.result, given.result)]
 
 
 class _Found(NamedTuple):
@@ -199,7 +214,14 @@ def _tested(
     ready.clock.spend("tests", spent)
     sure = pipeline.recipe.refine.sure
     found = judged(given, rivals, tests, sure)
-    if found.verdict != "unclear" or not _fails(given, tests, sure) or ready.clock.over():
+    if found.verdict != "unclear" or not _fails(given, tests, sure):
+        return found
+    ran = sum(one.group is not None for one in written)
+    if 2 * len(_agreeing(given, written)) > ran:
+        passed, said = passes(given.sql, tests, sure)
+        others = "the query written for the question returns" if ran == 1 else "most written for the question return"
+        return found._replace(why=f"it {_falls(passed, said)}, but {others} the same: the test may be wrong")
+    if ready.clock.over():
         return found
     progress(Progress("refining the query", 0, 1))
     part = RefinePart(pipeline.recipe.refine.rounds or ROUNDS, sure)

@@ -305,7 +305,7 @@ class Pipeline:
         work = replace(work, model=self.writers.get(part.model, self.model))
         seed = derive_seed(work.seed, "generate", number)
         ranked = sorted((one for one in before if one.sql), key=lambda one: not one.result.ok)
-        given = Given(tuple(one.sql for one in ranked), part.examples, self.pool, seed, self.kept)
+        given = Given(tuple(one.sql for one in ranked), part.examples, part.rounds, self.pool, seed, self.kept)
         request = GENERATORS[part.generator](task, work, given)
         sampling = Sampling(
             temperature=part.temperature,

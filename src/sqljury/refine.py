@@ -193,7 +193,8 @@ def _revised(candidate: Candidate, told: str, asking: Asking, number: int) -> tu
     """
     work = asking.work
     turn = [*asking.conversation, Message("assistant", unmarked(candidate.sql)), Message("user", told)]
-    sampling = Sampling(max_tokens=asking.max_tokens, stop=STOP, seed=derive_seed(work.seed, "refine", number))
+    stop = (*STOP, "\n```\n")  # the end of its block, not the beginning of one behind words
+    sampling = Sampling(max_tokens=asking.max_tokens, stop=stop, seed=derive_seed(work.seed, "refine", number))
     reply = work.ask(turn, sampling)
     if reply is None:
         return None, Cost()

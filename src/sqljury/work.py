@@ -30,9 +30,9 @@ class TestsPart:
     A suite has up to ``cases`` databases, drawn ones with at most ``rows`` rows a table and ``numbers`` as the number
     constraint; the model says ``samples`` times, at ``temperature``, what is expected there, after ``shots``
     examples, with databases shown as ``form``, and with ``listed`` writes down the rows that count before it says what
-    they come to, which is not in the paper. Agents write ``codes`` programs, each looked at up to ``inspections``
-    times, for data that the model or a ``program`` makes up; ``real`` is no data agent: rows of the user's, which the
-    model is not shown. ``by`` ``model`` is no code agent: the model says at once what is expected.
+    they come to, which is not in the paper. Agents write ``codes`` programs of at most ``max_tokens`` each, looked at
+    up to ``inspections`` times, for data that the model or a ``program`` makes up; ``real`` is no data agent: rows of
+    the user's, which the model is not shown. ``by`` ``model`` is no code agent: the model itself says what is expected.
     """
 
     __test__: ClassVar[bool] = False  # no test of pytest's
@@ -48,6 +48,7 @@ class TestsPart:
     temperature: float = 0.0
     codes: int = 3
     inspections: int = 5
+    max_tokens: int = 400
     data: Data = "model"
     by: Sayer = "code"
 

@@ -34,6 +34,21 @@ def test_a_simpler_query_that_is_announced_beats_the_one_that_holds_it() -> None
     assert concluding_sql(reply) == "SELECT a FROM t"
 
 
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "This final query will select the names from the plot table.",
+        "The final SELECT statement lists the names FROM plot.",
+        "Answer: select the names of plots, as asked.",
+        "With the final query we get names.",
+        "In the final query:\nWITH comes first, then the names are read.",
+        "The final query is simple:\nSELECT reads the names of all FROM plot, nothing more",
+    ],
+)
+def test_a_remark_on_the_last_block_is_no_query(remark: str) -> None:
+    assert concluding_sql(f"```sql\nSELECT name FROM plot;\n```\n{remark}") == "SELECT name FROM plot"
+
+
 def test_equal_blocks_are_no_parts_of_each_other() -> None:
     assert concluding_sql("```sql\nSELECT 1\n```\nagain\n```sql\nSELECT 1\n```") == "SELECT 1"
 
@@ -45,6 +60,24 @@ def test_prose_has_none(reply: str) -> None:
 
 def test_a_statement_that_writes_is_handed_on_to_be_refused() -> None:
     assert concluding_sql("1. delete\n```sql\nDELETE FROM t;\n```") == "DELETE FROM t"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "WITH big AS (\nSELECT * FROM plot WHERE size > 1\n)\nSELECT name FROM big",
+        "SELECT name FROM plot WHERE size = (\n  SELECT max(size) FROM plot\n)",
+        "SELECT name FROM plot\nUNION\nSELECT name FROM field",
+    ],
+)
+def test_a_query_after_the_last_block_is_read_whole(query: str) -> None:
+    reply = f"```sql\nSELECT 1\n```\nThe final query is:\nWith it we are done.\n\n{query};\n\nWith this we have all."
+    assert concluding_sql(reply) == query
+
+
+def test_a_query_after_the_last_block_may_name_columns_in_ticks() -> None:
+    reply = "```sql\nSELECT 1\n```\nThe final query is:\nSELECT `name` FROM `plot` WHERE `size` > 1;\n"
+    assert " ".join(concluding_sql(reply).split()) == "SELECT name FROM plot WHERE size > 1"
 
 
 def test_long_replies_take_no_time() -> None:

@@ -145,13 +145,42 @@ def test_the_second_round_is_on_what_the_drafts_use(db: Database) -> None:
 def test_examples_are_as_many_as_wanted(db: Database) -> None:
     model = rounds()
     synthetic(asked("What?", db), working(db, model), Given(examples=20))
-    assert "Write 12 example questions" in model.calls[0].prompt
-    assert "\n12. " in model.calls[0].prompt
-    assert "Write 8 example questions" in model.calls[1].prompt
+    assert "Write 14 example questions" in model.calls[0].prompt
+    features = [line.removeprefix("- ") for line in guidelines().splitlines() if line.startswith("- ")]
+    assert all(feature in model.calls[0].prompt for feature in features)
+    assert "Write 6 example questions" in model.calls[1].prompt
     single = rounds()
     synthetic(asked("What?", db), working(db, single), Given(examples=1))
     assert len(single.calls) == 1
     assert sum(line.startswith("- ") for line in guidelines().splitlines()) >= 8
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told", "other"),
+    [("features", "\n1. ", "part of this database"), ("focus", "part of this database", "\n1. WHERE")],
+)
+def test_a_recipe_may_leave_one_round_out(db: Database, wanted: str, told: str, other: str) -> None:
+    model = rounds()
+    text = f'[[generate]]\ngenerator = "synthetic"\nexamples = 20\nrounds = "{wanted}"'
+    Pipeline(recipes.parse("mine", text), model).answer(Question("What do ponies weigh?"), db)
+    written = [call.prompt for call in model.calls if "Write 20 example questions" in call.prompt]
+    assert len(written) == 1
+    assert len(model.calls) == 2
+    assert told in written[0]
+    assert other not in written[0]
+
+
+def test_writers_do_not_share_their_examples(db: Database) -> None:
+    """One object is kept for all models of a recipe: the model of an adapter is shown its own examples."""
+    kept, task = Kept(), asked("What do ponies weigh?", db)
+    plain, tuned = rounds(), rounds(FIRST.replace("Bern", "Rome"))
+    tuned.name = "fake+tuned"
+    synthetic(task, working(db, plain), Given(kept=kept))
+    request = synthetic(task, working(db, tuned), Given(kept=kept))
+    assert len(tuned.calls) == 2
+    assert ("Which trainers live in Rome?", "SELECT name FROM trainer WHERE city = 'Rome'") in shown(request.messages)
+    same = replace(working(db, rounds()))
+    assert synthetic(task, same, Given(kept=kept)).cost.calls == 0
 
 
 @pytest.mark.parametrize(
@@ -189,6 +218,13 @@ def test_reading_takes_the_forms_that_models_use() -> None:
         (shot.question, shot.sql) for shot in read("- Q1: one?\n- SQL1: SELECT 1;\n\nQuestion 2: two?\nQuery: SELECT 2")
     ]
     assert found == [("one?", "SELECT 1"), ("two?", "SELECT 2")]
+
+
+def test_a_comment_does_not_swallow_the_rest_of_a_query() -> None:
+    reply = "Q: tall ones?\nSQL: SELECT name FROM p -- all of them\nWHERE name <> '--' /* by\nsize */ AND height > 1;"
+    assert [shot.sql.split() for shot in read(reply)] == [
+        ["SELECT", "name", "FROM", "p", "WHERE", "name", "<>", "'--'", "AND", "height", ">", "1"]
+    ]
 
 
 def test_what_the_model_raises_comes_through_and_is_not_kept(db: Database) -> None:

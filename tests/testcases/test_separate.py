@@ -129,6 +129,13 @@ def test_limits_on_cases_tries_and_time(file: Path) -> None:
     assert separate(origin, queries[:1]).looked_at == 0
 
 
+def test_making_a_database_small_uses_up_no_tries(file: Path) -> None:
+    queries = [f"SELECT name FROM person WHERE age > {n}" for n in (20, 30, 40, 50)]
+    found = separate(shop.origin(file, *queries), queries, Search(tries=30, seconds=60))
+    assert found.together == ()
+    assert len(found.cases) <= found.looked_at <= 30
+
+
 def test_a_search_can_be_stopped(file: Path) -> None:
     cancel = threading.Event()
     cancel.set()

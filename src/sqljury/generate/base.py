@@ -22,12 +22,13 @@ class Given:
 
     ``drafts`` are the queries that the parts of the recipe before it wrote, as repaired without the model, those that
     ran first. ``examples`` is how many worked examples the recipe wants shown, of ``pool`` where the generator takes
-    them from there. ``seed`` belongs to this question and this part of the recipe. ``kept`` is what generators made
-    for earlier questions on the same database.
+    them from there; ``rounds`` says which of its rounds ``synthetic`` writes. ``seed`` belongs to this question and
+    this part of the recipe. ``kept`` is what generators made for earlier questions.
     """
 
     drafts: tuple[str, ...] = ()
     examples: int = 0
+    rounds: str = "both"
     pool: Pool | None = None
     seed: int = 0
     kept: Kept = field(default_factory=Kept, compare=False, repr=False)

@@ -14,6 +14,9 @@ _CONCLUDES: Final = re.compile(
 )
 _START: Final = re.compile(r"^(?:[^\n`]{0,60}:)?[\W\d]*?`?(?=(?:SELECT|WITH)\s)", re.IGNORECASE | re.MULTILINE)
 
+STARTS: Final = 5
+"""Lines behind the last block that begin like a query and are read as one."""
+
 
 class _Found(NamedTuple):
     sql: str
@@ -44,7 +47,7 @@ def concluding_sql(reply: str) -> str:
 
 
 def _blocks(reply: str) -> list[_Found]:
-    """The fenced queries; what stands unfenced after an announcement behind the last of them counts too."""
+    """The fenced queries; one that stands unfenced after an announcement behind the last of them counts too."""
     found: list[_Found] = []
     end = 0
     for block in _FENCE.finditer(reply):
@@ -53,9 +56,21 @@ def _blocks(reply: str) -> list[_Found]:
         if sql:
             before = reply[: block.start()].rstrip().rpartition("\n")[2]
             found.append(_Found(sql, _CONCLUDES.search(before) is not None))
-    if found and (announced := _CONCLUDES.search(reply, end)) and (sql := _last_unfenced(reply[announced.end() :])):
+    if found and (sql := _announced(reply[end:])):
         found.append(_Found(sql, True))
     return found
+
+
+def _announced(remark: str) -> str:
+    """The query that is announced behind the last block; empty for words on the one in it ("it will select ...")."""
+    from sqljury.metrics.suite.reading import tree_of  # needs the parser, which takes a while to load
+
+    announced = _CONCLUDES.search(remark)
+    if announced is None:
+        return ""
+    starts = [found.end() for found in _START.finditer(remark) if found.end() >= announced.end()]
+    texts = (extract_sql(remark[start:].replace("`", "\n")) for start in starts[:STARTS])
+    return next((sql for sql in texts if sql and tree_of(sql) is not None), "")  # what is nested in it comes later
 
 
 def _last_unfenced(reply: str) -> str:

@@ -23,8 +23,8 @@ class _Entry:
 class Kept:
     """What generators made for a database; any number of threads may ask, and each thing is made by one of them.
 
-    It belongs to one model. What is kept must depend on nothing but its key, the model and the database, so that a
-    question's prompt is the same whether or not another question was there before.
+    The writers of a recipe share it. What is kept must depend on nothing but its key, which names the model and the
+    database where they matter, so that a prompt is the same whether or not another question was there before.
     """
 
     def __init__(self, size: int = SIZE) -> None:

@@ -12,6 +12,7 @@ from sqljury.generate.direct import system
 from sqljury.generate.examples import EXAMPLES, conversation, tried, unlike
 from sqljury.generate.focus import focus
 from sqljury.generate.pool import Shot
+from sqljury.generate.skeleton import bare
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import extract_sql
 from sqljury.schema.render import render
@@ -31,24 +32,30 @@ def synthetic(task: Task, work: Work, given: Given) -> Request:
 
     The first round depends on the schema alone, the second on the tables and columns in focus, and both are kept: a
     database's questions share them. The question itself is not shown while examples are written, or the model would
-    write it down as one, with its first guess for the query. Three of five examples are of the first round.
+    write it down as one, with its first guess for the query. ``given.rounds`` leaves one of them out (Table 8).
     """
     count = given.examples or EXAMPLES
-    second = count * 2 // 5
+    first, second = {"features": (count, 0), "focus": (0, count)}.get(given.rounds, _split(count))
     spent: list[Cost] = []
-    part = render(focus(task, given.drafts), form="compact").strip()
+    model = str(getattr(work.model, "identity", work.model.name))
 
     def written(prompt: str, wanted: int) -> list[Shot]:
-        return given.kept.get(
-            ("synthetic", work.db.url, task.schema_text, prompt), lambda: _written(prompt, wanted, task, work, spent)
-        )
+        key = "synthetic", model, work.db.url, task.schema_text, prompt
+        return given.kept.get(key, lambda: _written(prompt, wanted, task, work, spent))
 
-    shots = written(_features(count - second), count - second)
+    shots = written(_features(first), first) if first else []
     if second:
+        part = render(focus(task, given.drafts), form="compact").strip()
         known = {shot.sql for shot in shots}
         prompt = prompts.render("synthetic/focus", count=str(second), part=part)
         shots = shots + [shot for shot in written(prompt, second) if shot.sql not in known]
     return Request(conversation(task, unlike(task, shots)), cost=sum(spent, Cost()))
+
+
+def _split(count: int) -> tuple[int, int]:
+    """Examples of the first and the second round: seven of ten are of the first, so that 20 have all its features."""
+    second = (3 * count + 5) // 10
+    return count - second, second
 
 
 def guidelines() -> str:
@@ -82,7 +89,7 @@ def read(reply: str) -> Iterator[Shot]:
     """The examples in a reply; what is not a question with a query after it is passed over."""
     for piece in _QUESTION.split(reply)[1:]:
         question, *queries = _QUERY.split(piece)
-        sql = " ".join(extract_sql(_unticked(_own("".join(queries[:1])))).splitlines())
+        sql = " ".join(bare(extract_sql(_unticked(_own("".join(queries[:1]))))).splitlines())
         text = question.strip().strip('*"').strip()
         if sql and text and "\n" not in text:
             yield Shot(text, sql)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from importlib.resources import files
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from sqljury.errors import RecipeError
 from sqljury.schema.part import Form, Keywords, LinkKind, LinkPart, SchemaPart
@@ -39,11 +39,15 @@ RANGES: dict[str, tuple[float, float]] = {
     "tests.temperature": (0, 5),
     "tests.codes": (1, 64),
     "tests.inspections": (0, 20),
+    "tests.max_tokens": (1, 32_768),
     "refine.rounds": (0, 20),
     "refine.sure": (0, 1),
     "select.groups": (0, 256),
 }
 """The least and the most that a number of a recipe may be."""
+
+
+Rounds = Literal["both", "features", "focus"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,8 @@ class GeneratePart:
 
     ``form`` is this part's own form of the schema, the recipe's where it is empty; ``order`` above 0 shuffles tables
     and columns, the same way for every question on a database, so that its state is kept. ``examples`` is how many
-    worked examples a generator shows that shows any. ``constrain`` lets the model write only SQL that names what is
+    worked examples a generator shows that shows any; ``rounds`` says which of the two ``synthetic`` writes, by features
+    of SQL, or on what the question seems to need. ``constrain`` lets the model write only SQL that names what is
     there, see ``generate.grammar``. ``model`` writes, by what ``open_model`` takes, such as ``+NAME`` for the run's own
     model with that adapter; where it is empty, the run's own.
     """
@@ -65,6 +70,7 @@ class GeneratePart:
     form: str = ""
     order: int = 0
     examples: int = 5
+    rounds: Rounds = "both"
     constrain: bool = False
     model: str = ""
 
@@ -200,6 +206,7 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
         ("schema.keywords", recipe.schema.keywords, get_args(Keywords)),
         ("link.kind", recipe.link.kind, get_args(LinkKind)),
         *(("generate.form", part.form, ("", *get_args(Form))) for part in recipe.generate),
+        *(("generate.rounds", part.rounds, get_args(Rounds)) for part in recipe.generate),
         ("tests.kind", recipe.tests.kind, get_args(TestKind)),
         ("tests.form", recipe.tests.form, get_args(Shown)),
         ("tests.data", recipe.tests.data, get_args(Data)),

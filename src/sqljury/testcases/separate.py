@@ -27,7 +27,7 @@ How = Literal["drawn", "real", "mutated", "fuzzed"]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How long to search: ``cases`` that are kept at most, databases looked at, wall seconds.
+    """How long to search: ``cases`` that are kept at most, databases drawn or made (``tries``), wall seconds.
 
     ``size`` is the paper's maximum table size of rows drawn at random, ``numbers`` its number constraint for them.
     Equal seeds find the same as long as time does not run out.
@@ -50,7 +50,7 @@ SMALLER: Final = 300
 """Databases looked at for fewer rows where those found are more than ``READABLE``."""
 
 PATIENCE: Final = 200
-"""Databases looked at before one is taken on which two queries differ but neither finds anything: NULL is not 0."""
+"""Databases drawn or made before one is taken on which two queries differ but neither finds anything: NULL is not 0."""
 
 NATURAL: Final = 80
 """Databases made from real rows that are tried before made-up ones."""
@@ -62,7 +62,7 @@ class Separation:
 
     ``how`` says where each comes from: ``drawn`` at random, ``real`` rows chosen because results differ on them, rows
     ``mutated`` or ``fuzzed``. ``together`` are the pairs of queries that nothing told apart: they may mean the same.
-    ``looked_at`` counts all databases that were tried.
+    ``looked_at`` counts the databases drawn or made, not those that minimising tried.
     """
 
     cases: tuple[TestCase, ...]
@@ -96,6 +96,7 @@ class _Running:
         self._rng = random.Random(f"{search.seed}|separate")  # noqa: S311 - no secret
         self._mutator = Mutator(origin, self._rng)
         self._deadline = time.monotonic() + search.seconds
+        self._looked_at = 0
         self._together = set(pairs_of(len(trial.queries)))
         self._kept: list[tuple[TestCase, tuple[int, ...], How]] = []
         self._witnesses: dict[int, Rows] = {}
@@ -107,21 +108,22 @@ class _Running:
             self._look(*next(databases))
         cases, classes, how_found = zip(*self._kept, strict=True) if self._kept else ((), (), ())
         together = tuple(sorted(self._together))
-        return Separation(tuple(cases), tuple(classes), tuple(how_found), together, self._trial.looked_at)
+        return Separation(tuple(cases), tuple(classes), tuple(how_found), together, self._looked_at)
 
     def _done(self) -> bool:
         enough = not self._together or len(self._kept) >= self._search.cases
-        return enough or self._trial.looked_at >= self._search.tries or self._late()
+        return enough or self._looked_at >= self._search.tries or self._late()
 
     def _late(self) -> bool:
         return time.monotonic() >= self._deadline or (self._cancel is not None and self._cancel.is_set())
 
     def _look(self, how: How, rows: Rows) -> None:
         """Keep the database, made smaller, if it tells a pair apart that none before it did."""
+        self._looked_at += 1
         if not self._trial.load(rows):
             rows = self._trial.mended(rows)
         new = self._trial.apart(self._together)
-        if self._trial.looked_at <= PATIENCE:
+        if self._looked_at <= PATIENCE:
             new = frozenset(filter(self._speaks, new))
         if not new:
             return

@@ -36,7 +36,6 @@ class Trial(Closing):
     def __init__(self, shape: Shape, queries: Sequence[str], limits: Limits = LIMITS) -> None:
         """Raises ``DatabaseError`` when SQLite does not take the schema."""
         self.queries = tuple(queries)
-        self.looked_at = 0
         self._shape = shape
         self._limits = limits
         self._names = column_names(shape.schema)
@@ -53,7 +52,6 @@ class Trial(Closing):
 
         Foreign keys to columns that are no key are not SQLite's to see; ``Shape.closed`` keeps those.
         """
-        self.looked_at += 1
         if not self._own.fill(rows):
             return False
         self._rows, self._results, self._turned = rows, None, None

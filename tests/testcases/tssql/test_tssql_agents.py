@@ -12,6 +12,7 @@ from sqljury.errors import ContextLengthError, MissingExtraError, SandboxError
 from sqljury.llm.fake import Call, Script
 from sqljury.sandbox import Warm
 from sqljury.testcases import tssql
+from sqljury.testcases.again import again
 from sqljury.testcases.suite import together
 from sqljury.types import Cost, Task, TestCase
 from sqljury.work import TestsPart, Work
@@ -82,6 +83,16 @@ def test_without_inspection_a_program_that_fails_stays_as_it_is(task: Task, work
     assert tried.case.expected is None
     assert tried.passed == (None, None)
     assert (tried.by, tried.code, cost.calls) == ("", "", 1)
+
+
+def test_programs_that_find_nothing_do_not_fail_a_query_that_does(task: Task, work: MakeWork) -> None:
+    """The rows were made up so that every query finds something: a typo in a program is no reason against one."""
+    asked = work(school.EMPTY)
+    (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, inspections=0), asked)
+    assert (tried.case.expected, tried.passed) == (None, (None, None))
+    nothing = "SELECT name FROM pupil WHERE club = 1 AND age > 11 AND name = 'Chess' AND name <> 'Chess'"
+    (tried,), _ = tssql.tested((nothing,), task, replace(PROGRAM, inspections=0), asked)
+    assert tried.passed == (True,)
 
 
 def test_queries_that_cannot_be_told_apart_are_named(task: Task, work: MakeWork) -> None:
@@ -191,3 +202,15 @@ def test_frames_too_large_for_the_model_are_a_case_without_an_opinion(task: Task
     asked = work(lambda _: ContextLengthError("too long"))
     (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="model"), asked)
     assert (tried.how, tried.passed) == ("fuzzed", (None, None))
+
+
+def test_data_of_the_model_that_leaves_a_bound_open_is_joined_by_rows_made_for_it(
+    task: Task, work: MakeWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One query tells nothing apart: without a pupil of just 11 years, > and >= do the same."""
+    monkeypatch.setattr("sqljury.testcases.tssql.program.SECONDS", 60.0)  # how far it gets is not of the machine
+    asked = work([school.NO_EDGE, school.RIGHT])
+    (tried,), cost = tssql.tested(school.QUERIES[:1], task, replace(PROGRAM, data="model", codes=1), asked)
+    assert (tried.how, tried.passed, cost.calls) == ("written", (True,), 2)
+    assert (1, "Ann", 12, "2012-01-05", 1) in tried.case.tables["pupil"]
+    assert again(tried, [school.QUERIES[1]]).passed == (False,)

@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 import school
 
-from sqljury.llm.base import Message
+from sqljury.llm.base import Completion, Message
 from sqljury.llm.fake import FakeModel, Script
+from sqljury.replies import extract_code
 from sqljury.sandbox import SandboxLimits, Warm
 from sqljury.testcases.checks import of_part, read_checks
 from sqljury.testcases.shape import Shape
 from sqljury.testcases.tssql import code, data, frames, given, program
-from sqljury.testcases.tssql.inspection import Inspection, Runner, asks_for_a_number
+from sqljury.testcases.tssql.inspection import Inspection, Runner, asks_for_a_number, opinion
 from sqljury.testcases.tssql.judging import Judge, faults, says_something
 from sqljury.testcases.tssql.linking import Linked, link
 from sqljury.testcases.tssql.vote import vote
@@ -197,11 +198,11 @@ ASKED = (Message("system", "s"), Message("user", "u"))
 
 def look(runner: Runner, *replies: str, rounds: int = 5, hidden: bool = False) -> tuple[Result, list[str], FakeModel]:
     """The result after inspection, the complaints the model got, and the model."""
-    from sqljury.testcases.tssql.inspection import extract_code
-
     model = FakeModel(list(replies[1:]))
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
-    ran, cost = Inspection(runner, ASKED, rounds, hidden=hidden).of(extract_code(replies[0]), 0.5, 0, work)
+    ran, cost = Inspection(runner, ASKED, TestsPart(inspections=rounds), hidden=hidden).of(
+        extract_code(replies[0]), 0.5, 0, work
+    )
     assert cost.calls == len(model.calls)
     return ran.result, [call.messages[-1].content for call in model.calls], model
 
@@ -236,6 +237,65 @@ def test_rounds_are_bounded_and_a_program_that_ran_is_kept(runner: Runner) -> No
     assert [call.sampling.temperature for call in model.calls] == pytest.approx([0.51, 0.52])
 
 
+def test_a_program_that_was_cut_is_none(runner: Runner) -> None:
+    """What is left of it may run, and say something else."""
+    cut = Completion(f"{school.RIGHT.removesuffix('```')}", "length")
+    whole = Completion(f"{school.RIGHT}\nIt merges", "length")
+    assert code.read(cut) == ""
+    assert code.read(whole) == extract_code(school.RIGHT)
+    model = FakeModel([cut, [cut, whole]])
+    written, _ = code.programs(ASKED, TestsPart(codes=3), Work(None, model, None, 1))  # type: ignore[arg-type]
+    assert [text for text, _ in written] == ["", "", extract_code(school.RIGHT)]
+    result, _, asked = look(runner, school.BROKEN, cut, rounds=3)  # type: ignore[arg-type]
+    assert not result.ok
+    assert len(asked.calls) == 1
+
+
+def test_programs_are_as_long_as_the_recipe_says(runner: Runner) -> None:
+    part = TestsPart(codes=2, inspections=1, max_tokens=123)
+    model = FakeModel([school.BROKEN, school.EMPTY, school.RIGHT, school.RIGHT])
+    work = Work(None, model, None, 1)  # type: ignore[arg-type]
+    written, _ = code.programs(ASKED, part, work)
+    Inspection(runner, ASKED, part).of_all([(extract_code(school.BROKEN), 0.0)], work)
+    assert len(written) == 2
+    assert [call.sampling.max_tokens for call in model.calls] == [123] * 3
+
+
+def inspected(runner: Runner, texts: list[str], *replies: str) -> tuple[list[Result], int]:
+    """The results of these programs after inspection, and how often the model was asked."""
+    model = FakeModel(list(replies))
+    work = Work(None, model, None, 1)  # type: ignore[arg-type]
+    part = TestsPart(codes=len(texts), inspections=2)
+    ran, cost = Inspection(runner, ASKED, part).of_all([(extract_code(text), 0.0) for text in texts], work)
+    assert cost.calls == len(model.calls)
+    return [one.result for one in ran], cost.calls
+
+
+def test_nothing_is_inspected_once_most_programs_agree(runner: Runner) -> None:
+    other = school.RIGHT.replace("# the pupils", "# pupils")
+    results, calls = inspected(runner, [school.BROKEN, school.RIGHT, other])
+    assert calls == 0
+    assert [result.ok for result in results] == [False, True, True]
+
+
+def test_inspection_ends_with_the_second_that_agrees(runner: Runner) -> None:
+    results, calls = inspected(runner, [school.BROKEN, school.RIGHT, school.EMPTY], school.RIGHT)
+    assert calls == 1
+    assert [result.rows for result in results] == [(("Ann",),), (("Ann",),), ()]
+
+
+def test_two_that_find_nothing_do_not_end_it(runner: Runner) -> None:
+    other = school.EMPTY.replace("[['name']]", "[['age']]")
+    _, calls = inspected(runner, [school.EMPTY, other, school.RIGHT], school.EMPTY, school.RIGHT)
+    assert calls == 2
+
+
+def test_equal_programs_are_inspected_once(runner: Runner) -> None:
+    results, calls = inspected(runner, [school.BROKEN, school.BROKEN, school.EMPTY], school.RIGHT, school.RIGHT)
+    assert calls == 1
+    assert [result.rows for result in results[:2]] == [(("Ann",),), (("Ann",),)]
+
+
 def test_hidden_data_is_not_told(runner: Runner) -> None:
     boom = "```python\nresult = pd.DataFrame({'a': [int(pupil['name'].iloc[0])]})\n```"
     _, complaints, _ = look(runner, boom, school.EMPTY, boom, hidden=True)
@@ -254,6 +314,13 @@ def test_hidden_data_is_not_told_by_names_made_of_cells(runner: Runner) -> None:
     assert "Ann" not in "".join(complaints)
 
 
+def test_a_frame_that_is_not_there_is_a_name_error(runner: Runner) -> None:
+    wrong = "```python\nresult = pupil_df[['name']]\n```"
+    _, (complaint,), _ = look(runner, wrong, wrong)
+    assert "NameError" in complaint
+    assert "pupil_df" in complaint
+
+
 def test_a_program_with_rows_of_its_own_is_not_run_and_goes_back(runner: Runner) -> None:
     own = school.RIGHT.replace("# the pupils", "pupil = pd.DataFrame({'name': ['Zoe'], 'club': [1]})\n# the pupils")
     for hidden in (False, True):
@@ -269,8 +336,14 @@ def test_a_program_with_rows_of_its_own_is_not_run_and_goes_back(runner: Runner)
         ("pupil = pd.DataFrame({'id': [1]})\nresult = pupil", 1),
         ("one = pd.DataFrame({'id': [1]})\npupil = one\nresult = pupil.merge(club)", 2),
         ("if len(club):\n    pupil, n = pd.DataFrame(), 1\nresult = pupil", 2),
-        ("def load():\n    club: object = pd.DataFrame()\n    return club\nresult = pupil", 2),
+        ("match len(club):\n    case 1:\n        pupil = [1]\nresult = pupil", 3),
         ("result = pd.DataFrame({'n': [3]})", 0),
+        ("pupil['old'] = 1\nresult = pd.DataFrame({'n': [3]})", 0),
+        ("pupil.loc[0, 'age'] = 1\nkept = pupil\nresult = pd.DataFrame({'n': [3]})", 0),
+        ("result = pupil\nresult = pd.DataFrame({'n': [3]})", 0),
+        ("club = 'Chess'\nresult = pd.DataFrame({'club': [club]})", 0),
+        ("def three():\n    return pd.DataFrame({'n': [3]})\nresult = three()", 0),
+        ("n = 3\nfor one in range(n):\n    n = n + one\nresult = pd.DataFrame({'n': [n]})", 0),
         ("", 0),
         ("pupil = pupil[pupil['age'] > 11]\nresult = pupil", None),
         ("both = pupil.merge(club)\npupil = both[both['age'] > 1]\nresult = pupil", None),
@@ -279,12 +352,35 @@ def test_a_program_with_rows_of_its_own_is_not_run_and_goes_back(runner: Runner)
         ("names = {'a': 1}\nresult = [names.get(club) for club in pupil['name']]", None),
         ("result = tables['pupil']", None),
         ("result = [", None),
+        # a name that a frame has, too
+        ("club = 'Chess'\nresult = pupil[pupil['club'] == club]", None),
+        ("both = pupil.merge(club)\nclub = None\nresult = both", None),
+        ("club: pd.DataFrame\nresult = club", None),
+        ("def load():\n    club: object = pd.DataFrame()\n    return club\nresult = pupil", None),
+        ("class Held:\n    club = [1]\nresult = pupil", None),
+        (
+            "match len(pupil):\n    case 0:\n        club = 'none'\n    case n:\n        club = 'some'\nresult = pupil",
+            None,
+        ),
+        # what functions, loops and branches make of them
+        ("def old(n):\n    return pupil[pupil['age'] > n]\npupil = old(11)\nresult = pupil", None),
+        ("def old():\n    return kept[['name']]\nkept = pupil[pupil['age'] > 1]\nresult = old()", None),
+        ("found = False\nfor age in pupil['age']:\n    if age > 1:\n        found = True\nresult = [found]", None),
+        ("if len(pupil) > 1:\n    result = pd.DataFrame({'n': [1]})\nelse:\n    result = pd.DataFrame()", None),
+        ("try:\n    n = len(pupil)\nexcept ValueError as error:\n    n = 0\nresult = pd.DataFrame({'n': [n]})", None),
+        ("total = 0\nfor age in pupil['age']:\n    total += age\nresult = pd.DataFrame({'n': [total]})", None),
+        ("ages = {}\nages['n'] = len(pupil)\nresult = pd.DataFrame([ages])", None),
+        ("globals()['result'] = pupil", None),
+        # names that are nowhere: the error says so, and what there is
+        ("result = Pupil[['name']]", None),
+        ("result = pupil_df[['name']]", None),
+        ("import numpy\nresult = numpy.array(df_pupil)", None),
     ],
 )
 def test_rows_of_a_programs_own_are_seen_in_its_text(text: str, line: int | None) -> None:
     told = given.fault(text, ("pupil", "club"))
     assert (told is None) == (line is None)
-    assert told is None or told.startswith(f"line {line}: " if line else "the code uses none")
+    assert told is None or told.startswith(f"line {line}: " if line else "the result uses none")
 
 
 @pytest.mark.parametrize(
@@ -334,6 +430,30 @@ def test_nothing_but_null_and_zero_says_nothing() -> None:
     assert not says_something(a(None, 0, 0.0, ""))
     assert says_something(a(0, 1))
     assert not says_something(FAILED)
+
+
+@pytest.mark.parametrize(
+    ("result", "queries", "number", "stands"),
+    [
+        (a(1), [a(2)], False, True),
+        (a(), [a(2)], False, False),
+        (a(0, None), [a(2), a(3)], True, False),
+        (a(), [a(2), a()], False, True),  # nothing may be right where a query finds nothing
+        (a(0), [a(2), a(None)], True, True),
+        (a(), [a(2), FAILED], False, False),
+        (a(), [FAILED], False, True),
+        (a(), [], False, True),
+        (a(1, 2), [a(2)], True, False),
+        (a(1, 2), [a(2), a(2, 3)], True, True),
+        (a(1, 2), [], True, False),
+        (a(1, 2), [a(1)], False, True),
+    ],
+)
+def test_what_finds_nothing_where_queries_do_is_no_opinion(
+    result: Result, queries: list[Result], number: bool, stands: bool
+) -> None:
+    assert opinion(result, queries, number).ok is stands
+    assert opinion(FAILED, queries, number) == FAILED
 
 
 def test_one_frame_is_said_to_be_alone() -> None:
@@ -391,6 +511,8 @@ def test_questions_for_one_number_are_known(question: str, number: bool) -> None
 def test_a_list_where_one_number_is_asked_for_goes_back(runner: Runner) -> None:
     model = FakeModel(["```python\nresult = pd.DataFrame({'answer': [len(pupil)]})\n```"])
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
-    ran, _ = Inspection(runner, ASKED, 5, number=True).of("result = pupil[['name']]", 0.0, 0, work)
+    ran, _ = Inspection(runner, ASKED, TestsPart(inspections=5), number=True).of(
+        "result = pupil[['name']]", 0.0, 0, work
+    )
     assert ran.result.rows == ((3,),)
     assert "asks for one number" in model.calls[0].messages[-1].content

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sqljury.errors import DatabaseError
 from sqljury.llm.base import derive_seed
 from sqljury.schema.translate import in_sqlite
-from sqljury.testcases.again import tried
+from sqljury.testcases.again import judged, tried
 from sqljury.testcases.checks import of_part, read_checks
 from sqljury.testcases.draw import select
 from sqljury.testcases.expect import expect
@@ -20,7 +20,7 @@ from sqljury.testcases.origin import read_origin
 from sqljury.testcases.shape import Shape
 from sqljury.testcases.trial import Trial
 from sqljury.testcases.tssql import code, data, frames, program
-from sqljury.testcases.tssql.inspection import Inspection, Ran, Runner, asks_for_a_number
+from sqljury.testcases.tssql.inspection import Inspection, Runner, asks_for_a_number, opinion
 from sqljury.testcases.tssql.judging import Judge
 from sqljury.testcases.tssql.linking import Linked, link
 from sqljury.testcases.tssql.vote import vote
@@ -57,12 +57,13 @@ def tested(queries: Sequence[str], task: Task, part: TestsPart, work: Work) -> t
         return (), Cost()
     if made is None or not made.case.schema.tables:
         return (), cost
+    one = tried(made.case, queries, made.how)
     if part.by == "model":
         case, spent = expect(made.case, task.question, part, work)
         said = _Said(case, "" if case.expected is None else "model", "")
     else:
-        said, spent = _by_code(made, task, linked, part, work)
-    one = tried(said.case, queries, made.how, said.by, said.code)
+        said, spent = _by_code(one, task, linked, part, work)
+    one = judged(replace(one, case=said.case, by=said.by, code=said.code))
     return (replace(one, classes=_classes(said.case, queries)),), cost + spent
 
 
@@ -94,23 +95,20 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, w
     return _Case(shape.case(written.rows), "written"), cost
 
 
-def _by_code(made: _Case, task: Task, linked: Linked, part: TestsPart, work: Work) -> tuple[_Said, Cost]:
-    """The case with what most programs return on it, and the first of these programs."""
-    hidden = made.how == "real"
-    schema, held = made.case.schema, frames.joinable(made.case)
+def _by_code(one: Tried, task: Task, linked: Linked, part: TestsPart, work: Work) -> tuple[_Said, Cost]:
+    """The case, on which the queries were tried, with what most programs return, and the first of these programs."""
+    hidden = one.how == "real"
+    schema, held = one.case.schema, frames.joinable(one.case)
     shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(held)
     asked = code.conversation(shown, len(schema.tables), task.question, linked.notes)
     number = asks_for_a_number(task.question.text)
-    look = Inspection(Runner(held, work.sandbox()), asked, part.inspections, number, hidden)
+    look = Inspection(Runner(held, work.sandbox()), asked, part, number, hidden)
     written, cost = code.programs(asked, part, work)
-    ran: list[Ran] = []
-    for place, (text, temperature) in enumerate(written):
-        one, spent = look.of(text, temperature, place, work)
-        ran.append(one)
-        cost += spent
-    voted = vote([one.result for one in ran])
+    ran, spent = look.of_all(written, work)
+    results = [each.result if hidden else opinion(each.result, one.results, number) for each in ran]
+    voted = vote(results)
     if voted is None:
-        return _Said(made.case, "", ""), cost
+        return _Said(one.case, "", ""), cost + spent
     first, votes = voted
-    case = replace(made.case, expected=ran[first].result, sureness=votes / part.codes)
-    return _Said(case, "code", ran[first].code), cost
+    case = replace(one.case, expected=ran[first].result, sureness=votes / part.codes)
+    return _Said(case, "code", ran[first].code), cost + spent

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from sqljury import prompts
-from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.llm.base import Completion, Message, Sampling, derive_seed
 from sqljury.replies import extract_code
 from sqljury.types import Cost, Question
 from sqljury.work import TestsPart, Work
 
-MAX_TOKENS: Final = 400
 TEMPERATURE: Final = 0.7
 """Of all programs but the first, where the recipe names none: without any, samples of one model are all alike."""
 
@@ -31,7 +30,7 @@ def conversation(frames: str, count: int, question: Question, notes: Sequence[st
 
 
 def programs(asked: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[tuple[str, float]], Cost]:
-    """``part.codes`` programs with the temperature of each, the likeliest first; empty where a reply has none.
+    """``part.codes`` programs with the temperature of each, the likeliest first; as ``read`` has them.
 
     Fewer once the question's allowance is spent, none where the frames are too large for the model's context.
     """
@@ -41,11 +40,18 @@ def programs(asked: Sequence[Message], part: TestsPart, work: Work) -> tuple[lis
         if not count:
             continue
         sampling = Sampling(
-            temperature=temperature, max_tokens=MAX_TOKENS, stop=STOP, seed=derive_seed(work.seed, "code", number)
+            temperature=temperature, max_tokens=part.max_tokens, stop=STOP, seed=derive_seed(work.seed, "code", number)
         )
         reply = work.ask(asked, sampling, count)
         if reply is None:
             break
         cost += reply.cost
-        found += [(extract_code(completion.text), temperature) for completion in reply.completions]
+        found += [(read(completion), temperature) for completion in reply.completions]
     return found, cost
+
+
+def read(completion: Completion) -> str:
+    """The program in a reply; empty without one, and for one that was cut: its end may be what makes it right."""
+    if completion.finish_reason == "length" and (completion.text.count("```") < 2 or completion.text.count("```") % 2):
+        return ""
+    return extract_code(completion.text)

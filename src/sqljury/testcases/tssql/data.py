@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 from sqljury import prompts
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.metrics.affinity import affinity, stored
-from sqljury.replies import extract_code
 from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.schema.text import cell_text, plain, unmarked
-from sqljury.testcases.tssql import frames
+from sqljury.testcases.tssql import code, frames
 from sqljury.testcases.tssql.judging import FAULTS, Judge, Look, faults
 from sqljury.testcases.tssql.linking import Linked
 from sqljury.types import Cell, Cost, Question, Row, Schema, Table
@@ -54,6 +53,8 @@ def write(
 ) -> tuple[Look | None, Cost]:
     """Data of the model's that has all that is in play and tells apart what ``known``, made by program, does.
 
+    Of a single query that says no more than that it finds something: there rows of ``known`` are among it where the
+    model's own tell fewer neighbours from it, as ``>=`` from ``>``.
     None when it has none after ``rounds`` attempts, or earlier, once the question's allowance is spent or the context
     of the model is full. Raises what else the model and the sandbox raise.
     """
@@ -70,12 +71,13 @@ def write(
         if reply is None:
             break
         cost += reply.cost
-        before, program = program, extract_code(reply.completions[0].text)
+        before, program = program, code.read(reply.completions[0])
         if program == before:
             break
         look, wrong = _checked(program, linked, judge, known, sandbox)
         if not wrong:
-            return look, cost
+            alone = sum(sql is not None for sql in linked.queries) == 1
+            return _sharper(look, known, judge) if alone else look, cost
         listed = "\n".join(f"- {line}" for line in wrong[:FAULTS])
         conversation = [
             *conversation[:2],
@@ -125,6 +127,17 @@ def _checked(program: str, linked: Linked, judge: Judge, known: Look, sandbox: S
     )
     wrong = faults(avoidable, [sql or "" for sql in linked.queries])
     return look, [*broken, *wrong] if wrong else []
+
+
+def _sharper(look: Look, known: Look, judge: Judge) -> Look:
+    """The written data, with rows of the other where these tell more apart; written ones go first where keys clash."""
+    if look.near <= known.near:
+        return look
+    both = [
+        judge.look({table: list(dict.fromkeys([*one.rows[table], *other.rows[table]])) for table in look.rows})
+        for one, other in ((look, known), (known, look))
+    ]
+    return min((look, *both), key=lambda found: found.fails)
 
 
 def build(program: str, schema: Schema, sandbox: Sandbox) -> Built:

@@ -9,19 +9,19 @@ import ast
 import builtins
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqljury import prompts
 from sqljury.llm.base import Message, Sampling, derive_seed
-from sqljury.replies import extract_code
 from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.schema.text import cell_text, plain, unmarked
 from sqljury.testcases.tssql import frames, given
-from sqljury.testcases.tssql.code import MAX_TOKENS, STOP
+from sqljury.testcases.tssql.code import STOP, read
 from sqljury.testcases.tssql.judging import says_something
+from sqljury.testcases.tssql.vote import vote
 from sqljury.types import Cost, Result, TestCase
-from sqljury.work import Work
+from sqljury.work import TestsPart, Work
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,7 +101,7 @@ class Runner:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """How programs are looked at: up to ``rounds`` times each; ``asked`` is the conversation that they answer.
+    """How programs are looked at, as ``part`` has it; ``asked`` is the conversation that they answer.
 
     ``number`` says that the question asks for one number; ``hidden`` tells the model nothing of the data: no rows, no
     text of an error.
@@ -109,9 +109,32 @@ class Inspection:
 
     runner: Runner
     asked: tuple[Message, ...]
-    rounds: int
+    part: TestsPart
     number: bool = False
     hidden: bool = False
+
+    def of_all(self, written: Sequence[tuple[str, float]], work: Work) -> tuple[list[Ran], Cost]:
+        """The programs, given with the temperature of each, after inspection; what that cost.
+
+        All are run first, and looked at one after another while the vote is open: not once so many returned one thing,
+        with nothing to be said against it, that no other can win. Of equal texts one is looked at for all.
+        """
+        ran = [self.runner.run(code) for code, _ in written]
+        looked: dict[str, Ran] = {}
+        cost = Cost()
+        for place, (code, temperature) in enumerate(written):
+            if self._decided(ran):
+                break
+            if code not in looked:
+                looked[code], spent = self.of(code, temperature, place, work)
+                cost += spent
+            ran[place] = looked[code]
+        return ran, cost
+
+    def _decided(self, ran: Sequence[Ran]) -> bool:
+        good = [one.result for one in ran if one.result.ok and odd(one.result, self.number) is None]
+        voted = vote(good)
+        return voted is not None and 2 * voted[1] > self.part.codes
 
     def of(self, code: str, temperature: float, number: int, work: Work) -> tuple[Ran, Cost]:
         """The program, or what the model made of it while something was wrong with it; what that cost.
@@ -120,14 +143,14 @@ class Inspection:
         """
         best = latest = self.runner.run(code)
         cost, seen = Cost(), {code}
-        for done in range(self.rounds):
+        for done in range(self.part.inspections):
             complaint = self._complaint(latest)
             if complaint is None:
                 break
             turns = [Message("assistant", f"```python\n{unmarked(latest.code)}\n```"), Message("user", complaint)]
             sampling = Sampling(
                 temperature=temperature + WARMER * (done + 1),
-                max_tokens=MAX_TOKENS,
+                max_tokens=self.part.max_tokens,
                 stop=STOP,
                 seed=derive_seed(work.seed, "inspect", number, done),
             )
@@ -135,7 +158,7 @@ class Inspection:
             if reply is None:
                 break
             cost += reply.cost
-            code = extract_code(reply.completions[0].text)
+            code = read(reply.completions[0])
             if not code or code in seen:
                 break  # it stays with what it wrote
             seen.add(code)
@@ -148,7 +171,7 @@ class Inspection:
         """What the model is told of the run; None where nothing is to be said against it."""
         if ran.result.error is not None:
             return self._error(ran.code, ran.result.error)
-        why = _odd(ran.result, self.number)
+        why = odd(ran.result, self.number)
         if why is None:
             return None
         result = "(not shown)" if self.hidden else _shown(ran.result)
@@ -195,7 +218,8 @@ def asks_for_a_number(question: str) -> bool:
     return _HOW_MANY.match(question) is not None and _EACH.search(question) is None
 
 
-def _odd(result: Result, number: bool) -> str | None:
+def odd(result: Result, number: bool) -> str | None:
+    """What speaks against a result of made-up rows, on which queries find something; ``number``: one was asked for."""
     if not result.rows or not result.columns:
         return "no rows"
     if number and (len(result.rows) > 1 or len(result.columns) > 1):
@@ -203,6 +227,23 @@ def _odd(result: Result, number: bool) -> str | None:
     if result.truncated:
         return f"more than {LIMITS.rows} rows"
     return None if says_something(result) else "nothing but missing values and 0"
+
+
+def opinion(result: Result, queries: Sequence[Result], number: bool) -> Result:
+    """The program's result on made-up rows; an error where it is odd, for then it says nothing of any query.
+
+    Not where a query's own result is odd in the same way. Where none can be run nothing says that there is anything to
+    find in these rows, and a result that finds nothing stays.
+    """
+    why = odd(result, number) if result.ok else None
+    if why is None:
+        return result
+    ran = [one for one in queries if one.ok]
+    if says_something(result):
+        excused = any(len(one.rows) > 1 or len(one.columns) > 1 for one in ran)
+    else:
+        excused = not ran or not all(map(says_something, ran))
+    return result if excused else replace(result, error=f"the result looks wrong: {why}")
 
 
 def _shown(result: Result) -> str:
