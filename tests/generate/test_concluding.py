@@ -87,3 +87,15 @@ def test_long_replies_take_no_time() -> None:
     for reply in ("```" * 20_000, "a: " * 20_000, "`" * 60_000, "SELECT " * 20_000, "```sql\nSELECT 1\n```\n" * 500):
         concluding_sql(reply)
     assert time.perf_counter() - began < 15
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "WITH tall AS (\nSELECT name FROM plot WHERE height > 2)\nSELECT name FROM tall",
+        "SELECT name FROM plot\nUNION\nSELECT name FROM bed",
+    ],
+)
+def test_a_query_without_a_block_is_read_with_its_head(query: str) -> None:
+    assert concluding_sql(f"1. the plots: SELECT * FROM plot\nThe whole query:\n{query}") == query
+    assert concluding_sql("First\nSELECT name FROM bed\nthen\nSELECT name FROM plot") == "SELECT name FROM plot"

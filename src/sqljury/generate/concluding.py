@@ -15,7 +15,7 @@ _CONCLUDES: Final = re.compile(
 _START: Final = re.compile(r"^(?:[^\n`]{0,60}:)?[\W\d]*?`?(?=(?:SELECT|WITH)\s)", re.IGNORECASE | re.MULTILINE)
 
 STARTS: Final = 5
-"""Lines behind the last block that begin like a query and are read as one."""
+"""Lines outside of blocks that begin like a query and are read as one, at most."""
 
 
 class _Found(NamedTuple):
@@ -74,6 +74,16 @@ def _announced(remark: str) -> str:
 
 
 def _last_unfenced(reply: str) -> str:
-    """The last statement that begins a line, or follows a short heading and a colon on it."""
+    """The last statement that begins a line, or follows a short heading and a colon on it.
+
+    A part of it may begin a line too (behind WITH or UNION): the furthest beginning counts from which the text up to
+    the same end still reads as one query.
+    """
+    from sqljury.metrics.suite.reading import tree_of  # needs the parser, which takes a while to load
+
     starts = [found.end() for found in _START.finditer(reply)]
-    return extract_sql(reply[starts[-1] :].replace("`", "\n")) if starts else extract_sql(reply)
+    if not starts:
+        return extract_sql(reply)
+    last = extract_sql(reply[starts[-1] :].replace("`", "\n"))
+    wider = (extract_sql(reply[start:].replace("`", "\n")) for start in starts[-STARTS:-1])
+    return next((sql for sql in wider if len(sql) > len(last) and sql.endswith(last) and tree_of(sql)), last)
