@@ -139,7 +139,7 @@ def test_what_a_question_without_an_answer_took_is_kept(data: Path, tmp_path: Pa
 
     def says(call: Call) -> str | Exception:
         if "old cats" in call.prompt and call.sampling.temperature:
-            return ContextLengthError("too long")
+            return DatabaseError("gone")
         if "by age" in call.prompt:
             return ContextLengthError("too long")
         return "I do not know." if "How many cats" in call.prompt else RIGHT["old cats"]
