@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
 import duckdb
 
+from sqljury.closing import Closing
 from sqljury.db.base import DEFAULT_LIMITS, error_text
 from sqljury.types import Column, Limits, Result, Row, Schema, Table
 
 
-class PlainDuckDB:
+class PlainDuckDB(Closing):
     """A DuckDB database in memory; executes whatever it is given."""
 
     name = "shop"
@@ -40,14 +39,6 @@ class PlainDuckDB:
 
     def close(self) -> None:
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def schema_of(db: PlainDuckDB) -> Schema:

@@ -21,6 +21,7 @@ from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.metrics.hardness import LEVELS
 from sqljury.metrics.suite.reading import DIALECT, tree_of
+from sqljury.select.anatomy import tables
 
 CANDIDATES: Final = {
     "not chosen": "a right one was there and not chosen",
@@ -91,7 +92,8 @@ def _of_queries(question: Asked) -> str:
     gold, own = (_tree(sql, known) for sql in (question.gold, question.sql))
     if gold is None or own is None:
         return "unread"
-    missing, added = _tables(gold) - _tables(own), _tables(own) - _tables(gold)
+    asked, used = set(tables(gold)), set(tables(own))
+    missing, added = asked - used, used - asked
     if missing or added:
         return "tables" if missing and added else "tables missing" if missing else "tables added"
     try:
@@ -107,8 +109,3 @@ def _tree(sql: str, columns: Collection[str] = ()) -> exp.Expr | None:
 def _bare(tree: exp.Expr) -> set[str]:
     """Columns that stand without quotes: what stands in double quotes and is none of them is taken for a text."""
     return {column.name.lower() for column in tree.find_all(exp.Column)}
-
-
-def _tables(tree: exp.Expr) -> set[str]:
-    made_up = {one.alias.lower() for one in tree.find_all(exp.CTE)}
-    return {table.name.lower() for table in tree.find_all(exp.Table)} - made_up

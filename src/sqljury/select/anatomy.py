@@ -90,7 +90,7 @@ def _anatomy(tree: exp.Query, schema: Schema) -> Anatomy:
     return Anatomy(
         True,
         frozenset(_elements(tree)),
-        _tables(tree),
+        tables(tree),
         _once(one.name for one in named if id(one) not in joined),
         _once(one.name for one in named if id(one) in joined),
         tuple(_selected(tree)),
@@ -106,7 +106,8 @@ def _anatomy(tree: exp.Query, schema: Schema) -> Anatomy:
     )
 
 
-def _tables(tree: exp.Query) -> tuple[str, ...]:
+def tables(tree: exp.Expr) -> tuple[str, ...]:
+    """The names of the tables that a parsed query reads, in small letters, each once; those of a WITH are none."""
     from sqlglot import exp
 
     own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
