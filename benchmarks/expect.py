@@ -58,7 +58,6 @@ def main() -> None:
         rows=options.rows,
         numbers=options.numbers,
         form=options.form,
-        listed=options.listed,
         shots=options.shots,
         samples=options.samples,
         temperature=options.temperature,
@@ -69,7 +68,7 @@ def main() -> None:
         "draws": options.draws,
         "example_seed": options.example_seed,
         "model": options.model,
-        **{key: getattr(part, key) for key in ("rows", "numbers", "form", "listed", "shots", "samples", "temperature")},
+        **{key: getattr(part, key) for key in ("rows", "numbers", "form", "shots", "samples", "temperature")},
     }
     examples = spider.sample(spider.load(options.data, options.split), options.limit, options.seed)
     wanted = {example.id for example in examples}
@@ -99,9 +98,6 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=5, help="the paper's maximum table size")
     parser.add_argument("--draws", type=int, default=20, help="databases of which the first telling one is taken")
     parser.add_argument("--form", choices=get_args(Shown), default="csv")
-    parser.add_argument(
-        "--listed", action=argparse.BooleanOptionalAction, default=False, help="list the rows that count first"
-    )
     parser.add_argument("--shots", type=int, default=7)
     parser.add_argument("--example-seed", type=int, default=0, help="chooses the examples shown")
     parser.add_argument("--numbers", action=argparse.BooleanOptionalAction, default=True, help="the number constraint")

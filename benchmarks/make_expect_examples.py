@@ -3,9 +3,8 @@
     python benchmarks/make_expect_examples.py > src/sqljury/testcases/examples.jsonl
 
 For each question of generate/examples the first random draw (5 rows a table, small numbers) on which its query returns
-a few rows, that are no matter of luck, and that fits on a few lines, with the rows behind the result: the query without
-grouping, aggregates, DISTINCT and LIMIT. Of each kind of question the first of each database in turn. Equal on every
-machine.
+a few rows, that are no matter of luck, and that fits on a few lines. Of each kind of question the first of each
+database in turn. Equal on every machine.
 """
 
 from __future__ import annotations
@@ -17,9 +16,6 @@ from contextlib import closing
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-
-import sqlglot
-from sqlglot import exp
 
 from sqljury.db.connect import connect
 from sqljury.generate.examples import finds
@@ -34,7 +30,6 @@ from sqljury.types import TestCase
 
 DRAWS = 40
 ROWS = 4
-LISTED = 8
 CHARS = 700
 A_KIND = 9
 KINDS = {
@@ -77,21 +72,17 @@ def in_turn(listed: dict[str, list[Shot]]) -> Iterator[Shot]:
 
 def example_of(shot: Shot, kind: str, folder: Path) -> Example | None:
     """The first draw that shows something, with what the query returns there."""
-    behind = rows_behind(shot.sql)
-    if behind is None:
-        return None
     with connect(database(shot.database, folder)) as db:
         origin = read_origin(db, introspect(db), [shot.sql])
-    with Trial(origin.shape, [shot.sql, behind]) as trial:
+    with Trial(origin.shape, [shot.sql]) as trial:
         for number in range(DRAWS):
             case = in_key_order(random_case(origin, f"{shot.question}|{number}"))
             if not trial.load(case.tables) or len(show(case, "csv")) > CHARS:
                 continue
-            result, listed = trial.results
-            short = len(result.rows) <= ROWS and listed.ok and 0 < len(listed.rows) <= LISTED
-            if result.ok and finds(result) and short and trial.settled(0):
+            (result,) = trial.results
+            if result.ok and finds(result) and len(result.rows) <= ROWS and trial.settled(0):
                 case = replace(case, expected=replace(result, seconds=0.0))
-                return Example(shot.question, shot.sql, kind, case, listed.rows)
+                return Example(shot.question, shot.sql, kind, case)
     return None
 
 
@@ -102,36 +93,6 @@ def in_key_order(case: TestCase) -> TestCase:
         places = [at for at, column in enumerate(table.columns) if column.name in table.primary_key]
         rows.append(tuple(sorted(own, key=lambda row: [row[at] for at in places])))
     return replace(case, rows=tuple(rows))
-
-
-def rows_behind(sql: str) -> str | None:
-    """The query for the rows that are counted, grouped, sorted or shown, those that belong together side by side."""
-    tree = sqlglot.parse_one(sql, dialect="sqlite")
-    if not isinstance(tree, exp.Select):
-        return None
-    group = tree.args.get("group")
-    keys = list(group.expressions) if group else []
-    order = tree.args.get("order")
-    sorting = list(order.expressions) if order else []
-    sorting = [one for one in sorting if isinstance(one.this, exp.Column)]
-    joined = [on.this for join in tree.args.get("joins") or () if isinstance(on := join.args.get("on"), exp.EQ)]
-    parts = [tree.args.get("where"), *joined, *keys, *tree.selects, *sorting]
-    if tree.args.get("distinct"):
-        sorting = sorting or list(tree.selects)
-    columns = {one.sql(): one for part in parts if part for one in own_columns(part)}
-    if not columns:
-        columns = {"*": exp.Star()}
-    tree.set("expressions", [one.copy() for one in columns.values()])
-    for name in ("group", "having", "limit", "distinct", "order"):
-        tree.set(name, None)
-    return tree.order_by(*(keys or sorting), copy=False).sql("sqlite") if keys or sorting else tree.sql("sqlite")
-
-
-def own_columns(part: exp.Expr) -> Iterator[exp.Column]:
-    """The columns that stand in no subquery."""
-    for column in part.find_all(exp.Column):
-        if column.find_ancestor(exp.Subquery, exp.Select) is part.find_ancestor(exp.Select):
-            yield column
 
 
 def database(name: str, folder: Path) -> Path:

@@ -110,6 +110,9 @@ class Pipeline:
         if self.recipe.select.selector in TESTING and not self.recipe.tests.kind:
             named = f"recipe {self.recipe.name}: the selector {self.recipe.select.selector} chooses by tests"
             raise RecipeError(f'{named}; add [tests] with kind = "suite" or "agents"')
+        if self.recipe.select.selector == "rerank-likely" and self.recipe.tests.expects != "likely":
+            named = f"recipe {self.recipe.name}: the selector rerank-likely chooses by how likely results are"
+            raise RecipeError(f'{named}; add expects = "likely" to [tests], with kind = "suite"')
         if self.recipe.refine.rounds and not self.recipe.tests.kind:
             named = f"recipe {self.recipe.name}: [refine] writes queries again that fail their tests"
             raise RecipeError(f'{named}; add [tests] with kind = "agents" or "suite"')

@@ -21,6 +21,7 @@ TestKind = Literal["", "suite", "agents"]
 Shown = Literal["csv", "sqlite"]
 Data = Literal["model", "program", "real"]
 Sayer = Literal["code", "model"]
+Expects = Literal["written", "likely"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,9 @@ class TestsPart:
     """How queries are tested: not at all, or on a ``suite`` (Li & Xie 2024), or by the ``agents`` of TS-SQL.
 
     A suite has up to ``cases`` databases, drawn ones with at most ``rows`` rows a table and ``numbers`` as the number
-    constraint; the model says ``samples`` times, at ``temperature``, what is expected there, after ``shots``
-    examples, with databases shown as ``form``, and with ``listed`` writes down the rows that count before it says what
-    they come to, which is not in the paper. Agents write ``codes`` programs of at most ``max_tokens`` each, looked at
+    constraint. What is expected there the model has ``written``, ``samples`` times at ``temperature``; or it is the
+    ``likely`` one of the queries' results, which is not in the paper (``testcases.likely``). Either way after ``shots``
+    examples, with databases shown as ``form``. Agents write ``codes`` programs of at most ``max_tokens`` each, looked at
     up to ``inspections`` times, for data that the model or a ``program`` makes up; ``real`` is no data agent: rows of
     the user's, which the model is not shown. ``by`` ``model`` is no code agent: the model itself says what is expected.
     """
@@ -42,7 +43,7 @@ class TestsPart:
     rows: int = 5
     numbers: bool = True
     form: Shown = "csv"
-    listed: bool = False
+    expects: Expects = "written"
     shots: int = 7
     samples: int = 1
     temperature: float = 0.0

@@ -17,9 +17,8 @@ from sqljury.work import TestsPart, Work
 TABLE = Table("person", (Column("id", "INTEGER"), Column("name", "TEXT"), Column("age", "TEXT")), ("id",))
 CASE = TestCase(Schema("small", "sqlite", (TABLE,)), (((1, "Ann", "30"), (2, "Bo", "41"), (3, "Cy", "30")),))
 QUESTION = Question("Who is 30?", evidence="age is in years", id="q1")
-PLAIN = TestsPart(kind="suite", listed=False)
-LISTED = TestsPart(kind="suite", listed=True)
-SEVERAL = TestsPart(kind="suite", listed=False, samples=5, temperature=0.7)
+PLAIN = TestsPart(kind="suite")
+SEVERAL = TestsPart(kind="suite", samples=5, temperature=0.7)
 
 
 @pytest.fixture
@@ -46,31 +45,6 @@ def test_a_reply_becomes_the_expected_result(file: Path) -> None:
     assert model.calls[0].sampling.max_tokens <= 512
 
 
-def test_with_rows_listed_first_the_result_is_what_follows(file: Path) -> None:
-    found, cost, model = asked(file, ' 30, "Ann"\n2) 30, "Cy"\nResult:\n"Ann"\n"Cy"', LISTED)
-    assert found.expected == Result(columns=("",), rows=(("Ann",), ("Cy",)))
-    assert model.calls[0].messages[-1] == Message("assistant", "Rows:\n1)")
-    assert cost.calls == 1
-    assert asked(file, " no rows\nResult:\nno rows", LISTED)[0].expected == Result()
-
-
-def test_a_reply_that_stops_after_its_rows_is_gone_on_with(file: Path) -> None:
-    found, cost, model = asked(file, [' 30, "Ann"\n2) 30, "Cy"\n', '\n"Ann"\n"Cy"'], LISTED)
-    assert found.expected == Result(columns=("",), rows=(("Ann",), ("Cy",)))
-    assert model.calls[1].messages[-1].content == 'Rows:\n1) 30, "Ann"\n2) 30, "Cy"\nResult:\n'
-    assert model.calls[1].messages[:2] == model.calls[0].messages[:2]
-    assert cost.calls == 2
-
-
-def test_a_reply_that_cannot_be_gone_on_with_is_no_opinion_and_is_paid_for(file: Path) -> None:
-    def script(call: Call) -> str | Exception:
-        return "1) 1" if call.messages[-1].content == "Rows:\n1)" else ContextLengthError("too long")
-
-    case, cost, model = asked(file, script, LISTED)
-    assert case.expected is None
-    assert (cost.calls, len(model.calls)) == (1, 2)
-
-
 def test_a_reply_that_is_no_table_leaves_nothing_expected(file: Path) -> None:
     found, cost, _ = asked(file, "I think it is Ann.")
     assert found.expected is None
@@ -90,17 +64,17 @@ def test_the_most_frequent_result_wins_in_its_most_frequent_order(file: Path) ->
 
 
 def test_greedy_replies_are_all_the_same_so_one_is_asked_for(file: Path) -> None:
-    part = TestsPart(kind="suite", listed=False, samples=5, temperature=0.0)
+    part = TestsPart(kind="suite", samples=5, temperature=0.0)
     found, _, model = asked(file, '"Ann"', part)
     assert model.calls[0].n == 1
     assert found.sureness == 1.0
 
 
-def test_only_the_middle_message_differs_between_questions() -> None:
-    first = conversation(CASE, QUESTION, LISTED)
-    second = conversation(CASE, Question("How many?", id="q2"), LISTED)
-    assert [one.role for one in first] == ["system", "user", "assistant"]
-    assert (first[0], first[2]) == (second[0], second[2])
+def test_only_the_last_message_differs_between_questions() -> None:
+    first = conversation(CASE, QUESTION, PLAIN)
+    second = conversation(CASE, Question("How many?", id="q2"), PLAIN)
+    assert [one.role for one in first] == ["system", "user"]
+    assert first[0] == second[0]
     assert first[1] != second[1]
     assert first[1].content.count("Who is 30? age is in years") == 2
     assert '1, "Ann", 30' in first[1].content

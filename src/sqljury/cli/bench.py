@@ -47,6 +47,13 @@ class Shown(StrEnum):
     SQLITE = "sqlite"
 
 
+class Expects(StrEnum):
+    """How a model says what is expected there."""
+
+    WRITTEN = "written"
+    LIKELY = "likely"
+
+
 app = typer.Typer(help="Run recipes over benchmarks.", no_args_is_help=True)
 
 
@@ -139,7 +146,9 @@ def select(
     tests: Annotated[Tests, typer.Option(help="How selectors by tests test queries.")] = Tests.SUITE,
     form: Annotated[Shown | None, typer.Option(help="How they show small databases to the model.")] = None,
     shots: Annotated[int | None, typer.Option(min=0, max=100, help="Examples they show before.")] = None,
-    listed: Annotated[bool | None, typer.Option(help="Let the model list the rows that count first.")] = None,
+    expects: Annotated[
+        Expects | None, typer.Option(help="The model writes a result, or weighs those of the queries.")
+    ] = None,
     samples: Annotated[int | None, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = None,
     temperature: Annotated[float | None, typer.Option(min=0, max=5, help="At that temperature.")] = None,
     cases: Annotated[int | None, typer.Option(min=1, max=100, help="Small databases at most.")] = None,
@@ -162,8 +171,10 @@ def select(
     with interruptible() as cancel:
         selecting = SelectPart(selector, groups, weights=weights)
         among = choices.Among(first, tuple(part or ()))
-        given: dict[str, Any] = {"form": form and form.value, "shots": shots, "listed": listed, "cases": cases}
-        given |= {"samples": samples, "temperature": temperature}
+        given: dict[str, Any] = {"form": form and form.value, "shots": shots, "cases": cases}
+        given |= {"samples": samples, "temperature": temperature, "expects": expects and expects.value}
+        if selector == "rerank-likely":
+            given["expects"] = given["expects"] or Expects.LIKELY.value
         changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)
         opened = opening(model, adapter, cache=cache)()

@@ -99,11 +99,12 @@ class LocalModel:
         with _held(self._loaded.lock, cancel):
             running = self._loaded.running()
             computed = self._restore(running, messages, cancel)
+            forced = self._forced(running, sampling.literal) if sampling.literal else {}
             completions: list[Completion] = []
             cost = Cost()
             while len(completions) < n:
                 count = min(n - len(completions), self._slots)
-                body = self._body(messages, sampling, len(completions))
+                body = {**self._body(messages, sampling, len(completions)), **forced}
                 chunks = _Chunks(count, len(completions), on_text)
                 with closing(running.stream({**body, "n": count, "id_slot": PREFIX_SLOT}, cancel)) as stream:
                     for chunk in stream:
@@ -126,6 +127,15 @@ class LocalModel:
         """
         with self._loaded.lock:
             self._loaded.close()
+
+    def _forced(self, running: engine.Engine, text: str) -> dict[str, Any]:
+        """What a request has besides, for its reply to be this text.
+
+        The grammar names tokens, not letters: held to letters, the model would cut the text as it likes best on the
+        way, and the probability would be that of another spelling.
+        """
+        ids = running.post("/tokenize", {"content": text})["tokens"]
+        return {"grammar": f"root ::= {' '.join(f'<[{one}]>' for one in ids)}", "max_tokens": len(ids), "stop": []}
 
     def _body(self, messages: Sequence[Message], sampling: Sampling, offset: int) -> dict[str, Any]:
         lora = self._loaded.scales(self._adapter)

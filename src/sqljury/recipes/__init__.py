@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from sqljury.errors import RecipeError
 from sqljury.schema.part import Form, Keywords, LinkKind, LinkPart, SchemaPart
-from sqljury.work import Data, Sayer, Shown, TestKind, TestsPart
+from sqljury.work import Data, Expects, Sayer, Shown, TestKind, TestsPart
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),
@@ -209,6 +209,7 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
         *(("generate.rounds", part.rounds, get_args(Rounds)) for part in recipe.generate),
         ("tests.kind", recipe.tests.kind, get_args(TestKind)),
         ("tests.form", recipe.tests.form, get_args(Shown)),
+        ("tests.expects", recipe.tests.expects, get_args(Expects)),
         ("tests.data", recipe.tests.data, get_args(Data)),
         ("tests.by", recipe.tests.by, get_args(Sayer)),
     ):

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations
-from math import exp
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
 from sqljury.errors import InputError
-from sqljury.select.base import Selector, groups
+from sqljury.select.base import Selector, groups, shares
 from sqljury.select.features import TESTED, features, names, opinions
 from sqljury.select.judge import spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task, Tried
@@ -182,10 +181,3 @@ def _compared(pair: tuple[int, int], scores: Mapping[int, float]) -> Comparison:
     """One probability for both orders: nothing is shown first."""
     first, _ = shares([scores[group] for group in pair])
     return Comparison(*pair, first, first)
-
-
-def shares(scores: Sequence[float]) -> tuple[float, ...]:
-    """Scores in log-odds as probabilities that add up to 1."""
-    highest = max(scores)
-    powers = [exp(score - highest) for score in scores]
-    return tuple(power / sum(powers) for power in powers)

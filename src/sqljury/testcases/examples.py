@@ -18,16 +18,12 @@ from sqljury.types import Column, ForeignKey, Result, Row, Schema, Table, TestCa
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question with the case that answers it; ``kind`` says what it asks for, ``sql`` made ``case.expected``.
-
-    ``behind`` are the rows that the result is made of, before they are counted, grouped, sorted or cut.
-    """
+    """A question with the case that answers it; ``kind`` says what it asks for, ``sql`` made ``case.expected``."""
 
     question: str
     sql: str
     kind: str
     case: TestCase
-    behind: tuple[Row, ...]
 
 
 def choose(count: int, seed: int = 0) -> tuple[Example, ...]:
@@ -70,7 +66,6 @@ def line_of(example: Example) -> str:
             "question": example.question,
             "query": example.sql,
             "tables": tables,
-            "behind": example.behind,
             "result": example.case.expected.rows,
         },
         ensure_ascii=False,
@@ -83,7 +78,7 @@ def _example(entry: dict[str, Any]) -> Example:
     result = _rows(entry["result"])
     expected = Result(columns=("",) * len(result[0]), rows=result)
     case = TestCase(schema, rows, expected)
-    return Example(entry["question"], entry["query"], entry["kind"], case, _rows(entry["behind"]))
+    return Example(entry["question"], entry["query"], entry["kind"], case)
 
 
 def _table(entry: dict[str, Any]) -> Table:

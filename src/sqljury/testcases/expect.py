@@ -10,9 +10,8 @@ from typing import Final
 
 from sqljury import prompts
 from sqljury.llm.base import Message, Sampling, derive_seed
-from sqljury.schema.text import unmarked
 from sqljury.testcases.agree import agree
-from sqljury.testcases.examples import Example, choose
+from sqljury.testcases.examples import choose
 from sqljury.testcases.reply_rows import read_rows
 from sqljury.testcases.shown import known, show, show_result
 from sqljury.types import Cost, Question, Result, TestCase
@@ -23,7 +22,6 @@ TOKENS: Final = 300
 
 STOP: Final = ("\n\n",)
 
-_LISTED: Final = "Rows:\n1)"
 _RESULT: Final = "Result:"
 
 
@@ -50,47 +48,19 @@ def expect(
 
 
 def _answers(messages: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[str], Cost]:
-    """Of every reply what is to be read; one that was cut is empty. None where the model could not be asked.
-
-    Small models stop after the rows that they list. Such a reply is gone on with, to have its result.
-    """
+    """Every reply; one that was cut is empty. None where the model could not be asked."""
     seed = derive_seed(work.seed, "expect", messages[0].content, messages[1].content)
     sampling = Sampling(temperature=part.temperature, max_tokens=TOKENS, seed=seed, stop=STOP)
     reply = work.ask(messages, sampling, part.samples if part.temperature > 0 else 1)
     if reply is None:
         return [], Cost()
-    cost, answers = reply.cost, list[str]()
-    for one in reply.completions:
-        whole, text = one.finish_reason == "stop", one.text
-        if part.listed and whole:
-            _, found, text = f"\n{one.text}".rpartition(f"\n{_RESULT}")
-            if not found:
-                begun = f"{messages[-1].content}{unmarked(one.text.rstrip())}\n{_RESULT}\n"
-                rest, spent = _gone_on([*messages[:2], Message("assistant", begun)], sampling, work)
-                whole, text, cost = rest is not None, rest or "", cost + spent
-        answers.append(text if whole else "")
-    return answers, cost
-
-
-def _gone_on(messages: Sequence[Message], sampling: Sampling, work: Work) -> tuple[str | None, Cost]:
-    """What follows the rows of a reply; None where it is cut, or the model could not be asked."""
-    reply = work.ask(messages, sampling)
-    if reply is None:
-        return None, Cost()
-    (rest,) = reply.completions
-    return (rest.text if rest.finish_reason == "stop" else None), reply.cost
+    return [one.text if one.finish_reason == "stop" else "" for one in reply.completions], reply.cost
 
 
 def conversation(case: TestCase, question: Question, part: TestsPart, *, examples: int = 0) -> tuple[Message, ...]:
-    """What is to be done, with the examples, the same for all questions; then the case.
-
-    Where rows are to be listed their beginning follows as the model's own words, or small models leave them out.
-    """
+    """What is to be done, with the examples, the same for all questions; then the case."""
     asked = _asked(" ".join((question.text, question.evidence)), show(case, part.form))
-    system = Message("system", _system(part.form, part.shots, part.listed, examples))
-    if part.listed:
-        return system, Message("user", asked), Message("assistant", _LISTED)
-    return system, Message("user", f"{asked}\n{_RESULT}")
+    return Message("system", _system(part.form, part.shots, examples)), Message("user", f"{asked}\n{_RESULT}")
 
 
 def _asked(question: str, database: str) -> str:
@@ -98,22 +68,12 @@ def _asked(question: str, database: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _system(form: Shown, shots: int, listed: bool, seed: int) -> str:
+def _system(form: Shown, shots: int, seed: int) -> str:
     chosen = [
-        f"{_asked(example.question, show(example.case, form))}\n{_answer(example, listed)}"
+        f"{_asked(example.question, show(example.case, form))}\n{_RESULT}\n{show_result(example.case.expected or Result())}"
         for example in choose(shots, seed)
     ]
-    return "\n\n".join((prompts.render("expect/listed" if listed else "expect/system"), *chosen))
-
-
-def _answer(example: Example, listed: bool) -> str:
-    """What a model should have said."""
-    result = f"{_RESULT}\n{show_result(example.case.expected or Result())}"
-    if not listed:
-        return result
-    rows = show_result(Result(rows=example.behind)).splitlines()
-    lines = (f"{number}) {row}" for number, row in enumerate(rows, 1))
-    return "\n".join((f"{_LISTED.removesuffix('1)')}{next(lines)}", *lines, result))
+    return "\n\n".join((prompts.render("expect/system"), *chosen))
 
 
 def _most_frequent(results: Sequence[Result]) -> tuple[Result, int]:

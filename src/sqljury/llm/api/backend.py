@@ -128,6 +128,11 @@ class ApiModel(ABC):
     ) -> Reply:
         """Answer ``messages`` ``n`` times; samples that do not fit in one request get seeds of their own."""
         began = time.perf_counter()
+        if sampling.literal is not None:
+            raise ModelError(
+                f"{self.name} cannot say how likely a given reply is; use the embedded model, or tests whose results are "
+                'written (expects = "written")'
+            )
         turns, prefix = _split_prefix(messages)
         if prefix and sampling.json_schema is not None:
             raise ModelError(
