@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,8 @@ def checking(model: FakeModel) -> Any:
     pipeline = Pipeline.from_recipe("fast", model)
     pipeline = replace(pipeline, recipe=with_tests(recipes.load("fast"), ""))
 
-    def check(example: Example, db: Database) -> dict[str, Any]:
-        return checked(pipeline, example.question, example.gold_sql, db).to_dict()
+    def check(example: Example, db: Database, stop: threading.Event) -> dict[str, Any]:
+        return checked(pipeline, example.question, example.gold_sql, db, cancel=stop).to_dict()
 
     return check
 

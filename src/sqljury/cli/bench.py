@@ -143,6 +143,10 @@ def select(
     samples: Annotated[int | None, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = None,
     temperature: Annotated[float | None, typer.Option(min=0, max=5, help="At that temperature.")] = None,
     cases: Annotated[int | None, typer.Option(min=1, max=100, help="Small databases at most.")] = None,
+    coder: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A model that writes programs; repeatable.")
+    ] = None,
+    voting: Annotated[refining.Voting | None, typer.Option(help="How programs come to one result.")] = None,
 ) -> None:
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
     from sqljury.bench import choices, folder
@@ -151,6 +155,8 @@ def select(
 
     if weights and selector != "light":
         raise InputError("--weights are for --selector light; leave one of them out, or add the other")
+    if (coder or voting) and tests is not Tests.AGENTS:
+        raise InputError("--coder and --voting are for programs; add --tests agents, or leave them out")
     where = data or folder.data_of(run_dir)
 
     def say(done: int, total: int, line: folder.Record | None) -> None:
@@ -163,11 +169,14 @@ def select(
         selecting = SelectPart(selector, groups, weights=weights)
         among = choices.Among(first, tuple(part or ()))
         given: dict[str, Any] = {"form": form and form.value, "shots": shots, "listed": listed, "cases": cases}
-        given |= {"samples": samples, "temperature": temperature}
+        given |= {"samples": samples, "temperature": temperature, "voting": voting and voting.value}
+        given |= {"models": tuple(dict.fromkeys(coder)) if coder else None}
         changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)
-        opened = opening(model, adapter, cache=cache)()
-        file = choices.select(run_dir, where, opened, selecting, say, cancel, among=among, tests=testing)
+        opened = opening(model, adapter, cache=cache)
+        file = choices.select(
+            run_dir, where, opened(), selecting, say, cancel, among=among, tests=testing, opened=opened
+        )
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 

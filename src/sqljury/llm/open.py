@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 
 from sqljury.errors import ModelError
 from sqljury.llm import adapters, models
@@ -35,6 +36,13 @@ def open_model(
 
         model = Cached(model, models.cache_dir() / CACHE_FILE)
     return model
+
+
+def by_names(
+    names: Iterable[str], model: LanguageModel, opened: Callable[[str], LanguageModel] = open_model
+) -> dict[str, LanguageModel]:
+    """By name the models of these names, each opened once; ``model`` is not opened again under its own."""
+    return {name: model if name == model.name else opened(name) for name in sorted(set(names))}
 
 
 def _spec(name: str | None, base: str | None) -> str:
