@@ -24,11 +24,12 @@ def open_model(
     """The model of that name: one of the catalogue, a ``.gguf`` file, or a service such as ``openai:NAME``.
 
     Local ones take an adapter, as ``MODEL+ADAPTER``. Without a name, ``base``; without that too, ``SQLJURY_MODEL`` or
-    the embedded default. ``+ADAPTER`` is that model with this adapter in place of its own, if any. ``cache`` keeps
-    replies between runs; ``ledger`` counts calls, tokens and dollars at ``price`` and holds them to its budget; several
-    models may share one. Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
+    the embedded default. ``+ADAPTER`` is that model with this adapter in place of its own, if any. Weights are loaded
+    when they are first used; those that ``name`` itself names must be there now. ``cache`` keeps replies between runs;
+    ``ledger`` counts calls, tokens and dollars at ``price`` and holds them to its budget; several models may share one.
+    Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
     """
-    model = _bare(_spec(name, base))
+    model = _bare(_spec(name, base), named=bool(name and not name.startswith("+")))
     if ledger is not None or price is not None:
         model = Metered(model, ledger or Ledger(), price)
     if cache:
@@ -53,7 +54,7 @@ def _spec(name: str | None, base: str | None) -> str:
     return whole
 
 
-def _bare(spec: str) -> LanguageModel:
+def _bare(spec: str, *, named: bool) -> LanguageModel:
     name, adapter = adapters.parse(spec)
     if name not in models.CATALOGUE and ":" in name and not name.endswith(".gguf"):
         from sqljury.llm.api import open_api_model
@@ -63,4 +64,7 @@ def _bare(spec: str) -> LanguageModel:
         return open_api_model(name)
     from sqljury.llm.local import LocalModel
 
-    return LocalModel(name, adapter=adapter)
+    model = LocalModel(name, adapter=adapter)
+    if named:  # a recipe may come to it only after minutes
+        models.present(name)
+    return model
