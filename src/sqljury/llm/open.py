@@ -29,7 +29,9 @@ def open_model(
     ``ledger`` counts calls, tokens and dollars at ``price`` and holds them to its budget; several models may share one.
     Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
     """
-    model = _bare(_spec(name, base), named=bool(name and not name.startswith("+")))
+    model = _bare(_spec(name, base))
+    if name and not name.startswith("+"):
+        _look_for(name)  # a recipe may come to it only after minutes
     if ledger is not None or price is not None:
         model = Metered(model, ledger or Ledger(), price)
     if cache:
@@ -54,9 +56,20 @@ def _spec(name: str | None, base: str | None) -> str:
     return whole
 
 
-def _bare(spec: str, *, named: bool) -> LanguageModel:
+def _look_for(spec: str) -> None:
+    """Raise for local weights that are not there."""
+    name, _ = adapters.parse(spec)
+    if not _is_service(name):
+        models.present(name)
+
+
+def _is_service(name: str) -> bool:
+    return name not in models.CATALOGUE and ":" in name and not name.endswith(".gguf")
+
+
+def _bare(spec: str) -> LanguageModel:
     name, adapter = adapters.parse(spec)
-    if name not in models.CATALOGUE and ":" in name and not name.endswith(".gguf"):
+    if _is_service(name):
         from sqljury.llm.api import open_api_model
 
         if adapter:
@@ -64,7 +77,4 @@ def _bare(spec: str, *, named: bool) -> LanguageModel:
         return open_api_model(name)
     from sqljury.llm.local import LocalModel
 
-    model = LocalModel(name, adapter=adapter)
-    if named:  # a recipe may come to it only after minutes
-        models.present(name)
-    return model
+    return LocalModel(name, adapter=adapter)
