@@ -17,6 +17,7 @@ from sqljury.check import checked
 from sqljury.clock import Allowance
 from sqljury.datasets import spider
 from sqljury.errors import RecipeError, SandboxError, WeightsError
+from sqljury.llm.base import LanguageModel
 from sqljury.llm.fake import Call
 from sqljury.llm.open import open_model
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
@@ -116,7 +117,8 @@ def test_check_asks_them_too(path: Path, tmp_path: Path) -> None:
     pipeline = Pipeline.from_recipe(recipe(tmp_path), FakeModel(writes), opened=named.__getitem__)
     with connect(path) as db:
         found = checked(pipeline, QUESTION, TALL, db)
-    assert (found.verdict, found.tests[0].case.sureness) == ("right", pytest.approx(2 / 3))
+    assert found.verdict == "right"
+    assert found.tests[0].case.sureness == pytest.approx(2 / 3)
 
 
 def test_ask_opens_them_once_and_closes_them(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +164,7 @@ def test_a_model_that_is_not_there_is_told_of_before_any_work(
         Pipeline.from_recipe(recipe(tmp_path, part.format(name)), FakeModel([]), opened=uncached)
 
 
-def uncached(name: str) -> sqljury.LanguageModel:
+def uncached(name: str) -> LanguageModel:
     return open_model(name, cache=False)
 
 
