@@ -33,7 +33,7 @@ def asked(work: Work) -> dict[str, int]:
 def names(tried: Tried) -> list[object]:
     """The rows expected, without their order."""
     assert tried.case.expected is not None
-    return sorted(row[0] for row in tried.case.expected.rows)  # type: ignore[type-var]
+    return sorted(row[0] for row in tried.case.expected.rows)
 
 
 def choosing(text: str) -> Callable[[Call], str]:
