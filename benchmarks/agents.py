@@ -1,4 +1,4 @@
-"""How good the test cases of TS-SQL's agents are, with all agents and without one of them (the paper's Table 4).
+"""How good the test cases of TS-SQL's agents are, without one of them (the paper's Table 4), and by voting (Figure 5).
 
     python benchmarks/agents.py --data ../shared/spider --out agents.jsonl --limit 40 --seed 5 [--arms program ...]
 
@@ -38,6 +38,7 @@ ARMS: Final = {
     "no data agent": replace(BASE, data="real"),
     "no inspection": replace(BASE, inspections=0),
     "no code agent": replace(BASE, by="model"),
+    "selection": replace(BASE, voting="selection"),
 }
 
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from sqljury.batch import map_threads
+from sqljury.batch import Within, map_threads
 
 
 def test_order_is_kept() -> None:
@@ -40,6 +40,27 @@ def test_the_callers_own_wish_to_stop_stays() -> None:
     with pytest.raises(ValueError, match="0"):
         map_threads(work, range(3), cancel)
     assert cancel.is_set()
+
+
+def test_one_worker_is_the_caller() -> None:
+    assert map_threads(lambda _: threading.current_thread(), range(3), workers=1) == [threading.current_thread()] * 3
+
+
+def test_as_many_work_at_once_as_there_are_workers() -> None:
+    together = threading.Barrier(6)
+    assert sorted(map_threads(lambda _: together.wait(30), range(6), workers=6)) == list(range(6))
+
+
+def test_an_event_within_another_ends_with_it_and_not_the_other_way_round() -> None:
+    outer = threading.Event()
+    one, two = Within(outer), Within(outer)
+    one.set()
+    assert (one.is_set(), two.is_set(), outer.is_set()) == (True, False, False)
+    assert not two.wait(0)
+    one.clear()
+    threading.Timer(0.1, outer.set).start()
+    assert two.wait(30)
+    assert one.is_set()
 
 
 def test_ctrl_c_stops_the_others() -> None:

@@ -53,6 +53,13 @@ def test_a_file_of_the_users_own(tmp_path: Path) -> None:
         ('[schema]\nform = "poem"', "schema.form must be one of"),
         ('[link]\nkind = "guess"', "link.kind must be one of retrieval, model"),
         ("[link]\nshare = 2", "link.share must be from 0 to 1, not 2"),
+        ('[tests]\nkind = "agents"\nmodels = "one"', "tests.models must be a list of names, not 'one'"),
+        ('[tests]\nkind = "agents"\nmodels = [1]', "tests.models must be a list of names"),
+        ('[tests]\nkind = "agents"\nmodels = ["a", "a"]', "tests.models names a model twice"),
+        ('[tests]\nkind = "suite"\nmodels = ["a"]', 'for programs: kind = "agents", by = "code"'),
+        ('[tests]\nkind = "agents"\nby = "model"\nvoting = "selection"', 'for programs: kind = "agents", by = "code"'),
+        ('[tests]\nkind = "agents"\nvoting = "loudest"', "tests.voting must be one of majority, selection"),
+        ('[tests]\nkind = "agents"\nchooser = "a"', "tests.chooser chooses where tests.voting"),
     ],
 )
 def test_mistakes_are_named(text: str, message: str) -> None:

@@ -23,7 +23,7 @@ from sqljury.generate.pool import Pool
 from sqljury.keywords import by_model
 from sqljury.link import link
 from sqljury.llm.base import LanguageModel, Sampling, derive_seed
-from sqljury.llm.open import open_model
+from sqljury.llm.open import by_names, open_model
 from sqljury.prepare import Preparation
 from sqljury.questions import check_question
 from sqljury.recipes import GeneratePart, Recipe
@@ -74,8 +74,9 @@ class Pipeline:
     ``limits`` hold for each query it runs, ``allowance`` for a whole question; ``pool`` holds examples for generators
     that show some, instead of those that come with the package. ``judge`` chooses among the answers where the recipe
     names one (``select.judge``), ``linker`` picks tables where it names one (``link.model``), and ``writers`` holds by
-    their names the models of generators that name one (``generate.model``); ``model`` does where it names none. Equal
-    questions, databases, seeds and models give equal answers.
+    their names the models of generators and tests that name some (``generate.model``, ``tests.models``,
+    ``tests.chooser``); ``model`` does where it names none. Equal questions, databases, seeds and models give equal
+    answers.
     """
 
     recipe: Recipe
@@ -101,6 +102,7 @@ class Pipeline:
             ("judge", self.recipe.select.judge, self.judge),
             ("linker", self.recipe.link.model, self.linker),
             *(("writer", part.model, self.writers.get(part.model)) for part in self.recipe.generate),
+            *(("writer", name, self.writers.get(name)) for name in sorted(self.recipe.tests.named)),
         ):
             if name and given is None:
                 named = f"recipe {self.recipe.name} names the {role} {name!r}"
@@ -132,10 +134,8 @@ class Pipeline:
         ``others()`` as they close ``model``.
         """
         found = recipes.load(recipe)
-        models = {model.name: model}
-        written = {part.model for part in found.generate if part.model}
-        for name in sorted({*written, found.select.judge, found.link.model} - {"", *models}):
-            models[name] = opened(name)
+        written = {part.model for part in found.generate if part.model} | found.tests.named
+        models = by_names({*written, found.select.judge, found.link.model} - {""}, model, opened)
         judge, linker = models.get(found.select.judge), models.get(found.link.model)
         return cls(found, model, limits, judge=judge, linker=linker, writers={name: models[name] for name in written})
 
@@ -241,7 +241,17 @@ class Pipeline:
 
     def _work(self, question: Question, db: Database, seed: int, clock: Clock, cancel: threading.Event | None) -> Work:
         own = derive_seed(seed, question.id or question.text)
-        return Work(db, self.model, self.limits, own, cancel, over=clock.over, spent=clock.run, sandbox=self.sandbox)
+        return Work(
+            db,
+            self.model,
+            self.limits,
+            own,
+            cancel,
+            over=clock.over,
+            spent=clock.run,
+            sandbox=self.sandbox,
+            named=self.writers,
+        )
 
     def _testing(self, task: Task, work: Work, progress: Callable[[Progress], None]) -> Work:
         """The work with the recipe's tests; what they expect is the judge's to say, if there is one."""
@@ -305,7 +315,7 @@ class Pipeline:
     def _write(self, number: int, task: Task, work: Work, before: Sequence[Candidate], clock: Clock) -> list[Candidate]:
         """What one part of the recipe writes, not yet run."""
         part = self.recipe.generate[number]
-        work = replace(work, model=self.writers.get(part.model, self.model))
+        work = work.of(part.model)
         seed = derive_seed(work.seed, "generate", number)
         ranked = sorted((one for one in before if one.sql), key=lambda one: not one.result.ok)
         given = Given(tuple(one.sql for one in ranked), part.examples, part.rounds, self.pool, seed, self.kept)

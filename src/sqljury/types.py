@@ -138,7 +138,7 @@ class TestCase:
 
     ``rows`` has an item for each table of ``schema``, in its order; each row's cells are in the order of the columns.
     ``expected`` is None as long as nobody has said; ``sureness`` is the share of the opinions asked for that said it,
-    in (0, 1]. Li & Xie 2024, section 2.
+    or the probability that a model gave it which chose among them, in (0, 1]. Li & Xie 2024, section 2.
     """
 
     __test__: ClassVar[bool] = False  # no test of pytest's

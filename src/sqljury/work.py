@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from sqljury.db.base import Database
@@ -22,6 +22,7 @@ Shown = Literal["csv", "sqlite"]
 Data = Literal["model", "program", "real"]
 Sayer = Literal["code", "model"]
 Expects = Literal["written", "likely"]
+Voting = Literal["majority", "selection"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,10 @@ class TestsPart:
     examples, with databases shown as ``form``. Agents write ``codes`` programs of at most ``max_tokens`` each, looked at
     up to ``inspections`` times, for data that the model or a ``program`` makes up; ``real`` is no data agent: rows of
     the user's, which the model is not shown. ``by`` ``model`` is no code agent: the model itself says what is expected.
+
+    ``models`` are the code agents, by what ``open_model`` takes: each writes ``codes`` programs and inspects its own;
+    an empty name, or none at all, is the model that judges. What most programs return is expected (``majority``), or
+    what the model ``chooser`` takes for right (``selection``); where that is empty, the model that judges chooses.
     """
 
     __test__: ClassVar[bool] = False  # no test of pytest's
@@ -52,6 +57,19 @@ class TestsPart:
     max_tokens: int = 400
     data: Data = "model"
     by: Sayer = "code"
+    models: tuple[str, ...] = ()
+    voting: Voting = "majority"
+    chooser: str = ""
+
+    @property
+    def programs(self) -> int:
+        """How many programs are asked for, of all models together."""
+        return self.codes * max(1, len(self.models))
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The models that are named."""
+        return frozenset({*self.models, self.chooser} - {""})
 
 
 def _never() -> bool:
@@ -66,6 +84,7 @@ def _untold(_: Cost) -> None:
 class Work:
     """The database and the limits of one query on it, the model, the question's seed, and what stops it all.
 
+    ``named`` holds further models by the names that the recipe's parts call them, see ``of``.
     ``values`` opens the value index, building it if need be; None where repairs must do without. ``tests`` tests
     queries that run, against each other or one alone; None where the recipe has no tests. ``over`` says that the
     question's allowance is spent, and no further call to the model is to be begun; ``spent`` is told what each call of
@@ -83,6 +102,11 @@ class Work:
     over: Callable[[], bool] = _never
     spent: Callable[[Cost], None] = _untold
     sandbox: Warm = field(default_factory=Warm, compare=False, repr=False)
+    named: Mapping[str, LanguageModel] = field(default_factory=dict)
+
+    def of(self, name: str) -> Work:
+        """The same work for the model of that name; as it is where the name is empty."""
+        return replace(self, model=self.named[name]) if name else self
 
     def ask(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply | None:
         """The model's reply; None once the allowance is spent, and for a prompt that its context cannot hold.

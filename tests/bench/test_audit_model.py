@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from sqljury.check import checked, with_tests
 from sqljury.datasets import spider
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
-from sqljury.errors import DatasetError, ModelUnavailableError
+from sqljury.errors import CancelledError, DatasetError, ModelUnavailableError
 from sqljury.llm.fake import Call
 
 SETTLED = {**audit.settings({"name": "spider", "split": "dev"}, 5.0), "model": "fake"}
@@ -37,8 +39,8 @@ def checking(model: FakeModel) -> Any:
     pipeline = Pipeline.from_recipe("fast", model)
     pipeline = replace(pipeline, recipe=with_tests(recipes.load("fast"), ""))
 
-    def check(example: Example, db: Database) -> dict[str, Any]:
-        return checked(pipeline, example.question, example.gold_sql, db).to_dict()
+    def check(example: Example, db: Database, stop: threading.Event) -> dict[str, Any]:
+        return checked(pipeline, example.question, example.gold_sql, db, cancel=stop).to_dict()
 
     return check
 
@@ -67,6 +69,62 @@ def test_a_broken_off_audit_goes_on(data: Path, tmp_path: Path) -> None:
     assert not any("How many cats" in call.messages[1].content for call in model.calls)
     with pytest.raises(DatasetError, match="another audit"):
         audit_model.run(examples, out, {**SETTLED, "model": "other"}, checking(model))
+
+
+def test_questions_are_under_way_together_and_come_in_their_order(data: Path, tmp_path: Path) -> None:
+    examples, out = spider.load(data, "dev")[:2], tmp_path / "out.jsonl"
+    check, together, second_is_done = checking(FakeModel(says)), threading.Barrier(2), threading.Event()
+
+    def waits(example: Example, db: Database, stop: threading.Event) -> dict[str, Any]:
+        together.wait(60)  # neither goes on alone
+        if example is examples[0]:
+            assert second_is_done.wait(60)
+        return check(example, db, stop)  # type: ignore[no-any-return]
+
+    lines = audit_model.run(examples, out, SETTLED, waits, on_line=lambda _: second_is_done.set(), threads=2)
+    alone = audit_model.run(examples, tmp_path / "alone.jsonl", SETTLED, checking(FakeModel(says)))
+    assert [line["id"] for line in lines] == [example.id for example in examples]
+    assert [line["findings"] for line in lines] == [line["findings"] for line in alone]
+    written = [json.loads(line)["id"] for line in out.read_text().splitlines()[1:]]
+    assert written == [examples[1].id, examples[0].id]
+    assert audit_model.run(examples, out, SETTLED, lambda *_: pytest.fail("known"), threads=2) == lines
+
+
+def test_what_was_done_before_ctrl_c_is_kept_and_nothing_half_way(data: Path, tmp_path: Path) -> None:
+    examples, out, cancel = spider.load(data, "dev"), tmp_path / "out.jsonl", threading.Event()
+    check, done = checking(FakeModel(says)), threading.Event()
+
+    def stopped(example: Example, db: Database, stop: threading.Event) -> dict[str, Any]:
+        if example is examples[0]:
+            return check(example, db, stop)  # type: ignore[no-any-return]
+        assert done.wait(60)
+        cancel.set()
+        assert stop.is_set()
+        return check(examples[0], db, threading.Event())  # type: ignore[no-any-return]
+
+    with pytest.raises(CancelledError, match="the same command goes on"):
+        audit_model.run(examples, out, SETTLED, stopped, on_line=lambda _: done.set(), cancel=cancel, threads=2)
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()[1:]] == [examples[0].id]
+    lines = audit_model.run(examples[:2], out, SETTLED, check, threads=2)
+    assert [line["checked"]["verdict"] for line in lines] == ["right", "wrong"]
+
+
+def test_after_an_error_no_question_is_begun(data: Path, tmp_path: Path) -> None:
+    examples, out, broken = spider.load(data, "dev"), tmp_path / "out.jsonl", threading.Event()
+    check, begun = checking(FakeModel(says)), []
+
+    def breaks(example: Example, db: Database, stop: threading.Event) -> dict[str, Any]:
+        begun.append(example.id)
+        if example is examples[1]:
+            broken.set()
+            raise ModelUnavailableError("gone")
+        assert broken.wait(60)
+        return check(example, db, stop)  # type: ignore[no-any-return]
+
+    with pytest.raises(ModelUnavailableError, match="gone"):
+        audit_model.run(examples, out, SETTLED, breaks, threads=2)
+    assert len(begun) == 2
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()[1:]] == [examples[0].id]
 
 
 @pytest.mark.parametrize(

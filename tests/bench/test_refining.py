@@ -111,9 +111,9 @@ def test_errors_are_seen_to_where_the_answer_was_repaired(data: Path, tmp_path: 
 @pytest.mark.parametrize(("agent", "field", "value"), [("data", "data", "real"), ("inspection", "inspections", 0)])
 def test_agents_are_left_out(agent: str, field: str, value: object) -> None:
     part = TestsPart(kind="agents")
-    assert getattr(refining.without(part, agent), field) == value  # type: ignore[arg-type]
-    assert refining.without(part, "") == part
-    assert refining.without(part, "code").by == "model"
+    assert getattr(refining.changed(part, Way(without=agent)), field) == value  # type: ignore[arg-type]
+    assert refining.changed(part, Way()) == part
+    assert refining.changed(part, Way(without="code")).by == "model"
 
 
 def test_one_model_stands_in_for_those_that_the_recipe_names(before: Path, data: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from sqljury.cli import _guarded
 from sqljury.cli.options import adapted
 from sqljury.errors import InputError, ModelError, WeightsError
-from sqljury.llm import adapters
+from sqljury.llm import adapters, models
 from sqljury.llm.local import LocalModel
 from sqljury.llm.open import open_model
 
@@ -117,6 +117,8 @@ def test_a_service_takes_no_adapter() -> None:
 def test_what_a_name_leaves_out_is_the_bases(name: str | None, base: str | None, opened: str) -> None:
     made("one")
     made("two", b"GGUF two")
+    models.path("smollm2-135m").parent.mkdir(parents=True, exist_ok=True)
+    models.path("smollm2-135m").touch()
     assert open_model(name, base=base, cache=False).name.split("@")[0] == opened
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.llm.base import Completion, Token
+from sqljury.llm.choice import LETTERS, probabilities
 from sqljury.llm.fake import Call
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
 from sqljury.select.critic import ORDERS, orders
-from sqljury.select.judge import LETTERS, probabilities
 from sqljury.types import Answer, Choice
 
 SHOWN = re.compile(r"^Query ([A-H]):\n(.*)$", re.M)

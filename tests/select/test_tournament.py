@@ -9,9 +9,9 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.llm.base import Completion, Token
+from sqljury.llm.choice import probabilities
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
-from sqljury.select.judge import probabilities
 
 QUERIES = {
     "count": "SELECT count(*) FROM pet",

@@ -8,8 +8,8 @@ import pytest
 
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, ContextLengthError, ModelError
-from sqljury.llm.base import Completion, LanguageModel, Message
-from sqljury.llm.fake import Call, FakeModel
+from sqljury.llm.base import Completion, LanguageModel
+from sqljury.llm.fake import FakeModel
 from sqljury.testcases.expect import conversation, expect
 from sqljury.types import Column, Cost, Limits, Question, Result, Schema, Table, TestCase
 from sqljury.work import TestsPart, Work

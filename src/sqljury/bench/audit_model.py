@@ -6,12 +6,14 @@ The file is as ``bench.audit`` has it, with what was found of each query beside 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from sqljury.audit import Finding
 from sqljury.audit.difference import difference
+from sqljury.batch import Within, map_threads
 from sqljury.bench.audit import begun, line_of, opened
 from sqljury.bench.folder import Record
 from sqljury.bench.run import UNANSWERED
@@ -23,8 +25,10 @@ from sqljury.errors import CancelledError
 CONFIDENCE: Final = 0.5
 """Of every finding: how often tests are right has been measured for no model, so none is surer than another."""
 
-Check = Callable[[Example, Database], Record]
-"""What is found of one gold query, as ``check.Checked.to_dict`` has it."""
+STOPPED: Final = "stopped; the same command goes on with the audit"
+
+Check = Callable[[Example, Database, threading.Event], Record]
+"""What is found of one gold query, as ``check.Checked.to_dict`` has it, until the event stops it; for any thread."""
 
 
 def run(
@@ -34,32 +38,46 @@ def run(
     check: Check,
     *,
     on_line: Callable[[Record], None] = lambda _: None,
-    stopped: Callable[[], bool] = lambda: False,
+    cancel: threading.Event | None = None,
+    threads: int = 1,
 ) -> list[Record]:
     """The lines of all ``examples``, in their order; those that ``file`` lacks are checked and written to it.
 
-    Raises ``DatasetError`` for a file that holds something else, ``CancelledError`` once ``stopped`` says so, and what
-    the model raises.
+    ``threads`` questions are checked at a time, each on a connection of its own; lines are written, and ``on_line`` is
+    told, one after another as they come. Raises ``DatasetError`` for a file that holds something else,
+    ``CancelledError`` once ``cancel`` is set, and what the model raises; what was being checked then is not written.
     """
+    cancel, broken = cancel or threading.Event(), threading.Event()
     known = begun(file, settled)
+    one_by_one = threading.Lock()
     with opened(file) as stream:
-        for example in examples:
-            if example.id in known:
-                continue
-            line = _line(example, check)
-            if stopped():
-                raise CancelledError("stopped; the same command goes on with the audit")
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-            stream.flush()
-            known[example.id] = line
-            on_line(line)
+
+        def keep(line: Record) -> None:
+            with one_by_one:
+                if cancel.is_set():  # what was stopped half way is no finding
+                    raise CancelledError(STOPPED)
+                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+                stream.flush()
+                known[line["id"]] = line
+                on_line(line)
+
+        def checked(example: Example) -> None:
+            if cancel.is_set() or broken.is_set():  # threads are waited for in order: the first may be long at work
+                raise CancelledError(STOPPED)
+            try:
+                keep(_line(example, check, Within(cancel)))
+            except BaseException:
+                broken.set()
+                raise
+
+        map_threads(checked, [example for example in examples if example.id not in known], cancel, threads)
     return [known[example.id] for example in examples]
 
 
-def _line(example: Example, check: Check) -> Record:
+def _line(example: Example, check: Check, cancel: threading.Event) -> Record:
     try:
         with connect(example.database) as db:
-            found = check(example, db)
+            found = check(example, db, cancel)
     except UNANSWERED as error:
         return {**line_of(example, [], str(error)), "checked": None}
     return {**line_of(example, _findings(example.gold_sql, found), None), "checked": found}

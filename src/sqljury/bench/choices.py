@@ -33,6 +33,7 @@ from sqljury.bench.stored import (
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, InputError
 from sqljury.llm.base import LanguageModel
+from sqljury.llm.open import by_names, open_model
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe, RefinePart, SelectPart
 from sqljury.schema.part import LinkPart
@@ -92,9 +93,13 @@ def file_name(part: SelectPart, model: str, of_run: str, among: Among, tests: Te
     marks += [f"first{among.first}" if among.first else ""]
     if tests is not None:
         own, usual = asdict(tests), asdict(SUITE)
-        marks += [f"{name}{own[name]}" for name in own if own[name] != usual[name]]
+        marks += [f"{name}{_said(own[name])}" for name in own if own[name] != usual[name]]
     marks += [Path(part.weights).stem, model if model != of_run else ""]
     return "-".join(["choices", *(re.sub(r"[^\w.]+", "_", mark) for mark in marks if mark)]) + ".jsonl"
+
+
+def _said(value: Any) -> str:
+    return "_".join(value) if isinstance(value, tuple) else str(value)
 
 
 def select(
@@ -107,12 +112,14 @@ def select(
     *,
     among: Among = ALL,
     tests: TestsPart = SUITE,
+    opened: Callable[[str], LanguageModel] = open_model,
 ) -> Path:
     """Choose among the candidates of every question of ``run``, and return the file that holds the choices.
 
     ``among`` says which candidates of each question take part, as if the run had no more: the first ones (MSc-SQL,
     Tables 2 and 3), or those of one generator (CHASE-SQL, Table 6). ``tests`` are for selectors that choose by tests,
-    whatever the run's recipe has, the light judge among them where its weights count tests. Questions that the file has
+    whatever the run's recipe has, the light judge among them where its weights count tests; models that they name are
+    opened with ``opened``. Questions that the file has
     a choice for are left out. ``on_choice`` is told how many choices there are, of how many, and the newest. Raises
     ``InputError`` for an unknown selector and for parts that the recipe has not, ``DatasetError`` for a folder that
     holds no run or is in use, ``CancelledError`` once ``cancel`` is set, and what the model raises.
@@ -123,8 +130,9 @@ def select(
     testing = tests if _tests(part) else None
     before = recipe_of(run, described)
     among = replace(among, parts=_numbers(among.parts, before))
-    pipeline = Pipeline(_choosing(before, part, testing), model, limits_of(run, described))
-    made_by = {**_made_by(part, model, testing), **asdict(among)}
+    writers = by_names(testing.named, model, opened) if testing else {}
+    pipeline = Pipeline(_choosing(before, part, testing), model, limits_of(run, described), writers=writers)
+    made_by = {**_made_by(part, model, testing), **_others(pipeline), **asdict(among)}
     file = run / file_name(part, model.name, described["model"], among, testing)
     with folder.held(run):
         records = [_cut(one, among) for one in folder.records(run)]
@@ -282,10 +290,16 @@ def _made_by(part: SelectPart, model: LanguageModel, tests: TestsPart | None) ->
     return made_by if tests is None else {**made_by, "settings": asdict(tests)}
 
 
+def _others(pipeline: Pipeline) -> dict[str, Any]:
+    """What a line says of further models that tests name: what they are called today, adapters with their hashes."""
+    others = sorted(one.name for one in pipeline.others())
+    return {"others": others} if others else {}
+
+
 def _digest(rests_on: Any, made_by: Mapping[str, Any]) -> str:
     maker = [
         made_by[key]
-        for key in ("selector", "most", "model", "weights", "settings")
+        for key in ("selector", "most", "model", "weights", "settings", "others")
         if made_by.get(key) not in (None, {})
     ]
     return hashlib.sha256(json.dumps([rests_on, *maker]).encode()).hexdigest()[:32]

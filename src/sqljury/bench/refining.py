@@ -1,7 +1,7 @@
 """The answers of a finished run, refined: a run of its own, to be judged and analysed like any other.
 
 TS-SQL on the output of any generator, beside the plain self-corrections (Table 5), without one of its agents (Table 4),
-with what became of right and wrong queries (section 4.4.3) and what it cost (Table 6).
+with another voting (Figure 5), with what became of right and wrong queries (section 4.4.3) and what it cost (Table 6).
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from sqljury.bench.verdicts import Verdicts, verdicts
 from sqljury.clock import UNLIMITED, Clock
 from sqljury.datasets.spider import sample
 from sqljury.db.connect import connect
-from sqljury.errors import CancelledError, DatasetError
+from sqljury.errors import CancelledError, DatasetError, RecipeError
 from sqljury.llm.base import LanguageModel
+from sqljury.llm.open import by_names, open_model
 from sqljury.metrics.hardness import LEVELS
 from sqljury.pipeline import Pipeline, Ready
 from sqljury.recipes import Recipe
 from sqljury.refine import Refined, by_errors, by_looking, by_tests, passes
 from sqljury.types import Candidate, Cost, Fix
-from sqljury.work import TestsPart
+from sqljury.work import TestsPart, Voting
 
 By = Literal["tests", "prompt", "errors"]
 Without = Literal["", "data", "inspection", "code"]
@@ -47,26 +48,34 @@ class Way:
     """How answers are refined.
 
     ``by`` tests, or the model's own look at the query (``prompt``), or what comes of running it (``errors``).
-    ``without`` names the agent that is left out. ``start`` is the answer, or it as it was before the model repaired it,
+    ``without`` names the agent that is left out, ``voting`` is how programs vote instead of as the recipe has it.
+    ``start`` is the answer, or it as it was before the model repaired it,
     or as it was written: where the model has seen to errors already, ``errors`` finds nothing to do.
     """
 
     by: By = "tests"
     without: Without = ""
     start: Start = "answer"
+    voting: Voting | None = None
 
 
-def without(part: TestsPart, agent: Without) -> TestsPart:
-    """The tests without one of the agents (section 4.3.1).
+def changed(part: TestsPart, way: Way) -> TestsPart:
+    """The tests with the way's voting, and without the agent that it leaves out (sections 4.3.1 and 4.3.2).
 
     Without data the rows are the user's own, without inspection programs are taken as they come, and without code the
-    model says at once what is expected.
+    model says at once what is expected. Raises ``RecipeError`` where there are no programs that could vote.
     """
-    if agent == "data":
-        return replace(part, data="real")
-    if agent == "inspection":
-        return replace(part, inspections=0)
-    return replace(part, by="model") if agent == "code" else part
+    if way.without == "code":
+        part = replace(part, by="model", models=(), voting="majority", chooser="")
+    elif way.without == "data":
+        part = replace(part, data="real")
+    elif way.without == "inspection":
+        part = replace(part, inspections=0)
+    if way.voting is None:
+        return part
+    if part.kind != "agents" or part.by != "code":
+        raise RecipeError('programs vote in tests of kind = "agents", by = "code"; name a recipe that has such')
+    return replace(part, voting=way.voting, chooser=part.chooser if way.voting == "selection" else "")
 
 
 def refine(
@@ -79,17 +88,20 @@ def refine(
     limit: int | None = None,
     say: Say = lambda *_: None,
     cancel: threading.Event | None = None,
+    *,
+    opened: Callable[[str], LanguageModel] = open_model,
 ) -> None:
     """Refine the answers of ``run`` in ``out``, which becomes a run: the same recipe with this one's tests.
 
-    ``model`` takes every part: where the recipe names a model that links or judges, this one does instead.
+    ``model`` takes every part: where the run's recipe names a model that links or judges, this one does instead. Models
+    that the tests of ``recipe`` name are opened with ``opened``.
     Questions that ``out`` has are left out; ``limit`` draws that many by the run's seed. ``say`` is told how many are
     done, of how many, and the newest. Raises ``DatasetError`` for a folder that holds no run, another one or is in use,
     ``CancelledError`` once ``cancel`` is set, and what the model raises.
     """
     described = folder.described(run)
     before, seed = recipe_of(run, described), int(described["seed"])
-    tests = without(recipe.tests, way.without)
+    tests = changed(recipe.tests, way)
     combined = replace(
         before,
         name=f"{before.name}+{recipe.name}",
@@ -98,6 +110,7 @@ def refine(
         refine=recipe.refine,
     )
     writers = {part.model: model for part in before.generate}  # they stand in the record, and have written before
+    writers |= by_names(tests.named, model, opened)
     pipeline = Pipeline(combined, model, limits_of(run, described), judge=model, writers=writers)
     answers = sample(folder.records(run), limit, seed)
     if not answers:

@@ -45,6 +45,9 @@ def spider(
     ] = None,
     recipe: Annotated[str, typer.Option(help="For --model-checks: what writes and tests queries.")] = "tssql",
     model: ModelOption = None,
+    threads: Annotated[
+        int, typer.Option(min=1, max=64, help="Questions that --model-checks has under way at once: for services.")
+    ] = 1,
 ) -> None:
     """Check Spider's gold queries against their questions and data; every finding has a type and a confidence."""
     from sqljury.bench import audit
@@ -65,7 +68,7 @@ def spider(
     with interruptible() as cancel:
         lines = audit.run(examples, out, settled, processes=processes, stopped=cancel.is_set)
         if model_checks is not None:
-            more = _checked(examples, model_checks, settled, recipe, model, cancel)
+            more = _checked(examples, model_checks, settled, recipe, model, threads, cancel)
             lines = [_joined(*both) for both in zip(lines, more, strict=True)]
     if output is TextForm.JSON:
         print(terminal.to_json(_report(lines, least)))
@@ -75,9 +78,15 @@ def spider(
 
 
 def _checked(
-    examples: Sequence[Example], file: Path, settled: Record, recipe: str, name: str | None, cancel: threading.Event
+    examples: Sequence[Example],
+    file: Path,
+    settled: Record,
+    recipe: str,
+    name: str | None,
+    threads: int,
+    cancel: threading.Event,
 ) -> list[Record]:
-    """The same gold queries by tests, one after another."""
+    """The same gold queries by tests."""
     from sqljury.bench import audit_model
     from sqljury.check import checked, with_tests
     from sqljury.pipeline import Pipeline
@@ -87,8 +96,8 @@ def _checked(
     pipeline = Pipeline.from_recipe(recipe, model, opened=opened)
     pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, ""))
 
-    def check(example: Example, db: Database) -> Record:
-        return checked(pipeline, example.question, example.gold_sql, db, cancel=cancel).to_dict()
+    def check(example: Example, db: Database, stop: threading.Event) -> Record:
+        return checked(pipeline, example.question, example.gold_sql, db, cancel=stop).to_dict()
 
     done = 0
 
@@ -100,7 +109,7 @@ def _checked(
         terminal.note(f"{done} {line['id']} {outcome}"[:160])
 
     wanted = {**settled, "model": model.name, "recipe": asdict(pipeline.recipe)}
-    return audit_model.run(examples, file, wanted, check, on_line=say, stopped=cancel.is_set)
+    return audit_model.run(examples, file, wanted, check, on_line=say, cancel=cancel, threads=threads)
 
 
 def _joined(line: Record, more: Record) -> Record:

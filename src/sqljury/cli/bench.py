@@ -152,6 +152,10 @@ def select(
     samples: Annotated[int | None, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = None,
     temperature: Annotated[float | None, typer.Option(min=0, max=5, help="At that temperature.")] = None,
     cases: Annotated[int | None, typer.Option(min=1, max=100, help="Small databases at most.")] = None,
+    coder: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A model that writes programs; repeatable.")
+    ] = None,
+    voting: Annotated[refining.Voting | None, typer.Option(help="How programs come to one result.")] = None,
 ) -> None:
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
     from sqljury.bench import choices, folder
@@ -160,6 +164,8 @@ def select(
 
     if weights and selector != "light":
         raise InputError("--weights are for --selector light; leave one of them out, or add the other")
+    if (coder or voting) and tests is not Tests.AGENTS:
+        raise InputError("--coder and --voting are for programs; add --tests agents, or leave them out")
     where = data or folder.data_of(run_dir)
 
     def say(done: int, total: int, line: folder.Record | None) -> None:
@@ -173,12 +179,15 @@ def select(
         among = choices.Among(first, tuple(part or ()))
         given: dict[str, Any] = {"form": form and form.value, "shots": shots, "cases": cases}
         given |= {"samples": samples, "temperature": temperature, "expects": expects and expects.value}
+        given |= {"voting": voting and voting.value, "models": tuple(dict.fromkeys(coder)) if coder else None}
         if selector == "rerank-likely":
             given["expects"] = given["expects"] or Expects.LIKELY.value
         changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)
-        opened = opening(model, adapter, cache=cache)()
-        file = choices.select(run_dir, where, opened, selecting, say, cancel, among=among, tests=testing)
+        opened = opening(model, adapter, cache=cache)
+        file = choices.select(
+            run_dir, where, opened(), selecting, say, cancel, among=among, tests=testing, opened=opened
+        )
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 
 

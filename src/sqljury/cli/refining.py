@@ -12,7 +12,7 @@ import typer
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import TextForm
 from sqljury.cli.interrupt import interruptible
-from sqljury.cli.options import CacheOption, ModelOption
+from sqljury.cli.options import CacheOption, ModelOption, opening
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,6 +36,13 @@ class Without(StrEnum):
     CODE = "code"
 
 
+class Voting(StrEnum):
+    """How programs come to one result."""
+
+    MAJORITY = "majority"
+    SELECTION = "selection"
+
+
 class Start(StrEnum):
     """The query that refinement begins with."""
 
@@ -50,6 +57,9 @@ def refine(
     recipe: Annotated[str, typer.Option(help="The recipe whose [tests] and [refine] are taken.")] = "tssql",
     by: Annotated[By, typer.Option(help="Tests; or plain self-correction, by a prompt or by errors.")] = By.TESTS,
     without: Annotated[Without | None, typer.Option(help="Leave out this agent (Table 4 of the paper).")] = None,
+    voting: Annotated[
+        Voting | None, typer.Option(help="Programs vote, or a model chooses, instead of the recipe's (Figure 5).")
+    ] = None,
     start: Annotated[
         Start, typer.Option(help="Begin with the answer, or with it as it was before the model's repairs, or any.")
     ] = Start.ANSWER,
@@ -64,12 +74,11 @@ def refine(
     from sqljury import recipes
     from sqljury.bench import folder, refining
     from sqljury.errors import InputError
-    from sqljury.llm.open import open_model
 
-    if without is not None and by is not By.TESTS:
-        raise InputError("--without leaves out an agent of the tests; it goes with --by tests alone")
+    if (without or voting) and by is not By.TESTS:
+        raise InputError("--without and --voting are for the agents of the tests; they go with --by tests alone")
     where = data or folder.data_of(run_dir)
-    way = refining.Way(by.value, without.value if without else "", start.value)
+    way = refining.Way(by.value, without.value if without else "", start.value, voting.value if voting else None)
 
     def say(done: int, total: int, line: Record | None) -> None:
         if line is not None:
@@ -78,8 +87,9 @@ def refine(
             terminal.note(f"{out} has {done} of {total} answers; going on")
 
     with interruptible() as cancel:
-        opened = open_model(model, cache=cache)
-        refining.refine(run_dir, out, where, opened, recipes.load(recipe), way, limit, say, cancel)
+        opened = opening(model, cache=cache)
+        tested = recipes.load(recipe)
+        refining.refine(run_dir, out, where, opened(), tested, way, limit, say, cancel, opened=opened)
     found = refining.summary(out, where, processes)
     if output is TextForm.JSON:
         print(terminal.to_json({"run": folder.described(out), **found}))

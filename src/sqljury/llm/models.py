@@ -152,14 +152,10 @@ def resolve(name: str) -> Path:
 
     Raises ``WeightsError`` when they are missing, incomplete, of another kind, or have a wrong hash.
     """
-    if name not in CATALOGUE and (name.endswith(".gguf") or os.sep in name):
-        return gguf(expand(name))
-    target, wanted = path(name), entry(name)
-    if not os.path.isfile(target):
-        raise WeightsError(
-            f"the weights of {name} are not on this machine ({_megabytes(wanted.size)}); "
-            f"run: sqljury models pull {name}"
-        )
+    target = present(name)
+    if name not in CATALOGUE:
+        return target
+    wanted = entry(name)
     try:
         intact = target.stat().st_size == wanted.size and verified(target, wanted.sha256)
     except OSError as error:
@@ -168,6 +164,19 @@ def resolve(name: str) -> Path:
         raise WeightsError(
             f"{target} is incomplete or damaged (its SHA-256 is not the published one); "
             f"run: sqljury models pull {name} --force"
+        )
+    return target
+
+
+def present(name: str) -> Path:
+    """The weights of ``name`` as ``resolve`` has them, without a look at whether a catalogue's file is intact."""
+    if name not in CATALOGUE and (name.endswith(".gguf") or os.sep in name):
+        return gguf(expand(name))
+    target, wanted = path(name), entry(name)
+    if not os.path.isfile(target):
+        raise WeightsError(
+            f"the weights of {name} are not on this machine ({_megabytes(wanted.size)}); "
+            f"run: sqljury models pull {name}"
         )
     return target
 

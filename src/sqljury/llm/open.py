@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 
 from sqljury.errors import ModelError
 from sqljury.llm import adapters, models
@@ -23,11 +24,14 @@ def open_model(
     """The model of that name: one of the catalogue, a ``.gguf`` file, or a service such as ``openai:NAME``.
 
     Local ones take an adapter, as ``MODEL+ADAPTER``. Without a name, ``base``; without that too, ``SQLJURY_MODEL`` or
-    the embedded default. ``+ADAPTER`` is that model with this adapter in place of its own, if any. ``cache`` keeps
-    replies between runs; ``ledger`` counts calls, tokens and dollars at ``price`` and holds them to its budget; several
-    models may share one. Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
+    the embedded default. ``+ADAPTER`` is that model with this adapter in place of its own, if any. Weights are loaded
+    when they are first used; those that ``name`` itself names must be there now. ``cache`` keeps replies between runs;
+    ``ledger`` counts calls, tokens and dollars at ``price`` and holds them to its budget; several models may share one.
+    Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
     """
     model = _bare(_spec(name, base))
+    if name and not name.startswith("+"):
+        _look_for(name)  # a recipe may come to it only after minutes
     if ledger is not None or price is not None:
         model = Metered(model, ledger or Ledger(), price)
     if cache:
@@ -35,6 +39,13 @@ def open_model(
 
         model = Cached(model, models.cache_dir() / CACHE_FILE)
     return model
+
+
+def by_names(
+    names: Iterable[str], model: LanguageModel, opened: Callable[[str], LanguageModel] = open_model
+) -> dict[str, LanguageModel]:
+    """By name the models of these names, each opened once; ``model`` is not opened again under its own."""
+    return {name: model if name == model.name else opened(name) for name in sorted(set(names))}
 
 
 def _spec(name: str | None, base: str | None) -> str:
@@ -45,9 +56,20 @@ def _spec(name: str | None, base: str | None) -> str:
     return whole
 
 
+def _look_for(spec: str) -> None:
+    """Raise for local weights that are not there."""
+    name, _ = adapters.parse(spec)
+    if not _is_service(name):
+        models.present(name)
+
+
+def _is_service(name: str) -> bool:
+    return name not in models.CATALOGUE and ":" in name and not name.endswith(".gguf")
+
+
 def _bare(spec: str) -> LanguageModel:
     name, adapter = adapters.parse(spec)
-    if name not in models.CATALOGUE and ":" in name and not name.endswith(".gguf"):
+    if _is_service(name):
         from sqljury.llm.api import open_api_model
 
         if adapter:

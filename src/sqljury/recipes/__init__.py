@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from sqljury.errors import RecipeError
 from sqljury.schema.part import Form, Keywords, LinkKind, LinkPart, SchemaPart
-from sqljury.work import Data, Expects, Sayer, Shown, TestKind, TestsPart
+from sqljury.work import Data, Expects, Sayer, Shown, TestKind, TestsPart, Voting
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),
@@ -212,12 +212,26 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
         ("tests.expects", recipe.tests.expects, get_args(Expects)),
         ("tests.data", recipe.tests.data, get_args(Data)),
         ("tests.by", recipe.tests.by, get_args(Sayer)),
+        ("tests.voting", recipe.tests.voting, get_args(Voting)),
     ):
         if value not in known:
             raise RecipeError(f"recipe {name}: {field} must be one of {', '.join(filter(None, known))}")
     if recipe.select.weights and recipe.select.selector != "light":
         raise RecipeError(f"recipe {name}: select.weights are for the selector light, not {recipe.select.selector}")
+    _check_agents(recipe)
     return recipe
+
+
+def _check_agents(recipe: Recipe) -> None:
+    """Raise for models of tests that would have nothing to do, or would do the same twice."""
+    part = recipe.tests
+    if len(set(part.models)) < len(part.models):
+        raise RecipeError(f"recipe {recipe.name}: tests.models names a model twice; name each once, and raise codes")
+    if (part.models or part.voting != "majority") and (part.kind != "agents" or part.by != "code"):
+        what = "tests.models and tests.voting are for programs"
+        raise RecipeError(f'recipe {recipe.name}: {what}: kind = "agents", by = "code"')
+    if part.chooser and part.voting != "selection":
+        raise RecipeError(f'recipe {recipe.name}: tests.chooser chooses where tests.voting = "selection"')
 
 
 P = TypeVar("P", SchemaPart, LinkPart, GeneratePart, StopPart, FixPart, TestsPart, RefinePart, SelectPart)
@@ -229,6 +243,9 @@ def _part(recipe: str, section: str, data: Any, kind: type[P]) -> P:
     values: dict[str, Any] = {}
     for key, value in data.items():
         wanted = type(getattr(defaults, key))
+        if wanted is tuple:
+            values[key] = _names(recipe, f"{section}.{key}", value)
+            continue
         whole = wanted is float and isinstance(value, int) and not isinstance(value, bool)
         if type(value) is not wanted and not whole:
             raise RecipeError(f"recipe {recipe}: {section}.{key} must be {wanted.__name__}, not {value!r}")
@@ -237,6 +254,12 @@ def _part(recipe: str, section: str, data: Any, kind: type[P]) -> P:
             raise RecipeError(f"recipe {recipe}: {section}.{key} must be from {least:g} to {most:g}, not {value!r}")
         values[key] = float(value) if whole else value
     return kind(**values)
+
+
+def _names(recipe: str, where: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        raise RecipeError(f"recipe {recipe}: {where} must be a list of names, not {value!r}")
+    return tuple(value)
 
 
 def _known(recipe: str, section: str, data: Any, kind: type) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import exp
 from typing import Final
 
 from sqljury.types import Candidate, Choice, Task
@@ -31,10 +30,3 @@ def members(candidates: Sequence[Candidate], group: int) -> list[int]:
 def groups(candidates: Sequence[Candidate]) -> list[int]:
     """The numbers of the groups there are, from 0, the largest."""
     return sorted({candidate.group for candidate in candidates if candidate.group is not None})
-
-
-def shares(scores: Sequence[float]) -> tuple[float, ...]:
-    """Scores in log-odds as probabilities that add up to 1; there must be one."""
-    highest = max(scores)
-    powers = [exp(score - highest) for score in scores]
-    return tuple(power / sum(powers) for power in powers)

@@ -15,9 +15,10 @@ from typing import Final, NamedTuple
 
 from sqljury import prompts
 from sqljury.llm.base import Message, derive_seed
+from sqljury.llm.choice import LETTERS
 from sqljury.schema.text import tokens, unmarked
 from sqljury.select.base import Selector, groups
-from sqljury.select.judge import LETTERS, ask, in_play, shown, spokesman
+from sqljury.select.judge import ask, in_play, shown, spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task
 from sqljury.work import Work
 

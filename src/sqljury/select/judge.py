@@ -1,12 +1,12 @@
-"""What every judge of queries shares: how candidates are shown, and how a letter is read out of a reply."""
+"""What every judge of queries shares: how candidates are shown, and how it is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp
 from typing import Final
 
-from sqljury.llm.base import Completion, Message, Sampling
+from sqljury.llm import choice
+from sqljury.llm.base import Message
 from sqljury.schema.render import render
 from sqljury.schema.text import cell_text, remark
 from sqljury.schema.used import used
@@ -17,9 +17,6 @@ from sqljury.work import Work
 
 ROWS: Final = 5
 CELLS: Final = 8
-ALTERNATIVES: Final = 20
-"""Likeliest tokens asked for; most services give no more."""
-LETTERS: Final = "ABCDEFGH"
 SCHEMA_CHARS: Final = 36_000
 """What the tables and columns in play may take of the prompt."""
 
@@ -52,24 +49,7 @@ def ask(conversation: Sequence[Message], options: Sequence[str], work: Work, see
 
     Raises ``UnjudgedError`` once the allowance is spent, and where the queries do not fit into the model's context.
     """
-    sampling = Sampling(max_tokens=1, top_logprobs=ALTERNATIVES, seed=seed)
-    reply = work.ask(conversation, sampling)
+    reply = work.ask(conversation, choice.sampling(seed))
     if reply is None:
         raise UnjudgedError(SPENT if work.over() else "the queries are too long for the judge's context")
-    return probabilities(reply.completions[0], options), reply.cost
-
-
-def probabilities(completion: Completion, options: Sequence[str]) -> list[float]:
-    """Of each option against the others, by the first token's alternatives, else by the text itself.
-
-    Options are letters or words that no other begins with, in capitals. All are equal for a reply that is no choice.
-    """
-    weights = dict.fromkeys(options, 0.0)
-    for token in completion.tokens[:1]:
-        for text, logprob in {token.text: token.logprob, **dict(token.top)}.items():
-            if (option := text.strip().strip("*'\"(.").upper()) in weights:
-                weights[option] += exp(logprob)
-    if not any(weights.values()):
-        weights |= {one: 1.0 for one in options if completion.text.strip().upper().startswith(one)}
-    total = sum(weights.values())
-    return [weight / total if total else 1 / len(options) for weight in weights.values()]
+    return choice.probabilities(reply.completions[0], options), reply.cost

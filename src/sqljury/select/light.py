@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, Final, TypeGuard
 
 from sqljury.errors import InputError
-from sqljury.select.base import Selector, groups, shares
+from sqljury.llm.choice import shares
+from sqljury.select.base import Selector, groups
 from sqljury.select.features import TESTED, features, names, opinions
 from sqljury.select.judge import spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task, Tried

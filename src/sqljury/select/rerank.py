@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from math import inf, log
 from typing import Final
 
-from sqljury.select.base import Selector, groups, members, shares
+from sqljury.llm.choice import shares
+from sqljury.select.base import Selector, groups, members
 from sqljury.select.judge import spokesman
 from sqljury.types import Candidate, Choice, Cost, Task, Tried
 from sqljury.work import Work

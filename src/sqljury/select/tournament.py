@@ -11,9 +11,10 @@ from itertools import combinations
 
 from sqljury import prompts
 from sqljury.llm.base import Message, derive_seed
+from sqljury.llm.choice import LETTERS
 from sqljury.schema.text import unmarked
 from sqljury.select.base import Selector, groups, members
-from sqljury.select.judge import LETTERS, ask, in_play, shown, spokesman
+from sqljury.select.judge import ask, in_play, shown, spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task
 from sqljury.work import Work
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import exp
 from typing import Final
 
 from sqljury.llm.base import Message, Sampling
+from sqljury.llm.choice import shares
 from sqljury.testcases.again import judged
 from sqljury.testcases.expect import conversation
 from sqljury.testcases.shown import show_result
@@ -48,18 +48,13 @@ def weighed(one: Tried, question: Question, part: TestsPart, work: Work) -> tupl
             if logprob is None:
                 return one, cost
             gains[at] += sign * logprob
-    shares = dict(zip(several, _shares(gains), strict=True))
-    chances = tuple(shares.get(text, min(shares.values())) for text in texts)
-    best = max(several, key=lambda text: shares[text])
-    case = replace(one.case, expected=one.results[texts.index(best)], sureness=shares[best])
+    known = dict(zip(several, shares(gains), strict=True))
+    chances = tuple(known.get(text, min(known.values())) for text in texts)
+    best = max(several, key=lambda text: known[text])
+    case = replace(one.case, expected=one.results[texts.index(best)], sureness=known[best])
     return judged(replace(one, case=case, by="model", chances=chances)), cost
 
 
 def _logprob(messages: Sequence[Message], text: str, work: Work) -> tuple[float | None, Cost]:
     reply = work.ask(messages, Sampling(literal=f"{text}{_END}"))
     return (None, Cost()) if reply is None else (reply.completions[0].logprob, reply.cost)
-
-
-def _shares(gains: Sequence[float]) -> list[float]:
-    powers = [exp(gain - max(gains)) for gain in gains]
-    return [power / sum(powers) for power in powers]

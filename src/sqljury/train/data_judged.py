@@ -19,6 +19,7 @@ from sqljury.db.connect import connect
 from sqljury.errors import ContextLengthError
 from sqljury.generate.direct import question, system
 from sqljury.llm.base import LanguageModel, Message, Sampling, derive_seed
+from sqljury.llm.choice import LETTERS
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.prepare import Preparation
 from sqljury.replies import STOP, extract_sql
@@ -26,7 +27,6 @@ from sqljury.schema.part import SchemaPart
 from sqljury.select.base import groups
 from sqljury.select.critic import conversation as of_critic
 from sqljury.select.critic import failed, fitting
-from sqljury.select.judge import LETTERS
 from sqljury.select.tournament import conversation as of_pair
 from sqljury.train.data import Item
 from sqljury.train.replay import Replayed

@@ -201,7 +201,7 @@ def look(runner: Runner, *replies: str, rounds: int = 5, hidden: bool = False) -
     model = FakeModel(list(replies[1:]))
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
     ran, cost = Inspection(runner, ASKED, TestsPart(inspections=rounds), hidden=hidden).of(
-        extract_code(replies[0]), 0.5, 0, work
+        code.Written(extract_code(replies[0]), 0.5), 0, work
     )
     assert cost.calls == len(model.calls)
     return ran.result, [call.messages[-1].content for call in model.calls], model
@@ -245,7 +245,7 @@ def test_a_program_that_was_cut_is_none(runner: Runner) -> None:
     assert code.read(whole) == extract_code(school.RIGHT)
     model = FakeModel([cut, [cut, whole]])
     written, _ = code.programs(ASKED, TestsPart(codes=3), Work(None, model, None, 1))  # type: ignore[arg-type]
-    assert [text for text, _ in written] == ["", "", extract_code(school.RIGHT)]
+    assert [one.code for one in written] == ["", "", extract_code(school.RIGHT)]
     result, _, asked = look(runner, school.BROKEN, cut, rounds=3)  # type: ignore[arg-type]
     assert not result.ok
     assert len(asked.calls) == 1
@@ -256,7 +256,7 @@ def test_programs_are_as_long_as_the_recipe_says(runner: Runner) -> None:
     model = FakeModel([school.BROKEN, school.EMPTY, school.RIGHT, school.RIGHT])
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
     written, _ = code.programs(ASKED, part, work)
-    Inspection(runner, ASKED, part).of_all([(extract_code(school.BROKEN), 0.0)], work)
+    Inspection(runner, ASKED, part).of_all([code.Written(extract_code(school.BROKEN), 0.0)], work)
     assert len(written) == 2
     assert [call.sampling.max_tokens for call in model.calls] == [123] * 3
 
@@ -266,7 +266,7 @@ def inspected(runner: Runner, texts: list[str], *replies: str) -> tuple[list[Res
     model = FakeModel(list(replies))
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
     part = TestsPart(codes=len(texts), inspections=2)
-    ran, cost = Inspection(runner, ASKED, part).of_all([(extract_code(text), 0.0) for text in texts], work)
+    ran, cost = Inspection(runner, ASKED, part).of_all([code.Written(extract_code(text), 0.0) for text in texts], work)
     assert cost.calls == len(model.calls)
     return [one.result for one in ran], cost.calls
 
@@ -469,7 +469,7 @@ def test_one_program_is_one_call() -> None:
     model = FakeModel(["no program", ["x = 1\nresult = x"]])
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
     found, _ = code.programs(ASKED, TestsPart(codes=1), work)
-    assert found == [("", 0.0)]
+    assert found == [("", 0.0, "")]
     assert len(model.calls) == 1
 
 
@@ -512,7 +512,7 @@ def test_a_list_where_one_number_is_asked_for_goes_back(runner: Runner) -> None:
     model = FakeModel(["```python\nresult = pd.DataFrame({'answer': [len(pupil)]})\n```"])
     work = Work(None, model, None, 1)  # type: ignore[arg-type]
     ran, _ = Inspection(runner, ASKED, TestsPart(inspections=5), number=True).of(
-        "result = pupil[['name']]", 0.0, 0, work
+        code.Written("result = pupil[['name']]", 0.0), 0, work
     )
     assert ran.result.rows == ((3,),)
     assert "asks for one number" in model.calls[0].messages[-1].content

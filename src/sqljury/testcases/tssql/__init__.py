@@ -19,8 +19,8 @@ from sqljury.testcases.expect import expect
 from sqljury.testcases.origin import read_origin
 from sqljury.testcases.shape import Shape
 from sqljury.testcases.trial import Trial
-from sqljury.testcases.tssql import code, data, frames, program
-from sqljury.testcases.tssql.inspection import Inspection, Runner, asks_for_a_number, opinion
+from sqljury.testcases.tssql import code, data, frames, program, selection
+from sqljury.testcases.tssql.inspection import Inspection, Ran, Runner, asks_for_a_number, opinion
 from sqljury.testcases.tssql.judging import Judge
 from sqljury.testcases.tssql.linking import Linked, link
 from sqljury.testcases.tssql.vote import vote
@@ -96,7 +96,7 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, w
 
 
 def _by_code(one: Tried, task: Task, linked: Linked, part: TestsPart, work: Work) -> tuple[_Said, Cost]:
-    """The case, on which the queries were tried, with what most programs return, and the first of these programs."""
+    """The case, on which the queries were tried, with what its programs say, and the first program that says it."""
     hidden = one.how == "real"
     schema, held = one.case.schema, frames.joinable(one.case)
     shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(held)
@@ -105,10 +105,22 @@ def _by_code(one: Tried, task: Task, linked: Linked, part: TestsPart, work: Work
     look = Inspection(Runner(held, work.sandbox()), asked, part, number, hidden)
     written, cost = code.programs(asked, part, work)
     ran, spent = look.of_all(written, work)
-    results = [each.result if hidden else opinion(each.result, one.results, number) for each in ran]
-    voted = vote(results)
-    if voted is None:
-        return _Said(one.case, "", ""), cost + spent
-    first, votes = voted
-    case = replace(one.case, expected=ran[first].result, sureness=votes / part.codes)
-    return _Said(case, "code", ran[first].code), cost + spent
+    if not hidden:
+        ran = [each._replace(result=opinion(each.result, one.results, number)) for each in ran]
+    said, more = _chosen(look, ran, part, work)
+    cost += spent + more
+    if said is None:
+        return _Said(one.case, "", ""), cost
+    first, sureness = said
+    return _Said(replace(one.case, expected=ran[first].result, sureness=sureness), "code", ran[first].code), cost
+
+
+def _chosen(look: Inspection, ran: Sequence[Ran], part: TestsPart, work: Work) -> tuple[tuple[int, float] | None, Cost]:
+    """The place of the program that is believed, and how far; None where none ran."""
+    cost = Cost()
+    if part.voting == "selection":
+        said, cost = selection.select(look, ran, work.of(part.chooser))
+        if said is not None:
+            return said, cost
+    voted = vote([one.result for one in ran])
+    return (None if voted is None else (voted[0], voted[1] / part.programs)), cost

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqljury import prompts
 from sqljury.llm.base import Completion, Message, Sampling, derive_seed
@@ -21,6 +21,14 @@ _ALONE: Final = "this is the only frame: there is nothing to merge"
 """A small model merges a frame with itself if nobody says so."""
 
 
+class Written(NamedTuple):
+    """A program, as ``read`` has it, with the temperature it was written at and the name of the model in the recipe."""
+
+    code: str
+    temperature: float
+    by: str = ""
+
+
 def conversation(frames: str, count: int, question: Question, notes: Sequence[str] = ()) -> tuple[Message, ...]:
     """What the model is asked: ``count`` frames as a prompt shows them, notes on the database, the question."""
     lines = "".join(f"# {line}\n" for line in [*([_ALONE] if count == 1 else []), *notes[:_NOTES_SHOWN]])
@@ -29,12 +37,23 @@ def conversation(frames: str, count: int, question: Question, notes: Sequence[st
     return Message("system", prompts.render("tssql/code_system")), Message("user", text)
 
 
-def programs(asked: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[tuple[str, float]], Cost]:
-    """``part.codes`` programs with the temperature of each, the likeliest first; as ``read`` has them.
+def programs(asked: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[Written], Cost]:
+    """``part.codes`` programs of each of its models, model by model and of each the likeliest first.
 
-    Fewer once the question's allowance is spent, none where the frames are too large for the model's context.
+    Fewer once the question's allowance is spent, none of a model whose context is too small for the frames.
     """
-    found: list[tuple[str, float]] = []
+    found: list[Written] = []
+    cost = Cost()
+    for name in part.models or ("",):
+        written, spent = _programs(asked, part, name, work)
+        found += written
+        cost += spent
+    return found, cost
+
+
+def _programs(asked: Sequence[Message], part: TestsPart, name: str, work: Work) -> tuple[list[Written], Cost]:
+    """Those of one model; of several the seeds are the same, for no other model draws the same with them."""
+    found: list[Written] = []
     cost = Cost()
     for number, (count, temperature) in enumerate(((1, 0.0), (part.codes - 1, part.temperature or TEMPERATURE))):
         if not count:
@@ -42,11 +61,11 @@ def programs(asked: Sequence[Message], part: TestsPart, work: Work) -> tuple[lis
         sampling = Sampling(
             temperature=temperature, max_tokens=part.max_tokens, stop=STOP, seed=derive_seed(work.seed, "code", number)
         )
-        reply = work.ask(asked, sampling, count)
+        reply = work.of(name).ask(asked, sampling, count)
         if reply is None:
             break
         cost += reply.cost
-        found += [(read(completion), temperature) for completion in reply.completions]
+        found += [Written(read(completion), temperature, name) for completion in reply.completions]
     return found, cost
 
 

@@ -17,7 +17,7 @@ from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.schema.text import cell_text, plain, unmarked
 from sqljury.testcases.tssql import frames, given
-from sqljury.testcases.tssql.code import STOP, read
+from sqljury.testcases.tssql.code import STOP, Written, read
 from sqljury.testcases.tssql.judging import says_something
 from sqljury.testcases.tssql.vote import vote
 from sqljury.types import Cost, Result, TestCase
@@ -30,6 +30,9 @@ WARMER: Final = 0.01
 """What the temperature rises by with every round."""
 
 LIMITS: Final = SandboxLimits(seconds=5.0, cpu_seconds=5, rows=1_000, columns=50)
+
+HIDDEN: Final = "(not shown)"
+"""What stands for a result that is made of rows of the user's."""
 
 ROWS, CELLS, _ERROR_CHARS = 5, 8, 300
 _KIND: Final = re.compile(r"\w+")
@@ -113,48 +116,50 @@ class Inspection:
     number: bool = False
     hidden: bool = False
 
-    def of_all(self, written: Sequence[tuple[str, float]], work: Work) -> tuple[list[Ran], Cost]:
-        """The programs, given with the temperature of each, after inspection; what that cost.
+    def of_all(self, written: Sequence[Written], work: Work) -> tuple[list[Ran], Cost]:
+        """The programs after inspection, each by the model that wrote it; what that cost.
 
         All are run first, and looked at one after another while the vote is open: not once so many returned one thing,
         with nothing to be said against it, that no other can win. Of equal texts one is looked at for all.
         """
-        ran = [self.runner.run(code) for code, _ in written]
+        ran = [self.runner.run(one.code) for one in written]
         looked: dict[str, Ran] = {}
         cost = Cost()
-        for place, (code, temperature) in enumerate(written):
+        for place, one in enumerate(written):
             if self._decided(ran):
                 break
-            if code not in looked:
-                looked[code], spent = self.of(code, temperature, place, work)
+            if one.code not in looked:
+                looked[one.code], spent = self.of(one, place, work)
                 cost += spent
-            ran[place] = looked[code]
+            ran[place] = looked[one.code]
         return ran, cost
 
     def _decided(self, ran: Sequence[Ran]) -> bool:
+        if self.part.voting != "majority":
+            return False  # one program that differs may be chosen
         good = [one.result for one in ran if one.result.ok and odd(one.result, self.number) is None]
         voted = vote(good)
-        return voted is not None and 2 * voted[1] > self.part.codes
+        return voted is not None and 2 * voted[1] > self.part.programs
 
-    def of(self, code: str, temperature: float, number: int, work: Work) -> tuple[Ran, Cost]:
-        """The program, or what the model made of it while something was wrong with it; what that cost.
+    def of(self, written: Written, number: int, work: Work) -> tuple[Ran, Cost]:
+        """The program, or what its model made of it while something was wrong with it; what that cost.
 
         A program that runs is only replaced by one that does. ``number`` is that of the program, for the seed.
         """
-        best = latest = self.runner.run(code)
-        cost, seen = Cost(), {code}
+        best = latest = self.runner.run(written.code)
+        cost, seen = Cost(), {written.code}
         for done in range(self.part.inspections):
             complaint = self._complaint(latest)
             if complaint is None:
                 break
             turns = [Message("assistant", f"```python\n{unmarked(latest.code)}\n```"), Message("user", complaint)]
             sampling = Sampling(
-                temperature=temperature + WARMER * (done + 1),
+                temperature=written.temperature + WARMER * (done + 1),
                 max_tokens=self.part.max_tokens,
                 stop=STOP,
                 seed=derive_seed(work.seed, "inspect", number, done),
             )
-            reply = work.ask([*self.asked, *turns], sampling)
+            reply = work.of(written.by).ask([*self.asked, *turns], sampling)
             if reply is None:
                 break
             cost += reply.cost
@@ -174,8 +179,11 @@ class Inspection:
         why = odd(ran.result, self.number)
         if why is None:
             return None
-        result = "(not shown)" if self.hidden else _shown(ran.result)
-        return prompts.render("tssql/inspect_result", why=why, result=result)
+        return prompts.render("tssql/inspect_result", why=why, result=self.shown(ran.result))
+
+    def shown(self, result: Result) -> str:
+        """The result as a model may see it."""
+        return HIDDEN if self.hidden else _shown(result)
 
     def _error(self, code: str, error: str) -> str:
         """The error with the line of the code, and the columns that its frames have there.

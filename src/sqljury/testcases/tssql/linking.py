@@ -2,7 +2,7 @@
 
 Keywords are those of the rules, columns are ranked by ``schema.index``, values are found by ``schema.values`` and
 descriptions by word embeddings where these are installed; no model is asked. Of the content of the database only the
-values that were found go on.
+values that were found go on. Why thresholds differ from the paper's is in docs/recipes/tssql.md, with figures.
 """
 
 from __future__ import annotations
