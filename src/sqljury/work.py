@@ -32,7 +32,9 @@ class TestsPart:
     A suite has up to ``cases`` databases, drawn ones with at most ``rows`` rows a table and ``numbers`` as the number
     constraint. What is expected there the model has ``written``, ``samples`` times at ``temperature``; or it is the
     ``likely`` one of the queries' results, which is not in the paper (``testcases.likely``). Either way after ``shots``
-    examples, with databases shown as ``form``. Agents write ``codes`` programs of at most ``max_tokens`` each, looked at
+    examples, with databases shown as ``form``.
+
+    Agents write ``codes`` programs of at most ``max_tokens`` each, looked at
     up to ``inspections`` times, for data that the model or a ``program`` makes up; ``real`` is no data agent: rows of
     the user's, which the model is not shown. ``by`` ``model`` is no code agent: the model itself says what is expected.
 

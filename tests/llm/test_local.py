@@ -231,6 +231,20 @@ def test_a_reply_can_be_held_to_a_schema_or_grammar(small_model: LocalModel) -> 
     assert small_model.complete(user("Is it?"), grammar).completions[0].text in ("yes", "no")
 
 
+def test_how_likely_a_given_reply_is(small_model: LocalModel) -> None:
+    asked = user("Count to three.")
+    [greedy] = small_model.complete(asked, Sampling(max_tokens=12)).completions
+    forced = Sampling(literal=greedy.text, temperature=0.8, max_tokens=1, stop=(greedy.text[:1],))
+    [same, again] = small_model.complete(asked, forced, 2).completions
+    assert (same.text, [token.text for token in same.tokens]) == (greedy.text, [token.text for token in greedy.tokens])
+    assert same.logprob == pytest.approx(greedy.logprob, abs=0.05)
+    assert again.logprob == pytest.approx(greedy.logprob, abs=0.05), "temperature means nothing"
+    [other] = small_model.complete(asked, Sampling(literal='Purple "cows"\n\nsing; \\d')).completions
+    assert other.text == 'Purple "cows"\n\nsing; \\d'
+    assert other.logprob is not None
+    assert other.logprob < greedy.logprob
+
+
 def test_a_broken_grammar_is_an_error(small_model: LocalModel) -> None:
     with pytest.raises(ModelError, match="grammar"):
         small_model.complete(user("Is it?"), Sampling(grammar="root ::= ("))

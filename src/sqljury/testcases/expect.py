@@ -70,8 +70,8 @@ def _asked(question: str, database: str) -> str:
 @lru_cache(maxsize=8)
 def _system(form: Shown, shots: int, seed: int) -> str:
     chosen = [
-        f"{_asked(example.question, show(example.case, form))}\n{_RESULT}\n{show_result(example.case.expected or Result())}"
-        for example in choose(shots, seed)
+        "\n".join((_asked(one.question, show(one.case, form)), _RESULT, show_result(one.case.expected or Result())))
+        for one in choose(shots, seed)
     ]
     return "\n\n".join((prompts.render("expect/system"), *chosen))
 

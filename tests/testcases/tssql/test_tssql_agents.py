@@ -169,7 +169,7 @@ def test_the_database_stays_as_it_was(task: Task, work: MakeWork) -> None:
 
 def test_without_the_code_agent_the_model_says_what_is_expected(task: Task, work: MakeWork) -> None:
     asked = work([school.DATA, '"Ann"\n"Cy"'])
-    part = replace(PROGRAM, data="model", by="model", listed=False)
+    part = replace(PROGRAM, data="model", by="model")
     (tried,), cost = tssql.tested(school.QUERIES, task, part, asked)
     assert (tried.how, tried.by, tried.code) == ("written", "model", "")
     assert tried.passed == (True, False)

@@ -130,7 +130,7 @@ class ApiModel(ABC):
         began = time.perf_counter()
         if sampling.literal is not None:
             raise ModelError(
-                f"{self.name} cannot say how likely a given reply is; use the embedded model, or tests whose results are "
+                f"{self.name} cannot say how likely a given reply is; use the embedded model, or have tests' results "
                 'written (expects = "written")'
             )
         turns, prefix = _split_prefix(messages)
