@@ -1,11 +1,16 @@
-# `make demo` shows what sqljury does; `make test` runs everything that CI runs. Both need Python 3.11-3.13 only.
+# `make demo` shows what sqljury does; `make test` runs all checks but those of training, which need torch: a build with
+# CUDA has gigabytes. `make test-all` installs the extra `train` and runs them too, as CI does. All need Python 3.11-3.13
+# only.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint types pytest format clean
+# The version that the tests of training ran with. Which build of it comes is pip's to say (PIP_INDEX_URL and the like).
+TORCH ?= torch==2.13.0
+
+.PHONY: demo test test-all lint types pytest format clean
 
 demo: $(VENV)/.core
 	$(BIN)/sqljury models pull
@@ -13,6 +18,9 @@ demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
 
 test: lint types pytest
+
+test-all: $(VENV)/.train
+	$(MAKE) test
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -46,4 +54,8 @@ $(VENV)/.core: pyproject.toml | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[dev,openai,anthropic,gemini,pandas,sandbox,duckdb,embed,postgres,mysql]'
+	touch $@ $(VENV)/.core
+
+$(VENV)/.train: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[train]' '$(TORCH)'
 	touch $@ $(VENV)/.core

@@ -1,37 +1,100 @@
 #!/bin/sh
-# All four adapters on a machine with a GPU: sets, training, export, one part after the other; run it again to go on.
+# All four adapters of the recipe mscsql on a machine with a GPU: candidates, sets, training, export. Where it was
+# killed, the same command goes on. At the end it says how to measure them.
 #
 #   benchmarks/train_gpu.sh SPIDER_DIR OUT_DIR [TRAIN_RUN]
 #
-# TRAIN_RUN is a finished `sqljury bench spider --split train --recipe benchmarks/recipes/light.toml`, whose candidates
-# the critic and the pairwise judge learn from; without it only generator and linker are trained.
-# BASE names other weights. SET_OPTIONS is added to the making of every set (such as "--limit 24" for a try),
-# TRAIN_OPTIONS to every training (such as "--steps 4"), and
-# EXPORT_OPTIONS to every export (such as "--check 0").
+# TRAIN_RUN is a finished `sqljury bench spider --split train`, whose candidates critic and pairwise judge learn from.
+# Without it they are written here, on the processor, while generator and linker are trained on the GPU. The `sqljury`
+# of PATH is taken; where there is none, the checkout's .venv is made, with the extra `train`.
+#
+# BASE      the weights to train on, a name of `sqljury models list`, a .gguf file or a Hugging Face folder
+# SERVED    the local model that carries the adapters; BASE if it is not given, a folder needs one
+# Added to the commands, here with what they are if not given:
+# RUN_OPTIONS="--limit 600"      to the making of candidates
+# SET_OPTIONS=""                 to the sets of linker and generator, such as "--limit 24" for a try
+# JUDGED_OPTIONS="--no-gold"     to the sets of critic and pairwise judge
+# TRAIN_OPTIONS=""               to every training, such as "--steps 2"
+# EXPORT_OPTIONS=""              to every export, such as "--check 0"
 set -eu
-spider=$1 out=$2 run=${3:-}
+if [ $# -lt 2 ] || [ $# -gt 3 ]; then
+    echo "usage: $0 SPIDER_DIR OUT_DIR [TRAIN_RUN]" >&2
+    exit 2
+fi
+root=$(cd "$(dirname "$0")/.." && pwd)
+spider=$(cd "$1" && pwd)
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+run=${3:-}
 base=${BASE:-qwen2.5-coder-1.5b}
-mkdir -p "$out"
+served=${SERVED:-$base}
+if ! command -v sqljury >/dev/null; then
+    make -C "$root" .venv/.train
+    PATH="$root/.venv/bin:$PATH"
+fi
+[ -e "$served" ] || sqljury models pull "$served"
 
 # shellcheck disable=SC2086  # options are words
+candidates() { # in a shell of its own, so that a signal reaches it
+    exec sqljury bench spider --data "$spider" --split train --recipe "$root/benchmarks/recipes/mscsql_votes.toml" \
+        --model "$served" --out "$run" ${RUN_OPTIONS---limit 600}
+}
+
+# shellcheck disable=SC2086
 part() {
     set="$out/$1.jsonl"
     if [ ! -f "$set" ]; then
-        if [ "$1" = critic ] || [ "$1" = pairwise ]; then
-            sqljury train data "$1" --run "$run" --out "$set" ${SET_OPTIONS:-}
-        else
-            sqljury train data "$1" --data "$spider" --out "$set" ${SET_OPTIONS:-}
-        fi
+        case $1 in
+        linker | generator) sqljury train data "$1" --data "$spider" --recipe mscsql --out "$set" ${SET_OPTIONS-} ;;
+        *) sqljury train data "$1" --data "$spider" --run "$run" --recipe mscsql --out "$set" ${JUDGED_OPTIONS---no-gold} ;;
+        esac
     fi
-    sqljury train "$1" "$set" --out "$out/$1" --base "$base" ${TRAIN_OPTIONS:-}
+    sqljury train "$1" "$set" --out "$out/$1" --base "$base" ${TRAIN_OPTIONS-}
     if [ ! -f "$out/$1.gguf" ]; then
-        sqljury train export "$out/$1" --out "$out/$1.gguf" --precision q8_0 ${EXPORT_OPTIONS:-}
+        sqljury train export "$out/$1" --out "$out/$1.gguf" --precision q8_0 --served "$served" ${EXPORT_OPTIONS-}
     fi
 }
 
+# A recipe of the checkout ($1) with the adapters in it, in OUT_DIR.
+adapted() {
+    awk -v linker="$served+$out/linker.gguf" -v generator="$served+$out/generator.gguf" \
+        -v critic="$served+$out/critic.gguf" '
+        { print }
+        $0 == "[link]" { print "model = \047" linker "\047" }
+        $0 == "[[generate]]" { print "model = \047" generator "\047" }
+        $0 == "selector = \"critic\"" { print "judge = \047" critic "\047" }
+    ' "$1" >"$out/$(basename "$1")"
+}
+
+writing=
+if [ -z "$run" ]; then
+    run="$out/train"
+    candidates >"$out/train.log" 2>&1 &
+    writing=$!
+    trap 'kill "$writing" 2>/dev/null || :' EXIT
+    trap 'exit 130' INT TERM
+fi
 part generator
 part linker
-if [ -n "$run" ]; then
-    part critic
-    part pairwise
+if [ -n "$writing" ]; then
+    echo "waiting for the candidates; $out/train.log says how far they are" >&2
+    wait "$writing" || { tail -n 5 "$out/train.log" >&2; exit 1; }
+    trap - EXIT
 fi
+part critic
+part pairwise
+adapted "$root/src/sqljury/recipes/mscsql.toml"
+adapted "$root/benchmarks/recipes/mscsql_votes.toml"
+
+questions="--data '$spider' --limit 200"
+cat <<END
+All four adapters are in $out. To measure them, each beside what it is added to:
+sqljury bench spider $questions --model '$served' --recipe mscsql --out '$out/dev_plain' --analyze ablation
+sqljury bench spider $questions --model '$served' --recipe '$out/mscsql.toml' --out '$out/dev' --analyze ablation
+sqljury bench spider $questions --model '$served' --recipe '$root/benchmarks/recipes/mscsql_votes.toml' --out '$out/votes_plain' --analyze ablation
+sqljury bench spider $questions --model '$served' --recipe '$out/mscsql_votes.toml' --out '$out/votes' --analyze ablation
+sqljury bench select '$out/votes' --selector critic --model '$served+$out/critic.gguf'
+sqljury bench select '$out/votes' --selector tournament --model '$served+$out/pairwise.gguf'
+sqljury bench analyze '$out/votes' --what ablation
+python '$root/benchmarks/linker.py' $questions --split dev --model '$served+$out/linker.gguf' --out '$out/linker_dev.jsonl'
+END

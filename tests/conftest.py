@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import servers
 from sqljury.llm import models
 from sqljury.llm.local import LocalModel
+from sqljury.train import gguf_base
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -19,11 +21,17 @@ WEIGHTS = {name: models.path(name) for name in models.CATALOGUE}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what cannot run here. CI fetches the weights, so there a test without them runs, and fails."""
-    missing = [name for name, path in WEIGHTS.items() if not path.is_file()]
+    """Skip what cannot run here. CI fetches weights and libraries, so there a test without them runs, and fails."""
+    weights = [name for name, path in WEIGHTS.items() if not path.is_file()]
+    libraries = [name for name in gguf_base.LIBRARIES if find_spec(name) is None]
+    missing = {
+        "weights": weights and f"no weights of {', '.join(weights)}; run: make pytest",
+        "train": libraries and f"without {', '.join(libraries)}; run: make test-all",
+    }
     for item in items:
-        if missing and not os.environ.get("CI") and item.get_closest_marker("weights"):
-            item.add_marker(pytest.mark.skip(reason=f"no weights of {', '.join(missing)}; run: make pytest"))
+        for mark, reason in missing.items():
+            if reason and not os.environ.get("CI") and item.get_closest_marker(mark):
+                item.add_marker(pytest.mark.skip(reason=reason))
         if not SHARED.is_dir() and item.get_closest_marker("shared"):
             item.add_marker(pytest.mark.skip(reason="no ../shared"))
 

@@ -22,17 +22,23 @@ def test_shared():
 @pytest.mark.weights
 def test_weights():
     raise AssertionError
+
+@pytest.mark.train
+def test_train():
+    raise AssertionError
 """
+WITHOUT_TRAINING = "import sys\nsys.modules['torch'] = None\n"
 
 
-@pytest.mark.parametrize(("ci", "outcome"), [("true", "1 failed, 1 skipped"), ("", "2 skipped")])
-def test_a_bare_checkout_skips_shared_always_and_weights_at_home(tmp_path: Path, ci: str, outcome: str) -> None:
+@pytest.mark.parametrize(("ci", "outcome"), [("true", "2 failed, 1 skipped"), ("", "3 skipped")])
+def test_a_bare_checkout_skips_shared_always_and_the_rest_at_home(tmp_path: Path, ci: str, outcome: str) -> None:
     checkout = tmp_path / "checkout"
     (checkout / "tests").mkdir(parents=True)
     shutil.copy(ROOT / "pyproject.toml", checkout)
     for name in ("conftest.py", "servers.py"):
         shutil.copy(ROOT / "tests" / name, checkout / "tests")
     (checkout / "tests" / "test_marked.py").write_text(MARKED)
+    (checkout / "conftest.py").write_text(WITHOUT_TRAINING)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
         cwd=checkout,

@@ -8,8 +8,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-pytest.importorskip("trl", reason="the extra `train` is not installed, and the card names its versions")
-
 from sqljury.train import card
 
 LOG = [
@@ -20,6 +18,7 @@ LOG = [
 ]
 
 
+@pytest.mark.train  # the card names the versions of its libraries
 def test_the_last_figures_are_the_results(tmp_path: Path) -> None:
     card.write(tmp_path, {"part": "critic", "base": "a|b"}, {"examples": 1200}, "CPU", LOG)
     assert json.loads((tmp_path / card.JSON).read_text())["results"] == {

@@ -27,6 +27,9 @@ def test_sets_of_candidates(kind: str, train_run: Path, tmp_path: Path, capsys: 
     assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out)]) == 0
     assert {json.loads(line)["answer"] for line in out.read_text().splitlines()} <= set("ABC")
     assert "on 6 databases" in capsys.readouterr().err
+    assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out), "--no-gold"]) == 0
+    assert "12 questions on 6 databases" in (said := capsys.readouterr().err)
+    assert "6 questions that gold itself must help in" in said
 
 
 def test_own_questions(benchmark_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,6 +110,7 @@ def test_an_evaluation_that_is_named_and_not_there_is_no_check(
         (["data", "critic"], "name a run on train with --run"),
         (["data", "linker", "--questions", "q.json"], "give either --data"),
         (["data", "linker", "--run", "runs/a"], "a set for linker is not made with --run"),
+        (["data", "generator", "--no-gold"], "a set for generator is not made with --no-gold"),
         (["data", "critic", "--run", "runs/a", "--limit", "3"], "a set for critic is not made with --limit"),
     ],
 )

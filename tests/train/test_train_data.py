@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +127,35 @@ def test_gold_helps_where_nothing_is_right(train_run: Path, measured: list[Examp
 
     stubborn = FakeModel("SELECT 1")  # what is not right, is not learned from
     assert not [one for one in data_judged.sides(replayed, PLAIN, 0, stubborn) if one.hint]
+
+
+def test_the_hint_breaks_marks_of_chat_templates(train_run: Path, measured: list[Example]) -> None:
+    replayed = [one for one in replay_all([train_run], None, measured) if one.task.question.text.startswith("List")]
+    marked = [replace(one, gold=one.gold + " OR kind = '<|im_end|>'") for one in replayed]
+    model = FakeModel("SELECT 1")
+    assert not list(data_judged.sides(marked, PLAIN, 0, model))
+    assert len(model.calls) == 6
+    for call in model.calls:
+        assert "OR kind = '< |im_end|>'" in call.prompt
+        assert "<|im_end|>" not in call.prompt
+
+
+@pytest.mark.parametrize("kind", [data_judged.critic, data_judged.pairwise])
+def test_what_only_gold_answers_can_be_left_out(
+    kind: Callable[..., Iterator[Item]], train_run: Path, measured: list[Example], tmp_path: Path
+) -> None:
+    def made(gold: bool) -> tuple[data.Report, Counter[str]]:
+        sides = data_judged.sides(replay_all([train_run], None, measured), PLAIN, 0)
+        out = tmp_path / f"{gold}.jsonl"
+        report = data.write(kind(sides, 0), out, "critic", 0, measured, gold=gold)
+        assert json.loads(out.with_name(f"{out.name}.card.json").read_text())["of_gold"] == report.of_gold
+        return report, Counter(line["meta"]["hint"] for line in read(out))
+
+    (whole, hints), (without, left) = made(True), made(False)
+    assert (whole.questions, without.questions) == (18, 12)
+    assert (whole.of_gold, without.of_gold) == (0, 6)
+    assert hints["gold"] >= 6
+    assert left == {"": hints[""]}
 
 
 def test_a_set_is_the_same_bytes_again(train_run: Path, measured: list[Example], tmp_path: Path) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import struct
+import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from sqljury.cli import _guarded
 from sqljury.errors import DatasetError, InputError, MissingExtraError, WeightsError
 from sqljury.llm.base import Message, Sampling
 from sqljury.llm.local import LocalModel
-from sqljury.train import gguf_base, lora
+from sqljury.train import compare, gguf_base, lora
 from sqljury.train.encode import Encoded
 from sqljury.train.export import export, refuse_foreign
 
@@ -23,11 +24,6 @@ SETTINGS = lora.Settings(
     "generator", MODEL, rank=8, alpha=32, dropout=0.0, batch=4, micro=4, steps=12, rate=1e-3, held_out=0.0, looks=3
 )
 LEARNT = {"How many ships?": "seven blue whales", "Who sails?": "no one at night", "Where to?": "port 99", "Why?": "Ah"}
-
-needs_train = pytest.mark.skipif(
-    any(find_spec(library) is None for library in gguf_base.LIBRARIES),
-    reason="the extra `train` is not installed: pip install 'sqljury[train]'",
-)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +44,7 @@ def run(cached_weights: Path, data: Path, tmp_path_factory: pytest.TempPathFacto
     return out
 
 
-@needs_train
+@pytest.mark.train
 @pytest.mark.weights
 @pytest.mark.timeout(600)
 def test_what_was_learnt_comes_back_through_llama_cpp(run: Path, tmp_path: Path) -> None:
@@ -71,7 +67,29 @@ def test_what_was_learnt_comes_back_through_llama_cpp(run: Path, tmp_path: Path)
     ships.close()
 
 
-@needs_train
+@pytest.mark.train
+@pytest.mark.weights
+@pytest.mark.timeout(600)
+def test_an_adapter_that_fails_its_check_takes_no_place(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "adapters" / "ships.gguf"
+    command = ["train", "export", str(run), "--out", str(file), "--check", "2"]
+    assert _guarded([*command, "--precision", "f32"]) == 0
+    said = capsys.readouterr()
+    assert said.out == f"{file}\n"
+    assert "equal answers 2 of 2, 0 differ where the trained model was sure" in said.err
+    before = file.read_bytes()
+    monkeypatch.setattr(compare, "TOLERANCE", -1.0)
+    assert _guarded(command) == 5
+    assert "was not kept" in capsys.readouterr().err
+    assert file.read_bytes() == before
+    assert [left.name for left in file.parent.iterdir()] == [file.name]
+    assert _guarded([*command, "--check", "0"]) == 0
+    assert len(file.read_bytes()) < len(before)
+
+
+@pytest.mark.train
 @pytest.mark.weights
 @pytest.mark.timeout(600)
 def test_a_training_that_was_killed_goes_on_to_the_same_end(run: Path, data: Path, tmp_path: Path) -> None:
@@ -94,7 +112,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_end(run: Path, data: Pat
         lora.train(data, killed, replace(SETTINGS, rate=1.0), told.append)
 
 
-@needs_train
+@pytest.mark.train
 @pytest.mark.weights
 def test_only_the_answer_is_learnt(cached_weights: Path, data: Path) -> None:
     from sqljury.train.encode import encode
@@ -109,7 +127,7 @@ def test_only_the_answer_is_learnt(cached_weights: Path, data: Path) -> None:
     assert tokenizer.decode(ids[: mask.index(1)]).endswith("<|im_start|>assistant\n")
 
 
-@needs_train
+@pytest.mark.train
 @pytest.mark.weights
 @pytest.mark.timeout(600)
 def test_packed_examples_do_not_see_each_other(cached_weights: Path, data: Path, tmp_path: Path) -> None:
@@ -133,9 +151,9 @@ def test_packed_examples_do_not_see_each_other(cached_weights: Path, data: Path,
     assert packed == pytest.approx(alone / sum(sum(one.mask) for one in encoded), rel=1e-4)
 
 
-@pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")
-def test_a_missing_extra_is_named(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(MissingExtraError, match=r"pip install 'sqljury\[train\]'"):
+def test_a_missing_extra_is_named(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)  # cannot be imported, whether it is installed or not
+    with pytest.raises(MissingExtraError, match=r"torch.*pip install 'sqljury\[train\]'"):
         lora.train(data, tmp_path / "run", SETTINGS, print)
 
 

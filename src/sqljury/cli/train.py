@@ -70,6 +70,9 @@ def data(
     model: Annotated[
         str | None, typer.Option(help="For critic and pairwise: writes right queries with gold as a hint.")
     ] = None,
+    no_gold: Annotated[
+        bool, typer.Option("--no-gold", help="For critic and pairwise: drop questions that gold itself must help in.")
+    ] = False,
 ) -> None:
     """Write a training set: prompts as at inference, the answer apart, nothing of the evaluation in it."""
     from sqljury import recipes
@@ -79,7 +82,7 @@ def data(
 
     judged = kind in (Kind.CRITIC, Kind.PAIRWISE)
     given = {"--questions": questions, "--limit": limit, "--extra": extra}
-    _refuse(kind, given if judged else {"--run": run, "--model": model})
+    _refuse(kind, given if judged else {"--run": run, "--model": model, "--no-gold": no_gold})
     part = recipes.load(recipe).schema
     sources: dict[str, object] = {"recipe": recipe, "limit": limit}
     if not judged:
@@ -88,12 +91,13 @@ def data(
         items = _of_gold(kind, examples, part, seed, extra or EXTRA)
     else:
         found, evaluation = _replayed(run or [], data, against, db_dir)
-        sources |= {"runs": [str(one) for one in run or []], "hints": model or "gold"}
+        sources |= {"runs": [str(one) for one in run or []], "hints": model, "gold": not no_gold}
         items = _of_runs(kind, found, part, seed, open_model(model) if model else None)
-    report = sets.write(items, out, kind.value, seed, evaluation, sources)
+    report = sets.write(items, out, kind.value, seed, evaluation, sources, gold=not no_gold)
     terminal.note(
         f"{report.items} examples of {report.questions} questions on {report.databases} databases in {out}; left out: "
         f"{report.repeated} repeated, {report.contradicting} contradicting"
+        + (f", {report.of_gold} questions that gold itself must help in" if no_gold else "")
     )
     if evaluation:
         terminal.note(f"{len(report.near)} questions are much like one of the evaluation; {out}.card.json lists them")

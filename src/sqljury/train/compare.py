@@ -3,6 +3,8 @@
 Both write an answer to the same prompts, greedily. Then the log-probabilities that llama.cpp gave its own tokens are
 held against those that the trained model gives the same tokens. llama.cpp rounds what it multiplies quantised weights
 with, and the trained model does not, so they differ a little without any adapter too; ``TOLERANCE`` is above that.
+By the same rounding two answers part where two tokens are nearly as likely, the sooner the longer they are: that says
+nothing of the adapter. What does is an answer that parts where the trained model was ``SURE``.
 """
 
 from __future__ import annotations
@@ -10,29 +12,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqljury.llm.base import Completion, Sampling
 from sqljury.llm.local import LocalModel
 from sqljury.train import gguf_base, lora
-from sqljury.train.encode import prompt_text, tokens
+from sqljury.train.encode import end, prompt_text, tokens
 from sqljury.train.examples import Example
 
 TOLERANCE: Final = 0.1
 """The mean difference of a token's log-probability, in nats, up to which the runtimes agree."""
+SURE: Final = 0.5
+"""By how many nats the trained model prefers its own token to another one that it would not take by rounding."""
+SHARE: Final = 0.95
+"""The share of answers that must not part from the trained model's where that is sure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """Of ``prompts``: how many answers were ``equal``, and how many are the set's own (``learnt``, in llama.cpp).
 
-    ``differences`` are absolute ones of ``tokens`` log-probabilities in nats: their mean, 95th percentile, greatest.
-    ``unread`` answers were cut into other tokens by the two runtimes and are not among them.
+    ``apart`` are those of the others that part from the trained model's answer where it was sure. Absolute differences
+    of ``tokens`` log-probabilities in nats are summed up by ``mean``, 95th percentile (``high``) and ``most``.
+    ``unread`` answers were cut into other tokens by the two runtimes: they are in neither.
     """
 
     prompts: int
     equal: int
     learnt: int
+    apart: int
     tokens: int
     mean: float
     high: float
@@ -41,11 +49,11 @@ class Agreement:
 
     @property
     def ok(self) -> bool:
-        """Whether the adapter may be used: its log-probabilities are those of the training, up to ``TOLERANCE``.
+        """Whether the adapter may be used: log-probabilities agree up to ``TOLERANCE``, answers but for near ties.
 
-        Answers may differ all the same where two tokens are nearly as likely, as in long ones of a short training.
+        The share of ``equal`` answers is no part of it: of long ones, after a short training, good adapters have few.
         """
-        return self.tokens > 0 and self.mean <= TOLERANCE
+        return self.tokens > 0 and self.mean <= TOLERANCE and self.apart <= (1 - SHARE) * self.prompts
 
 
 def compare(
@@ -61,17 +69,8 @@ def compare(
     base = gguf_base.load(settings["base"])
     model = _adapted(base.model, run / lora.ADAPTER) if adapter else base.model
     model.eval()
-    differences: list[float] = []
-    equal = learnt = unread = 0
-    for example, reply in zip(examples, theirs, strict=True):
-        prompt = tokens(base.tokenizer, prompt_text(base.tokenizer, example.messages))
-        ours = _written(model, base.tokenizer, prompt, longest)
-        equal += ours.strip() == reply.text.strip()
-        learnt += reply.text.strip() == example.answer.strip()
-        found = _differences(model, base.tokenizer, prompt, reply)
-        unread += found is None
-        differences += found or []
-    return _agreement(len(examples), equal, learnt, unread, sorted(differences))
+    found = [_held(model, base.tokenizer, *pair, longest) for pair in zip(examples, theirs, strict=True)]
+    return _agreement(found)
 
 
 def _served(name: str, adapter: Path | None, examples: Sequence[Example], longest: int) -> list[Completion]:
@@ -84,17 +83,32 @@ def _served(name: str, adapter: Path | None, examples: Sequence[Example], longes
         llama.close()
 
 
-def _agreement(prompts: int, equal: int, learnt: int, unread: int, differences: Sequence[float]) -> Agreement:
+class Held(NamedTuple):
+    """One answer: whether it is the trained model's (``equal``) and the set's (``learnt``).
+
+    ``differences`` of its tokens are None where the runtimes cut it into other tokens. ``gap`` is by how many nats the
+    trained model preferred another token where the answers part, 0 where they do not.
+    """
+
+    equal: bool
+    learnt: bool
+    differences: list[float] | None
+    gap: float
+
+
+def _agreement(found: Sequence[Held]) -> Agreement:
+    differences = sorted(difference for one in found for difference in one.differences or ())
     count = len(differences)
     return Agreement(
-        prompts,
-        equal,
-        learnt,
-        count,
+        len(found),
+        equal=sum(one.equal for one in found),
+        learnt=sum(one.learnt for one in found),
+        apart=sum(not one.equal and one.gap > SURE for one in found),
+        tokens=count,
         mean=sum(differences) / count if count else 0.0,
         high=differences[int(0.95 * (count - 1))] if count else 0.0,
         most=differences[-1] if count else 0.0,
-        unread=unread,
+        unread=sum(one.differences is None for one in found),
     )
 
 
@@ -116,17 +130,28 @@ def _written(model: Any, tokenizer: Any, prompt: Sequence[int], longest: int) ->
     return str(tokenizer.decode(whole[0, len(prompt) :], skip_special_tokens=True))
 
 
-def _differences(model: Any, tokenizer: Any, prompt: Sequence[int], reply: Completion) -> list[float] | None:
-    """How far the trained model's log-probabilities of the reply's tokens are off; None for other tokens."""
+def _held(model: Any, tokenizer: Any, example: Example, reply: Completion, longest: int) -> Held:
+    """llama.cpp's answer to ``example`` against the trained model."""
+    prompt = tokens(tokenizer, prompt_text(tokenizer, example.messages))
+    said = reply.text.strip()
+    equal = _written(model, tokenizer, prompt, longest).strip() == said
+    known = [token for token in reply.tokens if token.text]
+    answer = tokens(tokenizer, reply.text)
+    if [tokenizer.decode([one]) for one in answer] != [token.text for token in known[: len(answer)]]:
+        return Held(equal, said == example.answer.strip(), None, 0.0)
+    ended = [end(tokenizer, example)] if reply.finish_reason == "stop" else []
+    logprobs, gap = _read(model, prompt, [*answer, *ended])
+    differences = [abs(one - token.logprob) for one, token in zip(logprobs[: len(answer)], known, strict=False)]
+    return Held(equal, said == example.answer.strip(), differences, gap)
+
+
+def _read(model: Any, prompt: Sequence[int], answer: Sequence[int]) -> tuple[list[float], float]:
+    """The trained model's log-probabilities of an answer, and by how much it preferred its own where the two part."""
     import torch
 
-    said = [token for token in reply.tokens if token.text]
-    answer = tokens(tokenizer, reply.text)
-    if len(said) < len(answer):
-        return None
     with torch.inference_mode():
         logits = model(torch.tensor([[*prompt, *answer]])).logits[0, len(prompt) - 1 : -1].float()
-    ours = logits.log_softmax(-1)[range(len(answer)), answer].tolist()
-    if [tokenizer.decode([one]) for one in answer] != [token.text for token in said[: len(answer)]]:
-        return None
-    return [abs(one - token.logprob) for one, token in zip(ours, said, strict=False)]
+    likely = logits.log_softmax(-1)
+    ours = likely[range(len(answer)), list(answer)]
+    gaps = (likely.max(-1).values - ours).tolist()
+    return ours.tolist(), next((gap for gap in gaps if gap > 0), 0.0)

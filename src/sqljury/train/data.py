@@ -20,6 +20,8 @@ from sqljury.llm.base import Message
 from sqljury.train.leaks import Near, near
 
 _BEGINS: Final = b'{"messages": '
+GOLD: Final = "gold"
+"""The ``hint`` in an item's meta where gold itself takes part, since no candidate was right."""
 Kind = Literal["linker", "generator", "critic", "pairwise"]
 
 
@@ -44,7 +46,10 @@ class Item:
 
 @dataclass
 class Report:
-    """What a set holds and what was left out of it; ``near`` are questions like one of the evaluation."""
+    """What a set holds and what was left out of it; ``near`` are questions like one of the evaluation.
+
+    ``of_gold`` are questions that were left out since gold itself would have taken part.
+    """
 
     kind: str
     seed: int
@@ -53,6 +58,7 @@ class Report:
     databases: int = 0
     repeated: int = 0
     contradicting: int = 0
+    of_gold: int = 0
     sha256: str = ""
     near: list[Near] = field(default_factory=list)
     sources: dict[str, Any] = field(default_factory=dict)
@@ -70,11 +76,14 @@ def write(
     seed: int,
     evaluation: Sequence[Example] = (),
     sources: Mapping[str, Any] | None = None,
+    *,
+    gold: bool = True,
 ) -> Report:
     """Write a set to ``out``, and its card to the same name with ``.card.json``; both are whole or not there.
 
     What is asked a second time is left out, whether with the same answer (``repeated``) or another one
-    (``contradicting``). Questions like one of ``evaluation`` are kept, and counted. Raises ``InputError`` for a set
+    (``contradicting``). Questions like one of ``evaluation`` are kept, and counted; without ``gold``, those whose right
+    query is gold itself (``hint`` in their meta) are left out, and counted. Raises ``InputError`` for a set
     without examples, and for a file that cannot be written or holds something else than a set.
     """
     _refuse_foreign(out)
@@ -85,7 +94,7 @@ def write(
     unfinished = out.with_name(f"{out.name}.{os.getpid()}.part")
     try:
         with unfinished.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-            for item in _once(items, report):
+            for item in _once(items if gold else _not_of_gold(items, report), report):
                 stream.write(line := item.line())
                 digest.update(line.encode(errors="backslashreplace"))
                 texts[item.meta["id"]] = item.meta["question"]
@@ -121,6 +130,16 @@ def _refuse_foreign(out: Path) -> None:
         return  # nothing there, or what writing will say
     if begins not in (b"", _BEGINS):
         raise InputError(f"{out}: is there and no training set; name a new file with --out, or remove this one")
+
+
+def _not_of_gold(items: Iterable[Item], report: Report) -> Iterator[Item]:
+    left_out: set[str] = set()
+    for item in items:
+        if item.meta.get("hint") != GOLD:
+            yield item
+            continue
+        left_out.add(item.meta["id"])
+        report.of_gold = len(left_out)
 
 
 def _once(items: Iterable[Item], report: Report) -> Iterator[Item]:

@@ -24,11 +24,12 @@ from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.prepare import Preparation
 from sqljury.replies import STOP, extract_sql
 from sqljury.schema.part import SchemaPart
+from sqljury.schema.text import unmarked
 from sqljury.select.base import groups
 from sqljury.select.critic import conversation as of_critic
 from sqljury.select.critic import failed, fitting
 from sqljury.select.tournament import conversation as of_pair
-from sqljury.train.data import Item
+from sqljury.train.data import GOLD, Item
 from sqljury.train.replay import Replayed
 from sqljury.types import Candidate
 
@@ -83,7 +84,7 @@ def _helped(found: Sides, part: SchemaPart, seed: int, model: LanguageModel | No
     with connect(one.database) as db:
         gold = run_gold(db, one.gold)
         if model is None:
-            return replace(found, right=(Candidate(one.gold, "gold", result=gold),), hint="gold")
+            return replace(found, right=(Candidate(one.gold, "gold", result=gold),), hint=GOLD)
         own = None
         for sql in _hinted(one, part, seed, model, db):
             result = db.execute(EX.prepare(sql), DEFAULT_LIMITS)
@@ -93,14 +94,14 @@ def _helped(found: Sides, part: SchemaPart, seed: int, model: LanguageModel | No
                     break
         if own is None:
             return found
-        hint = "gold" if _bare(own) == _bare(one.gold) else "model"
+        hint = GOLD if _bare(own) == _bare(one.gold) else "model"
         return replace(found, right=(Candidate(own, "hinted", result=db.execute(own)),), hint=hint)
 
 
 def _hinted(one: Replayed, part: SchemaPart, seed: int, model: LanguageModel, db: Database) -> list[str]:
     """What the model writes, ``HINTED`` times, when it is shown gold; nothing for a schema that is too long for it."""
     task = Preparation(part).task(one.task.question, db)
-    asked = prompts.render("train/hint", question=question(task), gold=one.gold)
+    asked = prompts.render("train/hint", question=question(task), gold=unmarked(one.gold))
     own = replace(_HINTED, seed=derive_seed(seed, "hint", one.id))
     try:
         reply = model.complete([system(task), Message("user", asked)], own, HINTED)

@@ -37,11 +37,11 @@ def encode(tokenizer: PreTrainedTokenizerBase, example: Example) -> Encoded:
     reaches over the border.
     """
     prompt = tokens(tokenizer, prompt_text(tokenizer, example.messages))
-    answer = [*tokens(tokenizer, example.answer), _end(tokenizer, example)]
+    answer = [*tokens(tokenizer, example.answer), end(tokenizer, example)]
     return Encoded([*prompt, *answer], [0] * len(prompt) + [1] * len(answer))
 
 
-def _end(tokenizer: PreTrainedTokenizerBase, example: Example) -> int:
+def end(tokenizer: PreTrainedTokenizerBase, example: Example) -> int:
     """The token that ends an answer: what the template writes behind one, or the tokenizer's own end."""
     said = [{"role": role, "content": content} for role, content in example.messages]
     said.append({"role": "assistant", "content": example.answer})

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from sqljury.errors import DatasetError, InputError
@@ -36,9 +36,10 @@ _ADAPTER: Final = b"".join(
 _KEY: Final = re.compile(r"(?:base_model\.model\.)*(?P<module>.+)\.lora_(?P<half>[AB])\.weight")
 
 
-def export(run: Path, file: Path, precision: Precision = "f16") -> Path:
+def export(run: Path, file: Path, precision: Precision = "f16", check: Callable[[Path], None] = lambda _: None) -> Path:
     """Write the adapter of the training in ``run`` to ``file``.
 
+    ``check`` is given the whole adapter before it takes its place; if it raises, what was in ``file`` stays.
     ``q8_0`` takes half the room of ``f16``; rows that its blocks of 32 do not fit stay ``f16``. Raises
     ``DatasetError`` for a folder without a finished training and for an adapter with other parts than matrices of a
     known model, ``InputError`` for a ``file`` that is there and no adapter, and for one that cannot be written.
@@ -51,17 +52,32 @@ def export(run: Path, file: Path, precision: Precision = "f16") -> Path:
         name: _permuted(name, model, matrix) if half == "B" else matrix
         for name, half, matrix in _named(adapter, model, run)
     }
-    unfinished = file.with_name(f"{file.name}.{os.getpid()}.part")
-    try:
+    with _beside(file) as unfinished:
+        with _writing(file):
+            _write(unfinished, tensors, model, float(config["lora_alpha"]), settings, precision)
+        check(unfinished)
+        with _writing(file):
+            unfinished.replace(file)
+    return file
+
+
+@contextlib.contextmanager
+def _beside(file: Path) -> Iterator[Path]:
+    """A file of the same name, in a folder that is gone afterwards."""
+    with _writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        _write(unfinished, tensors, model, float(config["lora_alpha"]), settings, precision)
-        unfinished.replace(file)
+        folder = TemporaryDirectory(prefix=f"{file.name}.", dir=file.parent, ignore_cleanup_errors=True)
+    with folder as place:
+        yield Path(place) / file.name
+
+
+@contextlib.contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    """Raise ``InputError`` where ``file`` cannot be written."""
+    try:
+        yield
     except OSError as error:
         raise InputError(f"{file}: cannot be written ({error.strerror}); name another file with --out") from None
-    finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink(missing_ok=True)
-    return file
 
 
 def refuse_foreign(file: Path) -> None:
