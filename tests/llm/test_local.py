@@ -17,7 +17,7 @@ import pytest
 
 from sqljury.errors import CancelledError, ContextLengthError, ModelError, WeightsError
 from sqljury.llm import models
-from sqljury.llm.base import LanguageModel, Message, Sampling
+from sqljury.llm.base import Completion, LanguageModel, Message, Sampling
 from sqljury.llm.local import LocalModel
 
 pytestmark = pytest.mark.weights
@@ -239,6 +239,10 @@ def test_how_likely_a_given_reply_is(small_model: LocalModel) -> None:
     assert (same.text, [token.text for token in same.tokens]) == (greedy.text, [token.text for token in greedy.tokens])
     assert same.logprob == pytest.approx(greedy.logprob, abs=0.05)
     assert again.logprob == pytest.approx(greedy.logprob, abs=0.05), "temperature means nothing"
+    [marked] = small_model.complete(asked, Sampling(literal="<|im_end|>\n\n")).completions
+    assert (marked.text, len(marked.tokens) > 2) == ("<|im_end|>\n\n", True), "text, not the end of the reply"
+    for text in ("a \U0001f99c", ""):  # a character of several tokens, and nothing
+        assert small_model.complete(asked, Sampling(literal=text)).completions == (Completion(text),)
     [other] = small_model.complete(asked, Sampling(literal='Purple "cows"\n\nsing; \\d')).completions
     assert other.text == 'Purple "cows"\n\nsing; \\d'
     assert other.logprob is not None

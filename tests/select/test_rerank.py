@@ -234,6 +234,14 @@ def test_votes_and_likely_results_are_weighed_against_each_other(
     assert bool(choice.note) is (chances == [()])
 
 
+def test_what_cannot_be_run_on_small_databases_keeps_its_votes(db: Database) -> None:
+    found = group([Candidate(sql, "g", result=db.execute(sql)) for sql in (DOGS, DOGS, CATS)])
+    test = weighed((0.5, 0.9), [Result(error="no such function"), found[2].result])
+    work = Work(db, FakeModel([]), DEFAULT_LIMITS, 1, tests=lambda _: ((test, test, test), Cost()))
+    choice = SELECTORS["rerank-likely"](0)(found, Task(Question("?"), Schema("", "sqlite", ()), ""), work)
+    assert (choice.index, bool(choice.note)) == (0, True)
+
+
 def test_one_result_is_not_tested(db: Database) -> None:
     found = group([Candidate(DOGS, "g", result=db.execute(DOGS))])
     work = Work(db, FakeModel([]), DEFAULT_LIMITS, 1, tests=lambda _: pytest.fail("tested"))

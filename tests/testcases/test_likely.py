@@ -67,10 +67,10 @@ def test_no_query_is_shown(tmp_path: Path) -> None:
     assert sum(QUESTION.text in call.messages[-1].content for call in model.calls) == 2
 
 
-def test_equal_results_share_a_chance_and_failures_have_the_least(tmp_path: Path) -> None:
+def test_equal_results_share_a_chance_and_failures_have_an_even_one(tmp_path: Path) -> None:
     _, found, cost, _ = weighed(tmp_path, [DOGS, ALL, f"{DOGS} AND age > 2", "SELECT cow FROM pet"])
     assert found.chances[0] == found.chances[2]
-    assert found.chances[3] == min(found.chances)
+    assert found.chances[3] == 0.5
     assert found.passed == (True, False, True, None)
     assert cost.calls == 4
 

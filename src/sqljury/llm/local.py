@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +99,10 @@ class LocalModel:
         started = time.perf_counter()
         with _held(self._loaded.lock, cancel):
             running = self._loaded.running()
+            forced = {} if sampling.literal is None else self._forced(running, sampling.literal)
+            if sampling.literal is not None and not forced:
+                return Reply((Completion(sampling.literal),) * n)
             computed = self._restore(running, messages, cancel)
-            forced = self._forced(running, sampling.literal) if sampling.literal else {}
             completions: list[Completion] = []
             cost = Cost()
             while len(completions) < n:
@@ -109,7 +112,7 @@ class LocalModel:
                 with closing(running.stream({**body, "n": count, "id_slot": PREFIX_SLOT}, cancel)) as stream:
                     for chunk in stream:
                         chunks.take(chunk)
-                completions += chunks.completions()
+                completions += [_whole(one, forced["max_tokens"]) if forced else one for one in chunks.completions()]
                 cost += chunks.cost(computed)
                 computed = 0
         seconds = time.perf_counter() - started
@@ -129,13 +132,18 @@ class LocalModel:
             self._loaded.close()
 
     def _forced(self, running: engine.Engine, text: str) -> dict[str, Any]:
-        """What a request has besides, for its reply to be this text.
+        """What a request has besides, for its reply to be this text; nothing where that cannot be asked for.
 
         The grammar names tokens, not letters: held to letters, the model would cut the text as it likes best on the
-        way, and the probability would be that of another spelling.
+        way, and the probability would be that of another spelling. A token that is part of a character has no place in
+        a grammar.
         """
-        ids = running.post("/tokenize", {"content": text})["tokens"]
-        return {"grammar": f"root ::= {' '.join(f'<[{one}]>' for one in ids)}", "max_tokens": len(ids), "stop": []}
+        cut = {"content": text, "parse_special": False, "with_pieces": True}
+        tokens = running.post("/tokenize", cut)["tokens"]
+        if not tokens or any(not isinstance(one["piece"], str) for one in tokens):
+            return {}
+        rule = " ".join(f"<[{one['id']}]>" for one in tokens)
+        return {"grammar": f"root ::= {rule}", "max_tokens": len(tokens), "stop": []}
 
     def _body(self, messages: Sequence[Message], sampling: Sampling, offset: int) -> dict[str, Any]:
         lora = self._loaded.scales(self._adapter)
@@ -180,6 +188,11 @@ class LocalModel:
                 chunks.take(chunk)
         _keep(running, kept)
         return chunks.prompt_tokens
+
+
+def _whole(completion: Completion, tokens: int) -> Completion:
+    """The reply to a literal; without tokens where some are missing: it would seem likelier than it is."""
+    return replace(completion, tokens=completion.tokens if len(completion.tokens) == tokens else ())
 
 
 def _fingerprint(weights: Path, *depends: str) -> str:

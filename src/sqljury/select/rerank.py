@@ -42,8 +42,8 @@ def rerank_votes(most: int = 0) -> Selector:
 def rerank_likely(most: int = 0) -> Selector:
     """By votes and by how likely the groups' results are on the tests: log votes plus ``WEIGHT`` times log chances.
 
-    For tests with ``chances``; others count nothing. A group's score is its share of all by this sum, ties go to the
-    larger group. A single group costs no call.
+    For tests with ``chances`` on which the query with most votes can be run; others count nothing. A group's score is
+    its share of all by this sum, ties go to the larger group. A single group costs no call.
     """
 
     def select(candidates: Sequence[Candidate], _task: Task, work: Work) -> Choice:
@@ -54,7 +54,7 @@ def rerank_likely(most: int = 0) -> Selector:
         tests, cost = tuple[Tried, ...](), Cost()
         if work.tests is not None and len(best) > 1:
             tests, cost = work.tests([candidates[place].sql for place in best])
-        weighed = [test.chances for test in tests if test.chances]
+        weighed = [test.chances for test in tests if test.chances and test.results[0].ok]
         logs = [
             log(len(members(candidates, group))) + WEIGHT * sum(log(max(chances[at], LEAST)) for chances in weighed)
             for at, group in enumerate(taking_part)

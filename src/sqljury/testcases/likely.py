@@ -32,6 +32,8 @@ _END: Final = "\n\n"  # a result is whole only with what ends it
 def weighed(one: Tried, question: Question, part: TestsPart, work: Work) -> tuple[Tried, Cost]:
     """The test with its ``chances``, and the likeliest result as the expected one, as sure as it is likely.
 
+    A result that is too long to be weighed has the least chance, a query that cannot be run here an even one.
+
     As it was where no two results are there to be weighed, and where the model could not be asked (see ``Work.ask``).
     Raises ``ModelError`` for a model that cannot say how likely a text is.
     """
@@ -49,7 +51,10 @@ def weighed(one: Tried, question: Question, part: TestsPart, work: Work) -> tupl
                 return one, cost
             gains[at] += sign * logprob
     known = dict(zip(several, shares(gains), strict=True))
-    chances = tuple(known.get(text, min(known.values())) for text in texts)
+    least, even = min(known.values()), 1 / len(several)
+    chances = tuple(
+        known.get(text, least if result.ok else even) for text, result in zip(texts, one.results, strict=True)
+    )
     best = max(several, key=lambda text: known[text])
     case = replace(one.case, expected=one.results[texts.index(best)], sureness=known[best])
     return judged(replace(one, case=case, by="model", chances=chances)), cost
