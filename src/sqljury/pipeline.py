@@ -107,17 +107,26 @@ class Pipeline:
             if name and given is None:
                 named = f"recipe {self.recipe.name} names the {role} {name!r}"
                 raise RecipeError(f"{named}; give Pipeline that model as {role}, or use Pipeline.from_recipe")
-        if self.recipe.tests.kind not in ("", *TESTERS):
-            raise RecipeError(f"recipe {self.recipe.name}: unknown kind of tests {self.recipe.tests.kind!r}")
-        if self.recipe.select.selector in TESTING and not self.recipe.tests.kind:
-            named = f"recipe {self.recipe.name}: the selector {self.recipe.select.selector} chooses by tests"
+        self._check_tests()
+
+    def _check_tests(self) -> None:
+        """Raise ``RecipeError`` for steps without the tests that they rest on, and tests that the model cannot do."""
+        named, kind = f"recipe {self.recipe.name}", self.recipe.tests.kind
+        likely, judge = self.recipe.tests.expects == "likely", self.judge or self.model
+        if kind not in ("", *TESTERS):
+            raise RecipeError(f"{named}: unknown kind of tests {kind!r}")
+        if self.recipe.select.selector in TESTING and not kind:
+            named = f"{named}: the selector {self.recipe.select.selector} chooses by tests"
             raise RecipeError(f'{named}; add [tests] with kind = "suite" or "agents"')
-        if self.recipe.select.selector == "rerank-likely" and self.recipe.tests.expects != "likely":
-            named = f"recipe {self.recipe.name}: the selector rerank-likely chooses by how likely results are"
-            raise RecipeError(f'{named}; add expects = "likely" to [tests], with kind = "suite"')
-        if self.recipe.refine.rounds and not self.recipe.tests.kind:
-            named = f"recipe {self.recipe.name}: [refine] writes queries again that fail their tests"
+        if self.recipe.select.selector == "rerank-likely" and not (likely and kind == "suite"):
+            named = f"{named}: the selector rerank-likely chooses by how likely results are"
+            raise RecipeError(f'{named}; add [tests] with kind = "suite" and expects = "likely"')
+        if self.recipe.refine.rounds and not kind:
+            named = f"{named}: [refine] writes queries again that fail their tests"
             raise RecipeError(f'{named}; add [tests] with kind = "agents" or "suite"')
+        if likely and not getattr(judge, "weighs", True):
+            named = f'{named}: tests.expects = "likely" needs a model that says how likely a given text is'
+            raise RecipeError(f"{named}, and {judge.name} does not; use the embedded model, or the recipe rerank")
 
     @classmethod
     def from_recipe(

@@ -91,6 +91,7 @@ OTHERS = {
     "stop": (";",),
     "json_schema": {"type": "object"},
     "grammar": 'root ::= "a"',
+    "literal": "SELECT 1",
     "top_logprobs": 1,
 }
 

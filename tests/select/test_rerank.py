@@ -14,6 +14,7 @@ from sqljury.clock import Allowance
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import RecipeError
 from sqljury.llm.base import Completion, Token
+from sqljury.llm.ledger import Ledger, Metered
 from sqljury.pipeline import Progress
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.schema.translate import in_sqlite
@@ -250,5 +251,16 @@ def test_one_result_is_not_tested(db: Database) -> None:
 
 
 def test_likely_results_need_tests_that_weigh_them() -> None:
-    with pytest.raises(RecipeError, match='add expects = "likely"'):
+    with pytest.raises(RecipeError, match='and expects = "likely"'):
         Pipeline(recipe(2, "rerank-likely"), FakeModel("SELECT 1"))
+
+
+def test_a_model_that_cannot_weigh_is_refused_before_any_work() -> None:
+    class Service(FakeModel):
+        weighs = False
+
+    model = Metered(Service("SELECT 1"), Ledger())
+    made = replace(recipe(2, "rerank-likely"), tests=TestsPart(kind="suite", expects="likely"))
+    with pytest.raises(RecipeError, match="fake does not; use the embedded model, or the recipe rerank"):
+        Pipeline(made, model)
+    Pipeline(made, model, judge=FakeModel(""))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import random
 import shutil
 from collections import Counter
@@ -17,7 +18,7 @@ from sqljury.bench.ablation import ablation
 from sqljury.datasets import spider
 from sqljury.errors import InputError
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
-from sqljury.select.features import names
+from sqljury.select.features import Opinion, names
 from sqljury.select.light import Weights, read, shares
 from sqljury.train import leaks, logit
 from sqljury.train.light import (
@@ -32,6 +33,7 @@ from sqljury.train.light import (
     train,
 )
 from sqljury.train.replay import measured, replay, replay_all
+from sqljury.types import Result, Schema, TestCase, Tried
 
 
 def made_up(count: int, databases: int, seed: int = 0, signal: float = 2.0) -> list[Rated]:
@@ -266,6 +268,22 @@ def test_what_any_run_may_be_measured_on_is_looked_at(train_run: Path, moved: Pa
     with pytest.raises(InputError, match="dogs: what is measured on"):
         list(replay_all([train_run, moved / "run"], None, found))
     assert {one.db_id for one in measured([moved / "run"], benchmark_folder, None, None)} == {"yaks"}
+
+
+def test_a_judge_learns_from_the_tests_that_the_run_had(moved: Path) -> None:
+    lines = [json.loads(line) for line in (moved / "run" / "answers.jsonl").read_text().splitlines()]
+    sql = lines[0]["candidates"][0]["sql"]
+    case = TestCase(Schema("s", "sqlite", ()), (), Result(rows=((1,),)), 0.75)
+    ran = (Result(rows=((1,),)), Result(rows=((2,),)))
+    test = Tried(case, (sql, "SELECT 2"), ran, (True, False), "drawn", "model", chances=(0.75, 0.25))
+    lines[0]["choice"] = {"tests": [test.to_dict(), "no test"]}
+    (moved / "run" / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = {one.id: one.opinions for one in replay_all([moved / "run"], None, [])}
+    assert found[lines[0]["id"]] == {
+        sql: Opinion(1.0, pytest.approx(math.log(0.75))),
+        "SELECT 2": Opinion(0.0, pytest.approx(math.log(0.25))),
+    }
+    assert found[lines[1]["id"]] == {}
 
 
 def test_a_judge_learns_from_the_task_that_the_run_had(train_run: Path, moved: Path) -> None:

@@ -38,7 +38,6 @@ from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe, RefinePart, SelectPart
 from sqljury.schema.part import LinkPart
 from sqljury.select import SELECTORS, TESTING
-from sqljury.select.features import TESTED
 from sqljury.select.light import read
 from sqljury.types import Candidate, Choice, Comparison, Cost
 from sqljury.work import TestsPart
@@ -184,7 +183,7 @@ def _numbers(parts: Sequence[int], recipe: Recipe) -> tuple[int, ...]:
 
 def _tests(part: SelectPart) -> bool:
     """Whether this selector has queries tested."""
-    return part.selector in TESTING or (part.selector == "light" and bool(read(part.weights).weights.get(TESTED)))
+    return part.selector in TESTING or (part.selector == "light" and read(part.weights).asks_tests)
 
 
 def _choosing(before: Recipe, part: SelectPart, tests: TestsPart | None) -> Recipe:

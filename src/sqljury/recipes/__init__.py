@@ -218,18 +218,21 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
             raise RecipeError(f"recipe {name}: {field} must be one of {', '.join(filter(None, known))}")
     if recipe.select.weights and recipe.select.selector != "light":
         raise RecipeError(f"recipe {name}: select.weights are for the selector light, not {recipe.select.selector}")
-    _check_agents(recipe)
+    _check_tests(recipe)
     return recipe
 
 
-def _check_agents(recipe: Recipe) -> None:
-    """Raise for models of tests that would have nothing to do, or would do the same twice."""
+def _check_tests(recipe: Recipe) -> None:
+    """Raise for what tests of this kind would make no use of, and for models that would do the same twice."""
     part = recipe.tests
     if len(set(part.models)) < len(part.models):
         raise RecipeError(f"recipe {recipe.name}: tests.models names a model twice; name each once, and raise codes")
     if (part.models or part.voting != "majority") and (part.kind != "agents" or part.by != "code"):
         what = "tests.models and tests.voting are for programs"
         raise RecipeError(f'recipe {recipe.name}: {what}: kind = "agents", by = "code"')
+    if part.expects == "likely" and (part.kind != "suite" or part.samples > 1 or part.temperature):
+        what = 'tests.expects = "likely" weighs results on a suite, once'
+        raise RecipeError(f'recipe {recipe.name}: {what}: kind = "suite", samples = 1, temperature = 0')
     if part.chooser and part.voting != "selection":
         raise RecipeError(f'recipe {recipe.name}: tests.chooser chooses where tests.voting = "selection"')
 

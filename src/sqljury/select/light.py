@@ -21,7 +21,7 @@ from typing import Any, Final, TypeGuard
 from sqljury.errors import InputError
 from sqljury.llm.choice import shares
 from sqljury.select.base import Selector, groups
-from sqljury.select.features import TESTED, features, names, opinions
+from sqljury.select.features import TESTED, Said, features, names, opinions
 from sqljury.select.judge import spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task, Tried
 from sqljury.work import Work
@@ -49,6 +49,11 @@ class Weights:
     def score(self, figures: Mapping[str, float]) -> float:
         """The group's score, in log-odds; only differences between groups of one question mean anything."""
         return sum(weight * figures[name] for name, weight in self.weights.items())
+
+    @property
+    def asks_tests(self) -> bool:
+        """Whether what tests say has a weight."""
+        return any(self.weights.get(name) for name in TESTED)
 
     @property
     def digest(self) -> str:
@@ -161,7 +166,7 @@ def light(most: int = 0, file: str = "") -> Selector:
             return Choice(None, "light")
         speakers = {group: spokesman(candidates, group) for group in taking_part}
         tests, cost = _tested([candidates[place].sql for place in speakers.values()], work, weights)
-        known = opinions((one.queries, one.passed, one.case.sureness) for one in tests)
+        known = opinions(Said(one.queries, one.passed, one.case.sureness, one.chances) for one in tests)
         figures = features(candidates, task, known)
         scores = {group: weights.score(figures[group]) for group in taking_part}
         winner = taking_part[better(list(scores.values()), weights.margin)]
@@ -173,7 +178,7 @@ def light(most: int = 0, file: str = "") -> Selector:
 
 def _tested(queries: Sequence[str], work: Work, weights: Weights) -> tuple[tuple[Tried, ...], Cost]:
     """The tests of the recipe, where it has some and these weights make use of them."""
-    if len(queries) < 2 or work.tests is None or not weights.weights.get(TESTED):
+    if len(queries) < 2 or work.tests is None or not weights.asks_tests:
         return (), Cost()
     return work.tests(queries)
 

@@ -110,6 +110,11 @@ class ApiModel(ABC):
         return self.spec.name
 
     @property
+    def weighs(self) -> bool:
+        """No service says how likely it finds a given reply."""
+        return False
+
+    @property
     def prompt_per_sample(self) -> bool:
         """Each sample is a request of its own, and its prompt is paid again."""
         return self.most_samples == 1
@@ -130,8 +135,8 @@ class ApiModel(ABC):
         began = time.perf_counter()
         if sampling.literal is not None:
             raise ModelError(
-                f"{self.name} cannot say how likely a given reply is; use the embedded model, or have tests' results "
-                'written (expects = "written")'
+                f"{self.name} cannot say how likely a given reply is; use the embedded model or, to test queries, the "
+                "recipe rerank"
             )
         turns, prefix = _split_prefix(messages)
         if prefix and sampling.json_schema is not None:
