@@ -17,6 +17,7 @@ from sqljury.llm.choice import shares
 from sqljury.testcases.again import judged
 from sqljury.testcases.expect import conversation
 from sqljury.testcases.shown import show_result
+from sqljury.testcases.trial import finds
 from sqljury.types import Cost, Question, Tried
 from sqljury.work import TestsPart, Work
 
@@ -32,12 +33,13 @@ _END: Final = "\n\n"  # a result is whole only with what ends it
 def weighed(one: Tried, question: Question, part: TestsPart, work: Work) -> tuple[Tried, Cost]:
     """The test with its ``chances``, and the likeliest result as the expected one, as sure as it is likely.
 
-    A result that is too long to be weighed has the least chance, a query that cannot be run here an even one.
+    A result that is too long to be weighed has the least chance. One of nothing (``finds``) has an even one, since
+    questions sound as if there were something to find; so has a query that cannot be run here.
 
     As it was where no two results are there to be weighed, and where the model could not be asked (see ``Work.ask``).
     Raises ``ModelError`` for a model that cannot say how likely a text is.
     """
-    texts = [show_result(result) if result.ok and not result.truncated else "" for result in one.results]
+    texts = [show_result(result) if finds(result) and not result.truncated else "" for result in one.results]
     several = list(dict.fromkeys(text for text in texts if 0 < len(text) <= CHARS))
     if len(several) < 2:
         return one, Cost()
@@ -52,9 +54,8 @@ def weighed(one: Tried, question: Question, part: TestsPart, work: Work) -> tupl
             gains[at] += sign * logprob
     known = dict(zip(several, shares(gains), strict=True))
     least, even = min(known.values()), 1 / len(several)
-    chances = tuple(
-        known.get(text, least if result.ok else even) for text, result in zip(texts, one.results, strict=True)
-    )
+    told = zip(texts, one.results, strict=True)
+    chances = tuple(known.get(text, least if finds(result) else even) for text, result in told)
     best = max(several, key=lambda text: known[text])
     case = replace(one.case, expected=one.results[texts.index(best)], sureness=known[best])
     return judged(replace(one, case=case, by="model", chances=chances)), cost

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Final, Literal
@@ -49,6 +49,9 @@ READABLE: Final = 6
 SMALLER: Final = 300
 """Databases looked at for fewer rows where those found are more than ``READABLE``."""
 
+BOTH: Final = 100
+"""Databases drawn or made before one is taken on which one of two queries finds nothing (``trial.finds``)."""
+
 PATIENCE: Final = 200
 """Databases drawn or made before one is taken on which two queries differ but neither finds anything: NULL is not 0."""
 
@@ -78,7 +81,8 @@ def separate(
     """Find small databases, until every pair of these queries in SQLite's words differs on one of them.
 
     Each is made as small as it gets while it still tells apart what no one before it did, so none repeats the
-    classification of another, and one of two queries finds something there if that can be had. Once ``cancel`` is set
+    classification of another. Both of two queries find something there if that can be had, else one of them: that
+    something is found rather than nothing makes nobody wiser (TS-SQL, section 3, non-duality). Once ``cancel`` is set
     the search ends with what it has. Raises ``DatabaseError`` when SQLite does not take the schema.
     """
     with Trial(origin.shape, queries) as trial:
@@ -122,9 +126,8 @@ class _Running:
         self._looked_at += 1
         if not self._trial.load(rows):
             rows = self._trial.mended(rows)
-        new = self._trial.apart(self._together)
-        if self._looked_at <= PATIENCE:
-            new = frozenset(filter(self._speaks, new))
+        least = 2 if self._looked_at <= BOTH else 1 if self._looked_at <= PATIENCE else 0
+        new = frozenset(pair for pair in self._trial.apart(self._together) if self._finding(pair) >= least)
         if not new:
             return
         small, how = self._smaller(self._minimised(rows, new), how, new)
@@ -133,8 +136,8 @@ class _Running:
         self._kept.append((self._origin.shape.case(small), self._trial.classes(), how))
 
     def _minimised(self, rows: Rows, pairs: frozenset[Pair]) -> Rows:
-        spoken = frozenset(filter(self._speaks, pairs))
-        return minimised(self._origin.shape, rows, lambda fewer: self._shows(fewer, pairs, spoken), self._late)
+        finding = {pair: self._finding(pair) for pair in pairs}
+        return minimised(self._origin.shape, rows, lambda fewer: self._shows(fewer, finding), self._late)
 
     def _smaller(self, rows: Rows, how: How, pairs: frozenset[Pair]) -> tuple[Rows, How]:
         """Other rows that show the same, where these are more than an eye takes in.
@@ -142,23 +145,26 @@ class _Running:
         Taking rows away ends at the least of what was there: of two groups of 100 rows that tie, none can go.
         """
         self._trial.load(rows)
-        spoken = frozenset(filter(self._speaks, pairs))
+        finding = {pair: self._finding(pair) for pair in pairs}
         for number in range(SMALLER):
             if size(rows) <= READABLE or self._late():
                 break
             other = self._mutator.changed(self._base(number, f"{self._search.seed}|smaller|{number}"))
-            if self._shows(other, pairs, spoken):
+            if self._shows(other, finding):
                 fewer = self._minimised(other, pairs)
                 if size(fewer) < size(rows):
                     rows, how = fewer, "mutated"
         return rows, how
 
-    def _shows(self, rows: Rows, pairs: frozenset[Pair], spoken: frozenset[Pair]) -> bool:
-        """Whether all the pairs differ there, and of those in ``spoken`` one finds something."""
-        return self._trial.load(rows) and all(map(self._speaks, spoken)) and self._trial.apart(pairs) == pairs
+    def _shows(self, rows: Rows, finding: Mapping[Pair, int]) -> bool:
+        """Whether all the pairs differ there, and as many of each find something as it says."""
+        if not self._trial.load(rows) or any(self._finding(pair) < least for pair, least in finding.items()):
+            return False
+        return self._trial.apart(finding) == finding.keys()
 
-    def _speaks(self, pair: Pair) -> bool:
-        return any(finds(self._trial.results[query]) for query in pair)
+    def _finding(self, pair: Pair) -> int:
+        """How many of the two find something."""
+        return sum(finds(self._trial.results[query]) for query in pair)
 
     def _databases(self) -> Iterator[tuple[How, Rows]]:
         """Cheap and natural ones first."""
