@@ -140,7 +140,8 @@ def asked(run: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         settings = None
     keys = ("part", "base", "data", "base_sha256", "data_sha256")
-    if not isinstance(settings, dict) or not all(isinstance(settings.get(key), str) for key in keys):
+    shaped = isinstance(settings, dict) and all(isinstance(settings.get(key), str) for key in keys)
+    if not shaped or type(settings.get("longest")) is not int:
         raise DatasetError(f"{run} holds no training (no readable {SETTINGS}); give a folder of `sqljury train`")
     return settings
 
