@@ -59,9 +59,9 @@ def test_a_folder_s_own_wishes_for_writing_do_not_count() -> None:
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(0)
-    sizes = {"vocab_size": 6, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
+    sizes = {"vocab_size": 16, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
     model = LlamaForCausalLM(LlamaConfig(**sizes, num_attention_heads=1, eos_token_id=None)).eval()
     tokenizer = SimpleNamespace(decode=lambda ids, skip_special_tokens: " ".join(map(str, ids.tolist())))
     plain = _written(model, tokenizer, [1, 2], 12)
-    model.generation_config.repetition_penalty = 1.8
+    model.generation_config.repetition_penalty = 50.0
     assert _written(model, tokenizer, [1, 2], 12) == plain
