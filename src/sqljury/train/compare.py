@@ -8,7 +8,7 @@ nothing of the adapter. What does is an answer that parts where the trained mode
 
 Where the adapter was trained on other weights than it is served with (a folder in bfloat16 or in 4 bits, and a GGUF
 file in 4 bits of another kind), the weights themselves differ, and answers part where neither is wrong. Then the mean
-alone decides, up to ``LOOSE``: that finds an adapter that does nothing or belongs to another model, and no more.
+alone decides, up to ``LOOSE``: that is to find an adapter of another model or one that came out wrong, and no more.
 """
 
 from __future__ import annotations
