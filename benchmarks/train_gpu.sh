@@ -28,11 +28,25 @@ out=$(cd "$2" && pwd)
 run=${3:-}
 base=${BASE:-qwen2.5-coder-1.5b}
 served=${SERVED:-$base}
+# What would be noticed hours later otherwise.
+if [ -n "$run" ] && [ ! -f "$run/run.json" ]; then
+    echo "$run is no run: it has no run.json; give a folder of \`sqljury bench spider --split train\`" >&2
+    exit 2
+fi
+if [ -d "$served" ]; then
+    echo "$served is a folder, and llama.cpp serves none; name the local model or .gguf file with SERVED" >&2
+    exit 2
+fi
 if ! command -v sqljury >/dev/null; then
     make -C "$root" .venv/.train
     PATH="$root/.venv/bin:$PATH"
 fi
-[ -e "$served" ] || sqljury models pull "$served"
+sqljury=$(command -v sqljury)
+python=$(dirname "$sqljury")/python
+[ -x "$python" ] || python=python
+for model in "$base" "$served"; do
+    [ -e "$model" ] || sqljury models pull "$model"
+done
 
 # shellcheck disable=SC2086  # options are words
 candidates() { # in a shell of its own, so that a signal reaches it
@@ -66,20 +80,30 @@ adapted() {
     ' "$1" >"$out/$(basename "$1")"
 }
 
+# Waits for the candidates; they are needed, so that all ends where they could not be made.
+written() {
+    wait "$writing" || { tail -n 5 "$out/train.log" >&2; exit 1; }
+    writing=
+}
+
+stop() { # and wait: until the writer is gone, its folder is refused to the next one
+    [ -z "$writing" ] || { kill "$writing" 2>/dev/null && wait "$writing" || :; }
+}
+
 writing=
 if [ -z "$run" ]; then
     run="$out/train"
     candidates >"$out/train.log" 2>&1 &
     writing=$!
-    trap 'kill "$writing" 2>/dev/null || :' EXIT
+    trap stop EXIT
     trap 'exit 130' INT TERM
 fi
 part generator
+[ -z "$writing" ] || kill -0 "$writing" 2>/dev/null || written
 part linker
 if [ -n "$writing" ]; then
     echo "waiting for the candidates; $out/train.log says how far they are" >&2
-    wait "$writing" || { tail -n 5 "$out/train.log" >&2; exit 1; }
-    trap - EXIT
+    written
 fi
 part critic
 part pairwise
@@ -89,12 +113,12 @@ adapted "$root/benchmarks/recipes/mscsql_votes.toml"
 questions="--data '$spider' --limit 200"
 cat <<END
 All four adapters are in $out. To measure them, each beside what it is added to:
-sqljury bench spider $questions --model '$served' --recipe mscsql --out '$out/dev_plain' --analyze ablation
-sqljury bench spider $questions --model '$served' --recipe '$out/mscsql.toml' --out '$out/dev' --analyze ablation
-sqljury bench spider $questions --model '$served' --recipe '$root/benchmarks/recipes/mscsql_votes.toml' --out '$out/votes_plain' --analyze ablation
-sqljury bench spider $questions --model '$served' --recipe '$out/mscsql_votes.toml' --out '$out/votes' --analyze ablation
-sqljury bench select '$out/votes' --selector critic --model '$served+$out/critic.gguf'
-sqljury bench select '$out/votes' --selector tournament --model '$served+$out/pairwise.gguf'
-sqljury bench analyze '$out/votes' --what ablation
-python '$root/benchmarks/linker.py' $questions --split dev --model '$served+$out/linker.gguf' --out '$out/linker_dev.jsonl'
+'$sqljury' bench spider $questions --model '$served' --recipe mscsql --out '$out/dev_plain' --analyze ablation
+'$sqljury' bench spider $questions --model '$served' --recipe '$out/mscsql.toml' --out '$out/dev' --analyze ablation
+'$sqljury' bench spider $questions --model '$served' --recipe '$root/benchmarks/recipes/mscsql_votes.toml' --out '$out/votes_plain' --analyze ablation
+'$sqljury' bench spider $questions --model '$served' --recipe '$out/mscsql_votes.toml' --out '$out/votes' --analyze ablation
+'$sqljury' bench select '$out/votes' --selector critic --model '$served+$out/critic.gguf'
+'$sqljury' bench select '$out/votes' --selector tournament --model '$served+$out/pairwise.gguf'
+'$sqljury' bench analyze '$out/votes' --what ablation
+'$python' '$root/benchmarks/linker.py' $questions --split dev --model '$served+$out/linker.gguf' --out '$out/linker_dev.jsonl'
 END

@@ -12,6 +12,7 @@ At the end the best of each and their ratio are printed. ``--four-bits`` measure
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import tempfile
 import time
@@ -98,11 +99,14 @@ def turn(make: Maker, known: Sequence[Example], settings: lora.Settings) -> dict
         ready = time.perf_counter()
         trainer.train()
         ended = time.perf_counter()
-    logged = trainer.state.log_history
+    logged, steps = trainer.state.log_history, trainer.state.global_step
     tokens = int(max(entry.get("num_tokens", 0) for entry in logged))
+    del base, trainer  # one turn's weights on the device at a time
+    gc.collect()
+    torch.cuda.empty_cache()
     return {
         "trainer": make.__name__,
-        "steps": trainer.state.global_step,
+        "steps": steps,
         "tokens": tokens,
         "seconds": round(ended - ready, 2),
         "tokens_per_second": round(tokens / (ended - ready), 1),

@@ -50,6 +50,16 @@ def test_a_bare_checkout_skips_shared_always_and_the_rest_at_home(tmp_path: Path
     assert outcome in done.stdout
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_adapters_of_the_package_are_kept_and_weights_are_not(tmp_path: Path) -> None:
+    """What git ignores is left out of the package too."""
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    asked = ["git", "check-ignore", "model.gguf", "src/sqljury/adapters/own.gguf", "src/sqljury/own.gguf"]
+    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["model.gguf", "src/sqljury/own.gguf"]
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 def test_a_python_without_venv_leaves_nothing_broken(tmp_path: Path) -> None:
     python = tmp_path / "python"

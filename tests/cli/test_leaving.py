@@ -43,6 +43,23 @@ def test_a_signal_stops_running_queries(start: Start, zoo: Path, recipe: str, as
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+def test_a_request_to_end_is_heard_in_the_background_of_a_script(start: Start, zoo: Path, tmp_path: Path) -> None:
+    """A shell that runs no terminal starts them with Ctrl-C ignored."""
+    pipe = tmp_path / "questions.json"
+    os.mkfifo(pipe)
+    given = ("--questions", str(pipe), "--db-dir", str(tmp_path), "--out", str(tmp_path / "set.jsonl"))
+    ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)}
+    process = start("x", "train", "data", "linker", *given, **ignoring)
+    try:
+        with pipe.open("w"):  # once it reads there
+            process.send_signal(signal.SIGTERM)
+            _, error = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert (process.returncode, error) == (130, "sqljury: stopped\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 def test_a_signal_leaves_no_copies_of_files_behind(start: Start, tmp_path: Path) -> None:
     table, kept = tmp_path / "zoo.csv", tmp_path / "tmp"
     table.write_bytes("name\nbär\nlöwe\n".encode("cp1252"))

@@ -74,7 +74,7 @@ def test_a_set_that_has_moved_is_asked_for_before_the_export(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = dict.fromkeys(("part", "base", "base_sha256", "data_sha256"), "x")
-    (tmp_path / "training.json").write_text(json.dumps({**asked, "data": str(tmp_path / "gone.jsonl")}))
+    (tmp_path / "training.json").write_text(json.dumps({**asked, "longest": 99, "data": str(tmp_path / "gone.jsonl")}))
     assert _guarded(["train", "export", str(tmp_path), "--out", str(tmp_path / "a.gguf")]) == 2
     assert "gone.jsonl has moved; name it with --data" in capsys.readouterr().err
     assert _guarded(["train", "export", str(tmp_path), "--name", "../a"]) == 2

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from sqljury.train.compare import SURE, TOLERANCE, Held, _agreement
+from types import SimpleNamespace
+
+import pytest
+
+from sqljury.train.compare import LOOSE, SURE, TOLERANCE, Held, _agreement, _written, spread
+from sqljury.train.examples import Example
 
 
 def held(*differences: float, equal: bool = True, gap: float = 0.0) -> Held:
@@ -27,3 +32,36 @@ def test_one_answer_in_twenty_may_part_where_the_trained_model_was_sure() -> Non
     assert _agreement([tie] * 8).ok
     assert _agreement([apart, *[held(0.0)] * 19]).ok
     assert not _agreement([apart, *[held(0.0)] * 18]).ok
+
+
+def test_on_other_weights_than_those_trained_on_the_mean_alone_decides() -> None:
+    assert _agreement([held(LOOSE, equal=False, gap=SURE * 9)] * 8, same=False).ok
+    assert not _agreement([held(LOOSE * 1.01)], same=False).ok
+    assert not _agreement([Held(True, True, None, 0.0)], same=False).ok
+
+
+def test_examples_to_compare_are_spread_over_the_set_and_none_is_too_long() -> None:
+    known = [Example((), str(number)) for number in range(10)]
+
+    def answers(count: int, *too_long: int) -> str:
+        return "".join(one.answer for one in spread(known, count, lambda one: int(one.answer) not in too_long))
+
+    assert answers(3) == "036"
+    assert answers(3, 0, 1, 6) == "237"
+    assert answers(3, 3, 4, 5) == "06", "a part without any that fits"
+    assert answers(20, 9) == "012345678"
+
+
+@pytest.mark.train
+def test_a_folder_s_own_wishes_for_writing_do_not_count() -> None:
+    """Such as Qwen's repetition penalty, which llama.cpp does not know of."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 16, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
+    model = LlamaForCausalLM(LlamaConfig(**sizes, num_attention_heads=1, eos_token_id=None)).eval()
+    tokenizer = SimpleNamespace(decode=lambda ids, skip_special_tokens: " ".join(map(str, ids.tolist())))
+    plain = _written(model, tokenizer, [1, 2], 12)
+    model.generation_config.repetition_penalty = 50.0
+    assert _written(model, tokenizer, [1, 2], 12) == plain

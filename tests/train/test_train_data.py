@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -221,6 +222,17 @@ def test_what_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
     assert out.read_text() == before
     with pytest.raises(InputError, match="cannot be written"):
         data.write([], tmp_path / "no" / "set.jsonl", "critic", 0)
+
+
+def test_what_was_left_by_a_program_that_was_killed_is_removed(tmp_path: Path) -> None:
+    left = {"set.jsonl.12.part", "set.jsonl.card.json.12.part"}
+    kept = {"set.jsonl.13.part", "other.jsonl.12.part", "set.jsonl.old.part"}
+    for name in left | kept:
+        (tmp_path / name).write_text("x")
+    for name in {*left, *kept} - {"set.jsonl.13.part"}:  # which somebody writes just now
+        os.utime(tmp_path / name, (0, 0))
+    data.write([Item((), "A", {"id": "1", "db_id": "a", "question": "q"})], tmp_path / "set.jsonl", "critic", 0)
+    assert {file.name for file in tmp_path.iterdir()} == kept | {"set.jsonl", "set.jsonl.card.json"}
 
 
 def test_another_file_is_not_overwritten(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`benchmarks/train_gpu.sh` on a small benchmark: all four adapters, once, and the recipes that carry them."""
+"""`benchmarks/train_gpu.sh`: all four adapters, the recipes that carry them, and what it does when a part fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,34 @@ import pytest
 
 from sqljury import recipes
 
+STUB = """#!/bin/sh
+echo "$@" >>"$STUB/calls"
+for word; do
+    [ "${before:-}" = --out ] && out=$word
+    before=$word
+done
+case "$1 $2" in
+"bench spider") # refused while another one writes, as by sqljury's own lock; a request to end takes a while
+    mkdir "$STUB/lock" || exit 2
+    trap 'sleep 0.3; rmdir "$STUB/lock"; exit 130' TERM
+    mkdir -p "$out" && echo $$ >"$STUB/writer"
+    [ "$WRITER" = endless ] && while :; do sleep 0.1; done
+    rmdir "$STUB/lock"
+    echo "the writer has ended" && exit "$WRITER"
+    ;;
+"train generator")
+    while [ ! -s "$STUB/writer" ]; do sleep 0.1; done
+    [ "$WRITER" = endless ] || while [ -d "$STUB/lock" ]; do sleep 0.1; done
+    sleep 0.3
+    exit "$GENERATOR"
+    ;;
+"train data" | "train export") echo >"$out" ;;
+esac
+"""
+"""Stands in for ``sqljury``, which would take minutes: $WRITER and $GENERATOR are how candidates and training end."""
+
 ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("generator", "linker", "critic", "pairwise")
 MODEL = "smollm2-135m"
 OPTIONS = {
     "BASE": MODEL,
@@ -20,6 +47,57 @@ OPTIONS = {
     "TRAIN_OPTIONS": "--steps 1 --batch 1 --micro 1 --rank 4 --attention --held-out 0",
     "EXPORT_OPTIONS": "--check 0",
 }
+
+
+@pytest.fixture
+def stub(tmp_path: Path) -> Path:
+    file = tmp_path / "bin" / "sqljury"
+    file.parent.mkdir()
+    file.write_text(STUB)
+    file.chmod(0o755)
+    return file
+
+
+def started(stub: Path, *given: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The script with a stub, whose ``calls``, ``lock`` and ``writer`` stand beside the stub's folder."""
+    root = stub.parents[1]
+    (root / "spider").mkdir(exist_ok=True)
+    path = os.pathsep.join((str(stub.parent), os.environ["PATH"]))
+    variables = {**os.environ, "PATH": path, "STUB": str(root), "GENERATOR": "0", "WRITER": "0", **environment}
+    command = [str(ROOT / "benchmarks" / "train_gpu.sh"), str(root / "spider"), *map(str, given)]
+    return subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_a_failure_leaves_no_writer_behind_and_the_next_start_goes_on(stub: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    failed = started(stub, out, GENERATOR="5", WRITER="endless")
+    assert failed.returncode == 5, failed.stderr
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "writer").read_text()), 0)
+    (tmp_path / "writer").unlink()
+    done = started(stub, out)
+    assert done.returncode == 0, done.stderr
+    assert {file.name for file in out.glob("*.gguf")} == {f"{part}.gguf" for part in PARTS}
+    assert f"\n'{stub}' bench spider --data" in done.stdout, "what is printed runs without the script's PATH"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_a_writer_that_failed_is_noticed_after_the_first_training(stub: Path, tmp_path: Path) -> None:
+    failed = started(stub, tmp_path / "out", WRITER="3")
+    assert failed.returncode == 1
+    assert failed.stderr.endswith("the writer has ended\n")
+    assert "train linker" not in (tmp_path / "calls").read_text()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_wrong_inputs_are_refused_before_anything_runs(stub: Path, tmp_path: Path) -> None:
+    no_run = started(stub, tmp_path / "out", tmp_path)
+    folder = started(stub, tmp_path / "out", BASE=str(tmp_path))
+    assert (no_run.returncode, folder.returncode) == (2, 2)
+    assert "is no run" in no_run.stderr
+    assert "with SERVED" in folder.stderr
+    assert not (tmp_path / "calls").exists()
 
 
 @pytest.mark.train
@@ -34,13 +112,12 @@ def test_all_four_adapters_in_one_command(
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     environment = {**os.environ, **OPTIONS, "PATH": path}
 
-    def started() -> subprocess.CompletedProcess[str]:
+    def begun() -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
-    done = started()
+    done = begun()
     assert done.returncode == 0, done.stderr
-    parts = ("generator", "linker", "critic", "pairwise")
-    made = {part: (out / f"{part}.gguf").stat().st_mtime_ns for part in parts}
+    made = {part: (out / f"{part}.gguf").stat().st_mtime_ns for part in PARTS}
     for name in ("mscsql", "mscsql_votes"):
         recipe = recipes.load(str(out / f"{name}.toml"))
         assert recipe.link.model == f"{MODEL}+{out}/linker.gguf"
@@ -49,7 +126,7 @@ def test_all_four_adapters_in_one_command(
     assert f"--recipe '{out}/mscsql.toml'" in done.stdout
 
     (out / "pairwise.gguf").unlink()  # as if it had been killed then
-    done = started()
+    done = begun()
     assert done.returncode == 0, done.stderr
     assert "has ended its training" in done.stderr
     assert made.pop("pairwise") != (out / "pairwise.gguf").stat().st_mtime_ns

@@ -58,6 +58,8 @@ def _options(
 def main() -> None:
     """Run the command line and exit: 0 when it worked, else the error's own code (see ``sqljury.errors``)."""
     terminal.prepare()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script, where TERM would be lost too
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # A request to end is taken like Ctrl-C: nothing is left behind, such as copies of the user's files.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     code = _guarded(sys.argv[1:])

@@ -67,7 +67,7 @@ app.command("refine")(refining.refine)
 
 @app.command("spider")
 def spider(
-    data: Annotated[Path, typer.Option(help="The folder with dev.json, tables.json and database/.")],
+    data: Annotated[Path, typer.Option(help="The folder with train.json or dev.json, and database/.")],
     out: Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")],
     split: SplitOption = "dev",
     limit: QuestionsOption = None,

@@ -131,21 +131,27 @@ def export(
 
 
 def _prompts(run: Path, data: Path | None, count: int) -> list[Example]:
-    """So many examples of the set, spread over it; raises ``InputError`` where it is no longer there."""
+    """So many examples that the training took, spread over its set; raises ``InputError`` where there are none now."""
     from sqljury.errors import InputError
-    from sqljury.train import examples, lora
+    from sqljury.train import compare, examples, lora
 
-    place = data or Path(lora.asked(run)["data"])
+    settings = lora.asked(run)
+    place = data or Path(settings["data"])
     if data is None and not place.is_file():
         raise InputError(f"the training set {place} has moved; name it with --data, or leave it at --check 0")
-    found = examples.read(place)
-    return found[:: max(1, len(found) // count)][:count]
+    found = compare.chosen(run, examples.read(place), count)
+    if not found:
+        raise InputError(
+            f"{place}: no example has {settings['longest']} tokens or less, as those of the training; name its own set "
+            "with --data, or leave it at --check 0"
+        )
+    return found
 
 
 def _check(run: Path, written: Path, some: Sequence[Example], served: str) -> None:
     """Say how far the runtimes agree on ``some`` examples; raises ``ModelError`` where they do not."""
     from sqljury.errors import ModelError
-    from sqljury.train.compare import SHARE, TOLERANCE, compare
+    from sqljury.train.compare import SHARE, compare
 
     if not some:
         return
@@ -156,9 +162,12 @@ def _check(run: Path, written: Path, some: Sequence[Example], served: str) -> No
         f"log-probabilities of {agreed.tokens} tokens differ by {agreed.mean:.4f} (mean), {agreed.high:.4f} (95 %), "
         f"{agreed.most:.4f} (most) nats"
     )
+    answers = f", and one answer in {round(1 / (1 - SHARE))} may part from the trained model's where that was sure"
+    if not agreed.same:
+        terminal.note("the served weights are not those that were trained on: only the mean decides")
+        answers = ""
     if not agreed.ok:
         raise ModelError(
             f"the exported adapter does not say what was trained, and was not kept: log-probabilities may differ by "
-            f"{TOLERANCE} nats in the mean, and one answer in {round(1 / (1 - SHARE))} may part from the trained "
-            "model's where that was sure; check that --served is the base it was trained on"
+            f"{agreed.bound} nats in the mean{answers}; check that --served is the model it was trained on"
         )

@@ -6,9 +6,12 @@ its sources, its kind and its seed alone: making it twice gives the same bytes.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +25,8 @@ from sqljury.train.leaks import Near, near
 _BEGINS: Final = b'{"messages": '
 GOLD: Final = "gold"
 """The ``hint`` in an item's meta where gold itself takes part, since no candidate was right."""
+_STALE: Final = 86_400.0
+"""Seconds after which an unfinished file that nobody wrote to is nobody's."""
 Kind = Literal["linker", "generator", "critic", "pairwise"]
 
 
@@ -87,6 +92,7 @@ def write(
     without examples, and for a file that cannot be written or holds something else than a set.
     """
     _refuse_foreign(out)
+    _clear(out)
     report = Report(kind, seed, sources=dict(sources or {}))
     texts: dict[str, str] = {}
     databases: set[str] = set()
@@ -130,6 +136,15 @@ def _refuse_foreign(out: Path) -> None:
         return  # nothing there, or what writing will say
     if begins not in (b"", _BEGINS):
         raise InputError(f"{out}: is there and no training set; name a new file with --out, or remove this one")
+
+
+def _clear(out: Path) -> None:
+    """Remove what programs that were killed left of this set and its card; younger files may be another's work."""
+    named = re.compile(rf"{re.escape(out.name)}(\.card\.json)?\.\d+\.part")
+    with contextlib.suppress(OSError):  # where nothing can be removed, nothing can be written either
+        for file in out.parent.iterdir():
+            if named.fullmatch(file.name) and time.time() - file.stat().st_mtime > _STALE:
+                file.unlink(missing_ok=True)
 
 
 def _not_of_gold(items: Iterable[Item], report: Report) -> Iterator[Item]:

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import io
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,27 +58,50 @@ def load(name: str, *, half: bool = False, four_bits: bool = False) -> Base:
     """
     require()
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+    from transformers import AutoModelForCausalLM, GgufConfig
     from transformers.utils import logging
 
     place = resolve(name)
-    where, file = (str(place), {}) if place.is_dir() else (str(place.parent), {"gguf_file": place.name})
+    where, file = _place(place)
     wanted: dict[str, Any] = {"dtype": torch.bfloat16 if half else torch.float32, "local_files_only": True, **file}
     if four_bits:
         wanted["quantization_config"] = _four_bits(place)
     elif file:
         wanted["quantization_config"] = GgufConfig(dequantize=True)
     logging.disable_progress_bar()
+    read = tokenizer(name)
+    with _reading(place), contextlib.redirect_stderr(io.StringIO()):  # a bar of progress that cannot be turned off
+        model = AutoModelForCausalLM.from_pretrained(where, **wanted)
+    return Base(model, read)
+
+
+def tokenizer(name: str) -> PreTrainedTokenizerBase:
+    """The tokenizer of ``name`` without the weights; raises as ``load``."""
+    require()
+    from transformers import AutoTokenizer
+
+    place = resolve(name)
+    where, file = _place(place)
+    with _reading(place):
+        found = AutoTokenizer.from_pretrained(where, local_files_only=True, **file)
+    if not found.chat_template:
+        raise WeightsError(f"{place} has no chat template; take the weights of a model that was tuned to instructions")
+    return found
+
+
+def _place(place: Path) -> tuple[str, dict[str, str]]:
+    """How ``transformers`` is told of a folder or a GGUF file."""
+    return (str(place), {}) if place.is_dir() else (str(place.parent), {"gguf_file": place.name})
+
+
+@contextlib.contextmanager
+def _reading(place: Path) -> Iterator[None]:
+    """What ``transformers`` cannot read is a ``WeightsError``."""
     try:
-        tokenizer = AutoTokenizer.from_pretrained(where, local_files_only=True, **file)
-        with contextlib.redirect_stderr(io.StringIO()):  # a bar of progress that cannot be turned off
-            model = AutoModelForCausalLM.from_pretrained(where, **wanted)
+        yield
     except (OSError, ValueError, KeyError, ImportError, NotImplementedError) as error:
         line = " ".join(str(error).split())[:300]
         raise WeightsError(f"{place} cannot be trained on: {line}") from error
-    if not tokenizer.chat_template:
-        raise WeightsError(f"{place} has no chat template; take the weights of a model that was tuned to instructions")
-    return Base(model, tokenizer)
 
 
 def digest(name: str) -> str:

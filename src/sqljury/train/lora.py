@@ -139,8 +139,8 @@ def asked(run: Path) -> dict[str, Any]:
         settings = json.loads((run / SETTINGS).read_bytes())
     except (OSError, ValueError, RecursionError):
         settings = None
-    keys = ("part", "base", "data", "base_sha256", "data_sha256")
-    if not isinstance(settings, dict) or not all(isinstance(settings.get(key), str) for key in keys):
+    shape = {**dict.fromkeys(("part", "base", "data", "base_sha256", "data_sha256"), str), "longest": int}
+    if not isinstance(settings, dict) or not all(type(settings.get(key)) is kind for key, kind in shape.items()):
         raise DatasetError(f"{run} holds no training (no readable {SETTINGS}); give a folder of `sqljury train`")
     return settings
 
