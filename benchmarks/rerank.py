@@ -7,8 +7,7 @@ Reads ``choices-rerank.jsonl`` (or --choices FILE) and asks no model. An expecta
 passes the test by the relaxed equality (the paper's prediction accuracy, section 4.3.1); tests on which gold cannot be
 run, since it needs tables or columns that no candidate uses, are counted apart. Ways to choose are compared on all
 questions that were tested, and on those of which some group is right and some wrong; "perfect expectations" are gold's
-results on the same small databases. Where results were weighed (``--selector rerank-likely``), votes and chances are
-also put together with other weights: to choose one, on train.
+results on the same small databases.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +26,17 @@ from sqljury.bench.report import Share
 from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
 from sqljury.schema.subset import subset
-from sqljury.select.rerank import LEAST
 from sqljury.testcases.again import tried
 from sqljury.types import Result, Schema, TestCase
 
 Line = dict[str, Any]
-WEIGHTS = (0.1, 0.25, 0.5, 1.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
     """One question: by group whether it is right, and of each test who passed, how sure it was, whether gold passes.
 
-    ``ideal`` is who would have passed if gold's result had been expected; ``chances`` are those of tests that weighed
-    results, and ``votes`` counts each group's candidates.
+    ``ideal`` is who would have passed if gold's result had been expected.
     """
 
     right: tuple[bool, ...]
@@ -51,8 +46,6 @@ class Tested:
     gold: tuple[bool | None, ...]
     ideal: tuple[tuple[bool | None, ...], ...]
     gold_sql: str
-    chances: tuple[tuple[float, ...], ...]
-    votes: tuple[int, ...]
 
 
 def main() -> None:
@@ -94,8 +87,6 @@ def read(line: Line, asked: stored.Asked, gold: str, data: Path) -> Tested:
         tuple(one.passed[0] for one in ran),
         tuple(tried(one, test["queries"]).passed for one, test in zip(perfect, tests, strict=True)),
         gold,
-        tuple(tuple(test["chances"]) for test in tests if test.get("chances")),
-        tuple(count for _, count in sorted(Counter(one for one in line["groups"] if one is not None).items())),
     )
 
 
@@ -138,10 +129,6 @@ def choosing(found: Sequence[Tested]) -> None:
         "perfect expectations": [one.right[best(one.ideal, [1.0] * len(one.ideal))] for one in found],
         "any group is right": [any(one.right) for one in found],
     }
-    if any(one.chances for one in found):
-        ways |= {
-            f"votes and {weight:g} chances": [one.right[weighed(one, weight)] for one in found] for weight in WEIGHTS
-        }
     for name, right in ways.items():
         better = sum(new and not old for new, old in zip(right, votes, strict=True))
         worse = sum(old and not new for new, old in zip(right, votes, strict=True))
@@ -153,15 +140,6 @@ def best(tests: Sequence[Sequence[bool | None]], weights: Sequence[float]) -> in
     scores = [
         round(sum(weight for passed, weight in zip(tests, weights, strict=True) if passed[group]), 9)
         for group in range(len(tests[0]))
-    ]
-    return max(range(len(scores)), key=lambda group: (scores[group], -group))
-
-
-def weighed(one: Tested, weight: float) -> int:
-    """The group with the most log votes plus so much of its log chances, the larger of those that tie."""
-    scores = [
-        log(count) + weight * sum(log(max(chances[group], LEAST)) for chances in one.chances)
-        for group, count in enumerate(one.votes[: len(one.right)])
     ]
     return max(range(len(scores)), key=lambda group: (scores[group], -group))
 

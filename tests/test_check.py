@@ -14,8 +14,6 @@ from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.check import Checked, checked, with_tests
 from sqljury.db.base import Database
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError, RecipeError
-from sqljury.llm.base import Completion, Token
-from sqljury.llm.fake import Call
 from sqljury.types import Limits
 
 TALL = "SELECT name FROM person WHERE height > 180"
@@ -89,42 +87,6 @@ def test_a_query_that_most_others_agree_with_is_not_called_wrong_for_one_written
     assert "refine" not in dict(found.steps)
     alone = judge(db, TALL, says(SHORT, TALL), RECIPE.replace("samples = 2", "samples = 1"))
     assert (alone.verdict, alone.agreeing) == ("unclear", 1)
-
-
-def weighing(expected: str, *queries: str) -> FakeModel:
-    """Writes these queries, and finds a result likely after the question if it begins so."""
-
-    def answer(call: Call) -> Completion | list[str]:
-        text = call.sampling.literal
-        if text is None:
-            return list(queries)
-        raised = text.startswith(expected) and "Who is tall?" in call.prompt
-        return Completion(text, "stop", (Token(text, -1.0 if raised else -4.0),))
-
-    return FakeModel(answer)
-
-
-def test_where_results_are_weighed_a_query_that_most_agree_with_is_not_called_wrong(db: Database) -> None:
-    """What is expected there is always what one of the queries returns: that a rival passes says little."""
-    likely = RECIPE + 'expects = "likely"\n'
-    first = judge(db, SHORT, weighing("none such", TALL, TALL))
-    expected = first.tests[0].results[1].rows[0][0]  # what TALL returns on the test
-    found = judge(db, SHORT, weighing(f'"{expected}"', TALL, TALL), likely)
-    assert (found.verdict, found.agreeing) == ("wrong", 0)
-    found = judge(
-        db, SHORT, weighing(f'"{expected}"', SHORT, SHORT, TALL), likely.replace("samples = 2", "samples = 3")
-    )
-    assert (found.verdict, found.agreeing, found.correction) == ("unclear", 2, None)
-    assert "most written for the question return the same" in found.why
-    assert found.tests[0].chances[1] > 0.9
-
-
-def test_a_check_of_weighed_results_is_sure_or_says_nothing() -> None:
-    likely = with_tests(recipes.load("rerank-small"))
-    assert (likely.refine.sure, likely.tests.expects, likely.select.selector) == (0.6, "likely", "consistency")
-    agents = with_tests(recipes.load("rerank-small"), "agents")
-    assert (agents.tests.expects, agents.tests.kind) == ("written", "agents")
-    Pipeline(agents, FakeModel(""))
 
 
 def test_a_query_that_fails_is_not_called_wrong_for_want_of_a_better_one(db: Database) -> None:

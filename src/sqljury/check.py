@@ -20,7 +20,6 @@ from sqljury.recipes import Recipe, RefinePart
 from sqljury.refine import by_tests, passes
 from sqljury.schema.access import Access
 from sqljury.schema.describe import NO_NOTES, Notes, load
-from sqljury.select import VOTES
 from sqljury.select.base import groups
 from sqljury.select.consistency import agree, choose
 from sqljury.select.judge import spokesman
@@ -118,15 +117,13 @@ def check(
 def with_tests(recipe: Recipe, kind: TestKind = "") -> Recipe:
     """The recipe with tests of this kind, its own where that is empty, and a suite where it has none either.
 
-    Where it had no ``agents`` of its own, or its tests weigh results, and it does not say how sure a test must be, it
-    must be ``SURE``. Nothing is chosen in a check, so the selector is votes.
+    Where it had no ``agents`` of its own, and says of no share of opinions that it must agree, ``SURE`` of them must.
     """
     kind = kind or recipe.tests.kind or "suite"
     refine = recipe.refine
-    if kind == "agents" != recipe.tests.kind or recipe.tests.expects == "likely":
+    if kind == "agents" != recipe.tests.kind:
         refine = replace(refine, sure=refine.sure or SURE)
-    tests = replace(recipe.tests, kind=kind, expects=recipe.tests.expects if kind == "suite" else "written")
-    return replace(recipe, tests=tests, refine=refine, select=replace(recipe.select, selector=VOTES))
+    return replace(recipe, tests=replace(recipe.tests, kind=kind), refine=refine)
 
 
 def checked(
@@ -217,18 +214,13 @@ def _tested(
     ready.clock.spend("tests", spent)
     sure = pipeline.recipe.refine.sure
     found = judged(given, rivals, tests, sure)
-    if found.verdict == "right" or not _fails(given, tests, sure):
+    if found.verdict != "unclear" or not _fails(given, tests, sure):
         return found
     ran = sum(one.group is not None for one in written)
-    # where results are weighed, what is expected is always one of theirs: that a rival passes says little
-    if 2 * len(_agreeing(given, written)) > ran and (found.verdict == "unclear" or any(one.chances for one in tests)):
+    if 2 * len(_agreeing(given, written)) > ran:
         passed, said = passes(given.sql, tests, sure)
         others = "the query written for the question returns" if ran == 1 else "most written for the question return"
-        return _Found(
-            "unclear", f"it {_falls(passed, said)}, but {others} the same: the test may be wrong", None, tests
-        )
-    if found.verdict == "wrong":
-        return found
+        return found._replace(why=f"it {_falls(passed, said)}, but {others} the same: the test may be wrong")
     if ready.clock.over():
         return found
     progress(Progress("refining the query", 0, 1))

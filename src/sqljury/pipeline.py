@@ -110,23 +110,16 @@ class Pipeline:
         self._check_tests()
 
     def _check_tests(self) -> None:
-        """Raise ``RecipeError`` for steps without the tests that they rest on, and tests that the model cannot do."""
+        """Raise ``RecipeError`` for unknown tests, and for steps without the tests that they rest on."""
         named, kind = f"recipe {self.recipe.name}", self.recipe.tests.kind
-        likely, judge = self.recipe.tests.expects == "likely", self.judge or self.model
         if kind not in ("", *TESTERS):
             raise RecipeError(f"{named}: unknown kind of tests {kind!r}")
         if self.recipe.select.selector in TESTING and not kind:
             named = f"{named}: the selector {self.recipe.select.selector} chooses by tests"
             raise RecipeError(f'{named}; add [tests] with kind = "suite" or "agents"')
-        if self.recipe.select.selector == "rerank-likely" and not (likely and kind == "suite"):
-            named = f"{named}: the selector rerank-likely chooses by how likely results are"
-            raise RecipeError(f'{named}; add [tests] with kind = "suite" and expects = "likely"')
         if self.recipe.refine.rounds and not kind:
             named = f"{named}: [refine] writes queries again that fail their tests"
             raise RecipeError(f'{named}; add [tests] with kind = "agents" or "suite"')
-        if likely and not getattr(judge, "weighs", True):
-            named = f'{named}: tests.expects = "likely" needs a model that says how likely a given text is'
-            raise RecipeError(f"{named}, and {judge.name} does not; use the embedded model, or the recipe rerank")
 
     @classmethod
     def from_recipe(

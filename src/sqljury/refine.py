@@ -135,7 +135,6 @@ def _placed(before: Tried, after: Tried, sql: str, group: int) -> Tried:
         queries=tuple(after.queries[place] for place in order),
         results=tuple(after.results[place] for place in order),
         passed=tuple(after.passed[place] for place in order),
-        chances=(),
     )
 
 
@@ -232,7 +231,6 @@ def _with(tried: Tried, sql: str) -> Tried:
         results=(*tried.results, *more.results),
         passed=(*tried.passed, *more.passed),
         classes=(),
-        chances=(),
     )
 
 

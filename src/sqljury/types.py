@@ -167,8 +167,7 @@ class Tried:
     expected, and for a query that cannot be run here. ``how`` says where the rows come from (``drawn``, ``real``,
     ``mutated``, ``fuzzed`` or ``written``) and ``by`` who said what is expected: ``model``, ``code``, or empty.
     ``code`` is the program that said it. ``classes`` has for each query the place of the first that it does not differ
-    from here, whichever way ties fall; empty where that was not looked at. ``chances`` has for each query how likely
-    its result is the right one if one of them is; empty where results were not weighed (``testcases.likely``).
+    from here, whichever way ties fall; empty where that was not looked at.
     """
 
     case: TestCase
@@ -179,7 +178,6 @@ class Tried:
     by: str = ""
     code: str = ""
     classes: tuple[int, ...] = ()
-    chances: tuple[float, ...] = ()
 
     def differ(self, one: int, other: int) -> bool:
         """Whether the queries at these places differ here, and not by luck as far as that was looked at."""

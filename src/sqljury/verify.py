@@ -59,7 +59,6 @@ def _of(test: Tried, queries: tuple[str, str]) -> Tried:
         results=tuple(test.results[place] for place in places),
         passed=tuple(test.passed[place] for place in places),
         classes=tuple(classes.index(one) for one in classes),
-        chances=tuple(test.chances[place] for place in places) if test.chances else (),
     )
 
 

@@ -21,7 +21,6 @@ TestKind = Literal["", "suite", "agents"]
 Shown = Literal["csv", "sqlite"]
 Data = Literal["model", "program", "real"]
 Sayer = Literal["code", "model"]
-Expects = Literal["written", "likely"]
 Voting = Literal["majority", "selection"]
 
 
@@ -30,8 +29,7 @@ class TestsPart:
     """How queries are tested: not at all, or on a ``suite`` (Li & Xie 2024), or by the ``agents`` of TS-SQL.
 
     A suite has up to ``cases`` databases, drawn ones with at most ``rows`` rows a table and ``numbers`` as the number
-    constraint. What is expected there the model has ``written``, ``samples`` times at ``temperature``; or it is the
-    ``likely`` one of the queries' results, which is not in the paper (``testcases.likely``). Either way after ``shots``
+    constraint; the model says ``samples`` times, at ``temperature``, what is expected there, after ``shots``
     examples, with databases shown as ``form``.
 
     Agents write ``codes`` programs of at most ``max_tokens`` each, looked at
@@ -50,7 +48,6 @@ class TestsPart:
     rows: int = 5
     numbers: bool = True
     form: Shown = "csv"
-    expects: Expects = "written"
     shots: int = 7
     samples: int = 1
     temperature: float = 0.0

@@ -42,7 +42,6 @@ def test(tried: Tried) -> dict[str, Any]:
         "results": [result_dict(result) for result in tried.results],
         "passed": list(tried.passed),
         "classes": list(tried.classes),
-        "chances": [round(chance, 6) for chance in tried.chances],
         "expected": None if tried.case.expected is None else result_dict(tried.case.expected),
         "sureness": round(tried.case.sureness, 4),
         "how": tried.how,

@@ -91,7 +91,6 @@ OTHERS = {
     "stop": (";",),
     "json_schema": {"type": "object"},
     "grammar": 'root ::= "a"',
-    "literal": "SELECT 1",
     "top_logprobs": 1,
 }
 

@@ -17,7 +17,7 @@ import pytest
 
 from sqljury.errors import CancelledError, ContextLengthError, ModelError, WeightsError
 from sqljury.llm import models
-from sqljury.llm.base import Completion, LanguageModel, Message, Sampling
+from sqljury.llm.base import LanguageModel, Message, Sampling
 from sqljury.llm.local import LocalModel
 
 pytestmark = pytest.mark.weights
@@ -229,24 +229,6 @@ def test_a_reply_can_be_held_to_a_schema_or_grammar(small_model: LocalModel) -> 
     assert isinstance(json.loads(text)["age"], int)
     grammar = Sampling(max_tokens=3, grammar='root ::= "yes" | "no"')
     assert small_model.complete(user("Is it?"), grammar).completions[0].text in ("yes", "no")
-
-
-def test_how_likely_a_given_reply_is(small_model: LocalModel) -> None:
-    asked = user("Count to three.")
-    [greedy] = small_model.complete(asked, Sampling(max_tokens=12)).completions
-    forced = Sampling(literal=greedy.text, temperature=0.8, max_tokens=1, stop=(greedy.text[:1],))
-    [same, again] = small_model.complete(asked, forced, 2).completions
-    assert (same.text, [token.text for token in same.tokens]) == (greedy.text, [token.text for token in greedy.tokens])
-    assert same.logprob == pytest.approx(greedy.logprob, abs=0.05)
-    assert again.logprob == pytest.approx(greedy.logprob, abs=0.05), "temperature means nothing"
-    [marked] = small_model.complete(asked, Sampling(literal="<|im_end|>\n\n")).completions
-    assert (marked.text, len(marked.tokens) > 2) == ("<|im_end|>\n\n", True), "text, not the end of the reply"
-    for text in ("a \U0001f99c", ""):  # a character of several tokens, and nothing
-        assert small_model.complete(asked, Sampling(literal=text)).completions == (Completion(text),)
-    [other] = small_model.complete(asked, Sampling(literal='Purple "cows"\n\nsing; \\d')).completions
-    assert other.text == 'Purple "cows"\n\nsing; \\d'
-    assert other.logprob is not None
-    assert other.logprob < greedy.logprob
 
 
 def test_a_broken_grammar_is_an_error(small_model: LocalModel) -> None:

@@ -19,7 +19,7 @@ from sqljury.select import asked
 from sqljury.select.agreement import overlaps
 from sqljury.select.anatomy import UNREAD, anatomy
 from sqljury.select.cues import CUES, direction, missing, uncalled
-from sqljury.select.features import Opinion, Said, features, names, opinions
+from sqljury.select.features import features, names, opinions
 from sqljury.select.light import KIND, VERSION, Weights, light, read, shares
 from sqljury.types import (
     Candidate,
@@ -457,13 +457,6 @@ def test_tests_count_where_the_weights_know_them(tmp_path: Path) -> None:
 
 
 def test_opinions_are_weighted_by_sureness() -> None:
-    told = [Said(["a", "b"], [True, None], 0.5), Said(["a", "b"], [False, None], 1.0)]
-    assert opinions(told) == {"a": Opinion(pytest.approx(1 / 3)), "b": Opinion()}
+    told = [(["a", "b"], [True, None], 0.5), (["a", "b"], [False, None], 1.0)]
+    assert opinions(told) == {"a": pytest.approx(1 / 3)}
     assert features((candidate("b", 0),), task(""), opinions(told))[0]["tests_passed"] == 0.5
-
-
-def test_chances_add_up_as_logs() -> None:
-    told = [Said(["a", "b"], [True, False], 0.75, [0.75, 0.25]), Said(["a", "b"], [None, None], 1.0, [0.0, 1.0])]
-    found = features((candidate("a", 0), candidate("b", 1)), task(""), opinions(told))
-    assert found[0]["tests_likely"] == pytest.approx(log(0.75) + log(1e-6))
-    assert found[1]["tests_likely"] == pytest.approx(log(0.25))

@@ -14,7 +14,6 @@ from sqljury.clock import Allowance
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import RecipeError
 from sqljury.llm.base import Completion, Token
-from sqljury.llm.ledger import Ledger, Metered
 from sqljury.pipeline import Progress
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.schema.translate import in_sqlite
@@ -203,64 +202,3 @@ def test_only_the_largest_groups_take_part(db: Database) -> None:
     SELECTORS["rerank"](2)(made, Task(Question("?"), CASE.schema, ""), work)
     assert asked == [["SELECT 1", "SELECT 2"]]
     assert SELECTORS["rerank"](2)([Candidate("", "direct")], Task(Question("?"), CASE.schema, ""), work).index is None
-
-
-def weighed(chances: Sequence[float], results: Sequence[Result]) -> Tried:
-    queries = tuple(f"q{number}" for number in range(len(chances)))
-    case = TestCase(Schema("s", "sqlite", ()), ())
-    return Tried(case, queries, tuple(results), (None,) * len(queries), chances=tuple(chances))
-
-
-@pytest.mark.parametrize(
-    ("chances", "chosen"),
-    [
-        ([(0.5, 0.5)], 0),  # votes stand where tests say nothing
-        ([(0.2, 0.8)], 0),  # 3 : 1 in votes against the square root of 1 : 4
-        ([(0.05, 0.95)], 3),
-        ([(0.2, 0.8), (0.2, 0.8)], 3),
-        ([(0.2, 0.8), (0.8, 0.2)], 0),
-        ([()], 0),
-    ],
-)
-def test_votes_and_likely_results_are_weighed_against_each_other(
-    db: Database, chances: list[tuple[float, ...]], chosen: int
-) -> None:
-    found = group([Candidate(sql, "g", result=db.execute(sql)) for sql in (DOGS, DOGS, DOGS, CATS)])
-    tests = tuple(weighed(one, [found[0].result, found[3].result]) for one in chances)
-    work = Work(db, FakeModel([]), DEFAULT_LIMITS, 1, tests=lambda _: (tests, Cost(calls=2)))
-    choice = SELECTORS["rerank-likely"](0)(found, Task(Question("?"), Schema("", "sqlite", ()), ""), work)
-    assert choice.index == chosen
-    assert sum(choice.scores) == pytest.approx(1.0)
-    assert choice.cost == Cost(calls=2)
-    assert bool(choice.note) is (chances == [()])
-
-
-def test_what_cannot_be_run_on_small_databases_keeps_its_votes(db: Database) -> None:
-    found = group([Candidate(sql, "g", result=db.execute(sql)) for sql in (DOGS, DOGS, CATS)])
-    test = weighed((0.5, 0.9), [Result(error="no such function"), found[2].result])
-    work = Work(db, FakeModel([]), DEFAULT_LIMITS, 1, tests=lambda _: ((test, test, test), Cost()))
-    choice = SELECTORS["rerank-likely"](0)(found, Task(Question("?"), Schema("", "sqlite", ()), ""), work)
-    assert (choice.index, bool(choice.note)) == (0, True)
-
-
-def test_one_result_is_not_tested(db: Database) -> None:
-    found = group([Candidate(DOGS, "g", result=db.execute(DOGS))])
-    work = Work(db, FakeModel([]), DEFAULT_LIMITS, 1, tests=lambda _: pytest.fail("tested"))
-    choice = SELECTORS["rerank-likely"](0)(found, Task(Question("?"), Schema("", "sqlite", ()), ""), work)
-    assert (choice.index, choice.scores, choice.note) == (0, (1.0,), "")
-
-
-def test_likely_results_need_tests_that_weigh_them() -> None:
-    with pytest.raises(RecipeError, match='and expects = "likely"'):
-        Pipeline(recipe(2, "rerank-likely"), FakeModel("SELECT 1"))
-
-
-def test_a_model_that_cannot_weigh_is_refused_before_any_work() -> None:
-    class Service(FakeModel):
-        weighs = False
-
-    model = Metered(Service("SELECT 1"), Ledger())
-    made = replace(recipe(2, "rerank-likely"), tests=TestsPart(kind="suite", expects="likely"))
-    with pytest.raises(RecipeError, match="fake does not; use the embedded model, or the recipe rerank"):
-        Pipeline(made, model)
-    Pipeline(made, model, judge=FakeModel(""))

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import math
 import random
 import shutil
 from collections import Counter
@@ -18,7 +17,7 @@ from sqljury.bench.ablation import ablation
 from sqljury.datasets import spider
 from sqljury.errors import InputError
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
-from sqljury.select.features import Opinion, names
+from sqljury.select.features import names
 from sqljury.select.light import Weights, read, shares
 from sqljury.train import leaks, logit
 from sqljury.train.light import (
@@ -275,14 +274,11 @@ def test_a_judge_learns_from_the_tests_that_the_run_had(moved: Path) -> None:
     sql = lines[0]["candidates"][0]["sql"]
     case = TestCase(Schema("s", "sqlite", ()), (), Result(rows=((1,),)), 0.75)
     ran = (Result(rows=((1,),)), Result(rows=((2,),)))
-    test = Tried(case, (sql, "SELECT 2"), ran, (True, False), "drawn", "model", chances=(0.75, 0.25))
+    test = Tried(case, (sql, "SELECT 2"), ran, (True, False), "drawn", "model")
     lines[0]["choice"] = {"tests": [test.to_dict(), "no test"]}
     (moved / "run" / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     found = {one.id: one.opinions for one in replay_all([moved / "run"], None, [])}
-    assert found[lines[0]["id"]] == {
-        sql: Opinion(1.0, pytest.approx(math.log(0.75))),
-        "SELECT 2": Opinion(0.0, pytest.approx(math.log(0.25))),
-    }
+    assert found[lines[0]["id"]] == {sql: 1.0, "SELECT 2": 0.0}
     assert found[lines[1]["id"]] == {}
 
 

@@ -47,13 +47,6 @@ class Shown(StrEnum):
     SQLITE = "sqlite"
 
 
-class Expects(StrEnum):
-    """How a model says what is expected there."""
-
-    WRITTEN = "written"
-    LIKELY = "likely"
-
-
 app = typer.Typer(help="Run recipes over benchmarks.", no_args_is_help=True)
 
 
@@ -146,9 +139,6 @@ def select(
     tests: Annotated[Tests, typer.Option(help="How selectors by tests test queries.")] = Tests.SUITE,
     form: Annotated[Shown | None, typer.Option(help="How they show small databases to the model.")] = None,
     shots: Annotated[int | None, typer.Option(min=0, max=100, help="Examples they show before.")] = None,
-    expects: Annotated[
-        Expects | None, typer.Option(help="The model writes a result, or weighs those of the queries.")
-    ] = None,
     samples: Annotated[int | None, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = None,
     temperature: Annotated[float | None, typer.Option(min=0, max=5, help="At that temperature.")] = None,
     cases: Annotated[int | None, typer.Option(min=1, max=100, help="Small databases at most.")] = None,
@@ -178,10 +168,8 @@ def select(
         selecting = SelectPart(selector, groups, weights=weights)
         among = choices.Among(first, tuple(part or ()))
         given: dict[str, Any] = {"form": form and form.value, "shots": shots, "cases": cases}
-        given |= {"samples": samples, "temperature": temperature, "expects": expects and expects.value}
+        given |= {"samples": samples, "temperature": temperature}
         given |= {"voting": voting and voting.value, "models": tuple(dict.fromkeys(coder)) if coder else None}
-        if selector == "rerank-likely":
-            given["expects"] = given["expects"] or Expects.LIKELY.value
         changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)
         opened = opening(model, adapter, cache=cache)

@@ -72,10 +72,6 @@ def expectation(test: Tried, *, stderr: bool = False) -> None:
     if test.case.expected is None:
         return
     by = SAID.get(test.by, "the tests")
-    if test.chances:
-        said = f"Of what the queries return there, {by} finds this the likeliest ({test.case.sureness:.0%}):"
-        terminal.show("", said, table_of(test.case.expected), stderr=stderr)
-        return
     share = "" if test.case.sureness == 1 else f" ({test.case.sureness:.0%} of its opinions)"
     terminal.show("", f"Before it saw any query, {by} expected{share}:", table_of(test.case.expected), stderr=stderr)
 

@@ -26,10 +26,7 @@ class Sampling:
 
     ``temperature`` 0 is greedy. ``stop`` strings end the reply and are not part of it. At most one of
     ``json_schema`` (a JSON Schema) and ``grammar`` (GBNF) constrains the reply; a backend that cannot constrain
-    raises ``ModelError`` rather than ignore it. ``literal`` is the reply itself, to be had with its log-probabilities:
-    how likely the model finds it; temperature, ``max_tokens`` and ``stop`` then mean nothing. Its ``tokens`` are empty
-    for a text that the model cannot be held to, and a backend that cannot do so with any raises ``ModelError``.
-    ``top_logprobs`` asks for that many alternatives a token.
+    raises ``ModelError`` rather than ignore it. ``top_logprobs`` asks for that many alternatives a token.
     """
 
     temperature: float = 0.0
@@ -39,7 +36,6 @@ class Sampling:
     stop: tuple[str, ...] = ()
     json_schema: Mapping[str, Any] | None = None
     grammar: str | None = None
-    literal: str | None = None
     top_logprobs: int = 0
 
 

@@ -65,11 +65,6 @@ class Cached:
         return self.model.name
 
     @property
-    def weighs(self) -> bool:
-        """As the model within."""
-        return bool(getattr(self.model, "weighs", True))
-
-    @property
     def identity(self) -> str:
         """What the model within says its replies depend on, its name if it says nothing."""
         return str(getattr(self.model, "identity", self.model.name))

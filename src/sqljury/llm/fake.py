@@ -41,9 +41,8 @@ Script = Scripted | Mapping[str | re.Pattern[str], Scripted] | Callable[[Call], 
 class FakeModel:
     """Answers from ``script``, records every call in ``calls``, and behaves like a model otherwise.
 
-    Texts honour ``stop`` and ``max_tokens`` and carry log-probabilities that depend on the text alone; where the reply
-    is given (``Sampling.literal``) it takes a text's place. A ``Completion`` is given back as it is; an exception is
-    raised. One text serves all ``n`` samples, several are
+    Texts honour ``stop`` and ``max_tokens`` and carry log-probabilities that depend on the text alone; a
+    ``Completion`` is given back as it is; an exception is raised. One text serves all ``n`` samples, several are
     dealt round. ``delay`` is the seconds one call takes. A call beyond the end of the script, or one that no
     pattern matches, raises ``ModelResponseError``.
     """
@@ -129,8 +128,6 @@ def _completion(scripted: str | Completion, sampling: Sampling) -> Completion:
         return scripted
     if not isinstance(scripted, str):
         raise ModelError(f"FakeModel's script holds {scripted!r}, which is no text and no Completion.")
-    if sampling.literal is not None:
-        return Completion(sampling.literal, "stop", tuple(_token(piece, 0) for piece in _tokens(sampling.literal)))
     text = scripted[: min((at for s in sampling.stop if (at := scripted.find(s)) >= 0), default=None)]
     pieces = _tokens(text)
     kept = pieces[: sampling.max_tokens]

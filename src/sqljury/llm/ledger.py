@@ -128,11 +128,6 @@ class Metered:
         return self.model.name
 
     @property
-    def weighs(self) -> bool:
-        """As the model within."""
-        return bool(getattr(self.model, "weighs", True))
-
-    @property
     def identity(self) -> str:
         """What the model within says its replies depend on, its name if it says nothing."""
         return str(getattr(self.model, "identity", self.model.name))
@@ -173,9 +168,7 @@ class Metered:
             return Cost(calls=1)  # counting tokens takes time, and nobody asked for it
         copies = n if getattr(self.model, "prompt_per_sample", False) else 1
         prompt = sum(self.model.count_tokens(message.content) for message in messages)
-        given = sampling.literal
-        most = sampling.max_tokens if given is None else self.model.count_tokens(given)
-        return self._priced(Cost(calls=1, prompt_tokens=prompt * copies, completion_tokens=n * most))
+        return self._priced(Cost(calls=1, prompt_tokens=prompt * copies, completion_tokens=n * sampling.max_tokens))
 
     def _priced(self, cost: Cost) -> Cost:
         return replace(cost, usd=self.price.usd(cost)) if self.price and not cost.usd else cost

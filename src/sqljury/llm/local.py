@@ -16,7 +16,6 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,20 +98,17 @@ class LocalModel:
         started = time.perf_counter()
         with _held(self._loaded.lock, cancel):
             running = self._loaded.running()
-            forced = {} if sampling.literal is None else self._forced(running, sampling.literal)
-            if sampling.literal is not None and not forced:
-                return Reply((Completion(sampling.literal),) * n)
             computed = self._restore(running, messages, cancel)
             completions: list[Completion] = []
             cost = Cost()
             while len(completions) < n:
                 count = min(n - len(completions), self._slots)
-                body = {**self._body(messages, sampling, len(completions)), **forced}
+                body = self._body(messages, sampling, len(completions))
                 chunks = _Chunks(count, len(completions), on_text)
                 with closing(running.stream({**body, "n": count, "id_slot": PREFIX_SLOT}, cancel)) as stream:
                     for chunk in stream:
                         chunks.take(chunk)
-                completions += [_whole(one, forced["max_tokens"]) if forced else one for one in chunks.completions()]
+                completions += chunks.completions()
                 cost += chunks.cost(computed)
                 computed = 0
         seconds = time.perf_counter() - started
@@ -130,20 +126,6 @@ class LocalModel:
         """
         with self._loaded.lock:
             self._loaded.close()
-
-    def _forced(self, running: engine.Engine, text: str) -> dict[str, Any]:
-        """What a request has besides, for its reply to be this text; nothing where that cannot be asked for.
-
-        The grammar names tokens, not letters: held to letters, the model would cut the text as it likes best on the
-        way, and the probability would be that of another spelling. A token that is part of a character has no place in
-        a grammar.
-        """
-        cut = {"content": text, "parse_special": False, "with_pieces": True}
-        tokens = running.post("/tokenize", cut)["tokens"]
-        if not tokens or any(not isinstance(one["piece"], str) for one in tokens):
-            return {}
-        rule = " ".join(f"<[{one['id']}]>" for one in tokens)
-        return {"grammar": f"root ::= {rule}", "max_tokens": len(tokens), "stop": []}
 
     def _body(self, messages: Sequence[Message], sampling: Sampling, offset: int) -> dict[str, Any]:
         lora = self._loaded.scales(self._adapter)
@@ -188,11 +170,6 @@ class LocalModel:
                 chunks.take(chunk)
         _keep(running, kept)
         return chunks.prompt_tokens
-
-
-def _whole(completion: Completion, tokens: int) -> Completion:
-    """The reply to a literal; without tokens where some are missing: it would seem likelier than it is."""
-    return replace(completion, tokens=completion.tokens if len(completion.tokens) == tokens else ())
 
 
 def _fingerprint(weights: Path, *depends: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from sqljury.errors import RecipeError
 from sqljury.schema.part import Form, Keywords, LinkKind, LinkPart, SchemaPart
-from sqljury.work import Data, Expects, Sayer, Shown, TestKind, TestsPart, Voting
+from sqljury.work import Data, Sayer, Shown, TestKind, TestsPart, Voting
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),
@@ -209,7 +209,6 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
         *(("generate.rounds", part.rounds, get_args(Rounds)) for part in recipe.generate),
         ("tests.kind", recipe.tests.kind, get_args(TestKind)),
         ("tests.form", recipe.tests.form, get_args(Shown)),
-        ("tests.expects", recipe.tests.expects, get_args(Expects)),
         ("tests.data", recipe.tests.data, get_args(Data)),
         ("tests.by", recipe.tests.by, get_args(Sayer)),
         ("tests.voting", recipe.tests.voting, get_args(Voting)),
@@ -218,21 +217,18 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
             raise RecipeError(f"recipe {name}: {field} must be one of {', '.join(filter(None, known))}")
     if recipe.select.weights and recipe.select.selector != "light":
         raise RecipeError(f"recipe {name}: select.weights are for the selector light, not {recipe.select.selector}")
-    _check_tests(recipe)
+    _check_agents(recipe)
     return recipe
 
 
-def _check_tests(recipe: Recipe) -> None:
-    """Raise for what tests of this kind would make no use of, and for models that would do the same twice."""
+def _check_agents(recipe: Recipe) -> None:
+    """Raise for models of tests that would have nothing to do, or would do the same twice."""
     part = recipe.tests
     if len(set(part.models)) < len(part.models):
         raise RecipeError(f"recipe {recipe.name}: tests.models names a model twice; name each once, and raise codes")
     if (part.models or part.voting != "majority") and (part.kind != "agents" or part.by != "code"):
         what = "tests.models and tests.voting are for programs"
         raise RecipeError(f'recipe {recipe.name}: {what}: kind = "agents", by = "code"')
-    if part.expects == "likely" and (part.kind != "suite" or part.samples > 1 or part.temperature):
-        what = 'tests.expects = "likely" weighs results on a suite, once'
-        raise RecipeError(f'recipe {recipe.name}: {what}: kind = "suite", samples = 1, temperature = 0')
     if part.chooser and part.voting != "selection":
         raise RecipeError(f'recipe {recipe.name}: tests.chooser chooses where tests.voting = "selection"')
 

@@ -11,7 +11,7 @@ from sqljury.select.base import SPENT, Selector, UnjudgedError
 from sqljury.select.critic import bracket, critic
 from sqljury.select.independent import independent
 from sqljury.select.light import light
-from sqljury.select.rerank import rerank, rerank_likely, rerank_votes
+from sqljury.select.rerank import rerank, rerank_votes
 from sqljury.select.tournament import tournament
 from sqljury.types import Candidate, Choice, Cost, Task
 from sqljury.work import Work
@@ -31,13 +31,12 @@ SELECTORS: dict[str, Callable[[int], Selector]] = {
     "light": light,
     "random": lambda _: plain.chance,
     "rerank": rerank,
-    "rerank-likely": rerank_likely,
     "rerank-votes": rerank_votes,
     "tournament": tournament,
 }
 """From name to what makes the selector, given how many of the largest groups may take part, 0 for all."""
 
-TESTING = frozenset({"rerank", "rerank-likely", "rerank-votes"})
+TESTING = frozenset({"rerank", "rerank-votes"})
 """Those that choose by tests, and need a recipe that has some."""
 
 

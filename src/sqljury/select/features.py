@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from math import exp, log, log1p
-from typing import Final, NamedTuple
+from typing import Final
 
 from sqljury.schema.alike import likeness, pieces, question_words
 from sqljury.schema.keywords import quoted
@@ -24,9 +24,9 @@ from sqljury.types import Candidate, Question, Result, Schema, Task
 
 ALIKE: Final = 0.7
 """From here on a word of the question counts as naming a column or table, see ``schema.alike.likeness``."""
-TESTED: Final = frozenset({"tests_passed", "tests_likely"})
-"""The features that cost something to know; whoever chooses asks for them only where one has a weight."""
-LEAST_CHANCE: Final = 1e-6
+TESTED: Final = "tests_passed"
+"""The one feature that costs something to know; whoever chooses asks for it only where it has a weight."""
+NO_OPINIONS: Final[Mapping[str, float]] = {}
 LEAST_LOGPROB: Final = -60.0
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _WORD: Final = re.compile(r"\w+")
@@ -35,32 +35,13 @@ _WORDS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine"
 _SPELT: Final = {word: str(number) for number, word in enumerate(_WORDS, 2)}
 
 
-class Said(NamedTuple):
-    """What one test says: its queries, which of them passed, how sure it is, and, if it weighed them, their chances."""
-
-    queries: Sequence[str]
-    passed: Sequence[bool | None]
-    sureness: float = 1.0
-    chances: Sequence[float] = ()
-
-
-class Opinion(NamedTuple):
-    """What all tests say of one query: the share that it passed, and the sum of its log chances."""
-
-    passed: float = 0.5
-    likely: float = 0.0
-
-
-NO_OPINIONS: Final[Mapping[str, Opinion]] = {}
-
-
 def features(
-    candidates: Sequence[Candidate], task: Task, opinions: Mapping[str, Opinion] = NO_OPINIONS
+    candidates: Sequence[Candidate], task: Task, opinions: Mapping[str, float] = NO_OPINIONS
 ) -> dict[int, dict[str, float]]:
     """By group its figures by name, always the same names in the same order; candidates are grouped.
 
-    ``opinions`` are what tests say of queries. One without counts as having passed half: where nothing was tested, that
-    is the same for all groups and decides nothing.
+    ``opinions`` are the shares of tests that queries passed. A query without one counts as having passed half: where
+    nothing was tested, that is the same for all groups and decides nothing.
     """
     taking_part = groups(candidates)
     speakers = {group: spokesman(candidates, group) for group in taking_part}
@@ -75,7 +56,7 @@ def features(
             **sharing(queries[speakers[group]], queries),
             **likely[group],
             **_of_speaker(candidates[speakers[group]], queries[speakers[group]], task),
-            **_tests(opinions.get(candidates[speakers[group]].sql, Opinion())),
+            TESTED: opinions.get(candidates[speakers[group]].sql, 0.5),
         }
         for group in taking_part
     }
@@ -93,25 +74,15 @@ def _of_speaker(speaker: Candidate, query: Anatomy, task: Task) -> dict[str, flo
     }
 
 
-def opinions(tests: Iterable[Said]) -> dict[str, Opinion]:
-    """By query what tests say of it; passes count by how sure the tests are."""
+def opinions(told: Iterable[tuple[Sequence[str], Sequence[bool | None], float]]) -> dict[str, float]:
+    """By query the share of tests that it passed, of those that say; each test has its queries, passes and sureness."""
     weights: dict[str, list[float]] = {}
-    likely: dict[str, float] = {}
-    for test in tests:
-        for sql, outcome in zip(test.queries, test.passed, strict=False):
-            known = weights.setdefault(sql, [0.0, 0.0])
+    for queries, passed, sureness in told:
+        for sql, outcome in zip(queries, passed, strict=False):
             if outcome is not None:
-                known[not outcome] += test.sureness
-        for sql, chance in zip(test.queries, test.chances, strict=False):
-            likely[sql] = likely.get(sql, 0.0) + log(max(chance, LEAST_CHANCE))
-    return {
-        sql: Opinion(good / (good + bad) if good + bad > 0 else 0.5, likely.get(sql, 0.0))
-        for sql, (good, bad) in weights.items()
-    }
-
-
-def _tests(said: Opinion) -> dict[str, float]:
-    return {"tests_passed": said.passed, "tests_likely": said.likely}
+                known = weights.setdefault(sql, [0.0, 0.0])
+                known[not outcome] += sureness
+    return {sql: good / (good + bad) for sql, (good, bad) in weights.items() if good + bad > 0}
 
 
 def _votes(candidates: Sequence[Candidate], group: int) -> dict[str, float]:

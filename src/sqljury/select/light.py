@@ -21,7 +21,7 @@ from typing import Any, Final, TypeGuard
 from sqljury.errors import InputError
 from sqljury.llm.choice import shares
 from sqljury.select.base import Selector, groups
-from sqljury.select.features import TESTED, Said, features, names, opinions
+from sqljury.select.features import TESTED, features, names, opinions
 from sqljury.select.judge import spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task, Tried
 from sqljury.work import Work
@@ -53,7 +53,7 @@ class Weights:
     @property
     def asks_tests(self) -> bool:
         """Whether what tests say has a weight."""
-        return any(self.weights.get(name) for name in TESTED)
+        return bool(self.weights.get(TESTED))
 
     @property
     def digest(self) -> str:
@@ -166,7 +166,7 @@ def light(most: int = 0, file: str = "") -> Selector:
             return Choice(None, "light")
         speakers = {group: spokesman(candidates, group) for group in taking_part}
         tests, cost = _tested([candidates[place].sql for place in speakers.values()], work, weights)
-        known = opinions(Said(one.queries, one.passed, one.case.sureness, one.chances) for one in tests)
+        known = opinions((one.queries, one.passed, one.case.sureness) for one in tests)
         figures = features(candidates, task, known)
         scores = {group: weights.score(figures[group]) for group in taking_part}
         winner = taking_part[better(list(scores.values()), weights.margin)]

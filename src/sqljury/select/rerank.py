@@ -2,26 +2,18 @@
 
 The paper breaks ties by generation probability. With a model whose expectations are often wrong many groups tie, and
 there votes know more than the probability of one text; ``rerank-votes`` lets them speak first, and counts a test by
-how sure the model was of what it expects. ``rerank-likely`` weighs votes and tests against each other, where tests say
-how likely each result is.
+how sure the model was of what it expects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf, log
-from typing import Final
+from math import inf
 
-from sqljury.llm.choice import shares
 from sqljury.select.base import Selector, groups, members
 from sqljury.select.judge import spokesman
 from sqljury.types import Candidate, Choice, Cost, Task, Tried
 from sqljury.work import Work
-
-WEIGHT: Final = 0.5
-"""Of a test's log chance against the log of votes. Chosen on Spider train (docs/log.md, 2026-11-22)."""
-LEAST: Final = 1e-6
-"""A chance counts as no less, or one test could outweigh everything."""
 
 
 def rerank(most: int = 0) -> Selector:
@@ -37,33 +29,6 @@ def rerank(most: int = 0) -> Selector:
 def rerank_votes(most: int = 0) -> Selector:
     """The same with the sureness of the passed tests as score; ties go to the larger group, then to the likelier."""
     return _selector("rerank-votes", most, lambda test: test.case.sureness, by_votes=True)
-
-
-def rerank_likely(most: int = 0) -> Selector:
-    """By votes and by how likely the groups' results are on the tests: log votes plus ``WEIGHT`` times log chances.
-
-    For tests with ``chances`` on which the query with most votes can be run; others count nothing. A group's score is
-    its share of all by this sum, ties go to the larger group. A single group costs no call.
-    """
-
-    def select(candidates: Sequence[Candidate], _task: Task, work: Work) -> Choice:
-        taking_part = groups(candidates)[: most or None]
-        if not taking_part:
-            return Choice(None, "rerank-likely")
-        best = [spokesman(candidates, group) for group in taking_part]
-        tests, cost = tuple[Tried, ...](), Cost()
-        if work.tests is not None and len(best) > 1:
-            tests, cost = work.tests([candidates[place].sql for place in best])
-        weighed = [test.chances for test in tests if test.chances and test.results[0].ok]
-        logs = [
-            log(len(members(candidates, group))) + WEIGHT * sum(log(max(chances[at], LEAST)) for chances in weighed)
-            for at, group in enumerate(taking_part)
-        ]
-        winner = max(range(len(best)), key=lambda at: (logs[at], -at))
-        note = "no test could weigh the results, so votes decided" if len(best) > 1 and not weighed else ""
-        return Choice(best[winner], "rerank-likely", shares(logs), (), cost, tests, note)
-
-    return select
 
 
 def _selector(name: str, most: int, weight: Callable[[Tried], float], *, by_votes: bool) -> Selector:

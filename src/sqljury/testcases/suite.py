@@ -17,11 +17,10 @@ from sqljury.schema.translate import in_sqlite
 from sqljury.testcases.again import judged, tried
 from sqljury.testcases.draw import random_case
 from sqljury.testcases.expect import expect
-from sqljury.testcases.likely import weighed
 from sqljury.testcases.origin import Origin, read_origin
 from sqljury.testcases.separate import DEFAULT, Search, separate
 from sqljury.testcases.trial import Pair, finds, pairs_of
-from sqljury.types import Cost, Question, Schema, Task, Tried
+from sqljury.types import Cost, Schema, Task, Tried
 from sqljury.work import TestsPart, Work
 
 DRAWS: Final = 20
@@ -55,17 +54,10 @@ def tested(queries: Sequence[str], task: Task, part: TestsPart, work: Work) -> t
         if work.over():
             tests.append(one)
             continue
-        say = weighed if part.expects == "likely" else _written
-        test, spent = say(one, task.question, part, work)
+        case, spent = expect(one.case, task.question, part, work)
         cost += spent
-        tests.append(test)
+        tests.append(judged(replace(one, case=case, by="" if case.expected is None else "model")))
     return tuple(tests), cost
-
-
-def _written(one: Tried, question: Question, part: TestsPart, work: Work) -> tuple[Tried, Cost]:
-    """The test with the result that the model writes as the expected one."""
-    case, cost = expect(one.case, question, part, work)
-    return judged(replace(one, case=case, by="" if case.expected is None else "model")), cost
 
 
 def suite(

@@ -16,7 +16,7 @@ from sqljury.db.connect import connect
 from sqljury.prepare import Preparation
 from sqljury.select.base import groups
 from sqljury.select.consistency import group
-from sqljury.select.features import Opinion, Said, opinions
+from sqljury.select.features import opinions
 from sqljury.select.judge import spokesman
 from sqljury.train import leaks
 from sqljury.types import Candidate, Limits, Result, Task
@@ -40,7 +40,7 @@ class Replayed:
     candidates: tuple[Candidate, ...]
     right: frozenset[int]
     gold: str
-    opinions: Mapping[str, Opinion]
+    opinions: Mapping[str, float]
 
     def speaker(self, group: int) -> Candidate:
         """The candidate that speaks for a group."""
@@ -102,18 +102,14 @@ def replay(run: Path, data: Path, leave_out: Collection[Key] = (), processes: in
                 yield Replayed(one.id, name, file, task, ran, right, record["gold"], opinions(_tests(record)))
 
 
-def _tests(record: Record) -> Iterator[Said]:
-    """Each stored test, in the form of ``Tried.to_dict``; what is no test is passed over."""
+def _tests(record: Record) -> Iterator[tuple[list[str], list[bool | None], float]]:
+    """Of each stored test, in the form of ``Tried.to_dict``, its queries, which passed, and how sure it is."""
     choice = record.get("choice")
     for one in choice.get("tests") or () if isinstance(choice, dict) else ():
         if misshapen(one, {"queries": list, "passed": list}) is None:
-            sureness, chances = one.get("sureness", 1.0), one.get("chances") or ()
-            yield Said(
-                [str(sql) for sql in one["queries"]],
-                [outcome if isinstance(outcome, bool) else None for outcome in one["passed"]],
-                sureness if is_figure(sureness) else 1.0,
-                chances if isinstance(chances, list) and all(map(is_figure, chances)) else (),
-            )
+            sureness = one.get("sureness", 1.0)
+            passed = [outcome if isinstance(outcome, bool) else None for outcome in one["passed"]]
+            yield [str(sql) for sql in one["queries"]], passed, sureness if is_figure(sureness) else 1.0
 
 
 def _ran(record: Record, db: Database, limits: Limits) -> Candidate:

@@ -110,11 +110,6 @@ class ApiModel(ABC):
         return self.spec.name
 
     @property
-    def weighs(self) -> bool:
-        """No service says how likely it finds a given reply."""
-        return False
-
-    @property
     def prompt_per_sample(self) -> bool:
         """Each sample is a request of its own, and its prompt is paid again."""
         return self.most_samples == 1
@@ -133,11 +128,6 @@ class ApiModel(ABC):
     ) -> Reply:
         """Answer ``messages`` ``n`` times; samples that do not fit in one request get seeds of their own."""
         began = time.perf_counter()
-        if sampling.literal is not None:
-            raise ModelError(
-                f"{self.name} cannot say how likely a given reply is; use the embedded model or, to test queries, the "
-                "recipe rerank"
-            )
         turns, prefix = _split_prefix(messages)
         if prefix and sampling.json_schema is not None:
             raise ModelError(
