@@ -47,6 +47,6 @@ def test_queries_on_duckdb_are_told_apart(tmp_path: Path) -> None:
     texts = [in_sqlite(sql, schema) or "" for sql in queries]
     found = separate(origin, texts, Search(seconds=20))
     assert found.together == ()
-    assert found.cases[0].size == 1
+    assert found.cases[0].size == 2  # the fewest on which both find something
     places = origin.shape.places["t"]
     assert {row[places["m"]] for row in found.cases[0].tables["t"]} <= {"sad", "it's ok", None}
