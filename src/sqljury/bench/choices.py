@@ -98,7 +98,10 @@ def file_name(part: SelectPart, model: str, of_run: str, among: Among, tests: Te
 
 
 def _said(value: Any) -> str:
-    return "_".join(value) if isinstance(value, tuple) else str(value)
+    """A setting of tests in a file's name; names of models, which may be paths, by their number and a hash."""
+    if not isinstance(value, tuple):
+        return str(value)
+    return f"{len(value)}_{hashlib.sha256(json.dumps(value).encode()).hexdigest()[:8]}"
 
 
 def select(

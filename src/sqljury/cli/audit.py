@@ -108,7 +108,8 @@ def _checked(
         outcome = line["error"] or f"{found['verdict']}: {found['why']}"
         terminal.note(f"{done} {line['id']} {outcome}"[:160])
 
-    wanted = {**settled, "model": model.name, "recipe": asdict(pipeline.recipe)}
+    others = sorted(one.name for one in pipeline.others())  # an adapter's name changes when it is trained again
+    wanted = {**settled, "model": model.name, "others": others, "recipe": asdict(pipeline.recipe)}
     return audit_model.run(examples, file, wanted, check, on_line=say, cancel=cancel, threads=threads)
 
 
