@@ -11,13 +11,11 @@ five nearest, and of these the best by vectors if it is 0.6 alike; here with the
 from __future__ import annotations
 
 import argparse
-import json
-import random
 from collections.abc import Sequence
 from pathlib import Path
 
 from rapidfuzz.distance import Levenshtein
-from value_hints import TEXT, misspelt
+from value_hints import TEXT, drawn
 
 from sqljury import connect
 from sqljury.schema import embed
@@ -38,10 +36,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--typos", action="store_true", help="misspell the values in the questions")
     options = parser.parse_args()
-    listed = [one for one in json.loads((options.data / "train.json").read_text()) if TEXT.search(one["query"])]
-    if options.typos:
-        listed = [{**one, "question": text} for one in listed if (text := misspelt(one)) != one["question"]]
-    chosen = random.Random(options.seed).sample(listed, options.limit)
+    chosen = drawn(options.data, options.limit, options.seed, typos=options.typos)
     wanted, found, told = 0, dict.fromkeys(RULES, 0), dict.fromkeys(RULES, 0)
     for one in sorted(chosen, key=lambda one: one["db_id"]):
         with connect(options.data / "database" / one["db_id"] / f"{one['db_id']}.sqlite") as db:

@@ -15,6 +15,7 @@ import random
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from sqljury import Pipeline, Question, connect, recipes
 from sqljury.db.base import Database
@@ -34,10 +35,7 @@ def main() -> None:
     parser.add_argument("--values", type=int, default=6, help="values told at most")
     parser.add_argument("--typos", action="store_true", help="misspell the values in the questions")
     options = parser.parse_args()
-    listed = [one for one in json.loads((options.data / "train.json").read_text()) if TEXT.search(one["query"])]
-    if options.typos:
-        listed = [{**one, "question": text} for one in listed if (text := misspelt(one)) != one["question"]]
-    chosen = random.Random(options.seed).sample(listed, options.limit)
+    chosen = drawn(options.data, options.limit, options.seed, typos=options.typos)
     fast = recipes.load("fast")
     fast = replace(fast, fix=replace(fast.fix, attempts=0))
     told = replace(fast, schema=replace(fast.schema, values=options.values))
@@ -58,6 +56,14 @@ def main() -> None:
         f"{options.limit} questions; right without values {right[0]}, told beside the question {right[1]}, "
         f"put into finished queries {right[2]}, both {right[3]}"
     )
+
+
+def drawn(data: Path, limit: int, seed: int, *, typos: bool) -> list[dict[str, Any]]:
+    """So many questions of train whose gold compares with a text; with ``typos`` of those that can be misspelt, so."""
+    listed = [one for one in json.loads((data / "train.json").read_text()) if TEXT.search(one["query"])]
+    if typos:
+        listed = [{**one, "question": text} for one in listed if (text := misspelt(one)) != one["question"]]
+    return random.Random(seed).sample(listed, limit)
 
 
 def misspelt(one: dict[str, str]) -> str:
