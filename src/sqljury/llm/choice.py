@@ -1,4 +1,4 @@
-"""A choice read out of probabilities: among letters or words by a reply's first token; scores as shares."""
+"""A choice among letters or words, read out of the probabilities of a reply's first token."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from sqljury.llm.base import Completion, Sampling
 ALTERNATIVES: Final = 20
 """Likeliest tokens asked for; most services give no more."""
 LETTERS: Final = "ABCDEFGH"
+DIGITS: Final = 9
+"""Of a probability: those that differ less are even, whatever order they were added in."""
 
 
 def sampling(seed: int) -> Sampling:
@@ -32,10 +34,3 @@ def probabilities(completion: Completion, options: Sequence[str]) -> list[float]
         weights |= {one: 1.0 for one in options if completion.text.strip().upper().startswith(one)}
     total = sum(weights.values())
     return [weight / total if total else 1 / len(options) for weight in weights.values()]
-
-
-def shares(scores: Sequence[float]) -> tuple[float, ...]:
-    """Scores in log-odds as probabilities that add up to 1; there must be one."""
-    highest = max(scores)
-    powers = [exp(score - highest) for score in scores]
-    return tuple(power / sum(powers) for power in powers)

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from sqljury import prompts
 from sqljury.llm.base import Message, derive_seed
-from sqljury.llm.choice import LETTERS
+from sqljury.llm.choice import DIGITS, LETTERS
 from sqljury.schema.text import tokens, unmarked
 from sqljury.select.base import Selector, groups
 from sqljury.select.judge import ask, in_play, shown, spokesman
@@ -28,8 +28,6 @@ TOKENS: Final = 3_000
 """About what the queries with their results may take of a prompt."""
 FAILED: Final = 2
 """Queries that failed, shown with their errors beside those that ran: what went wrong in one may tell of another."""
-
-_DIGITS: Final = 9  # probabilities that differ less are even, whatever order they were added in
 
 
 class Round(NamedTuple):
@@ -71,7 +69,7 @@ class Jury:
         turned = [[*order, *behind] for order in orders(len(ranked))]
         asked = [(order, *self._ask(order, shown_with)) for order in turned]
         chances = {
-            group: round(sum(found[at] for _, found, _ in asked) / len(asked), _DIGITS)
+            group: round(sum(found[at] for _, found, _ in asked) / len(asked), DIGITS)
             for at, group in enumerate(ranked)
         }
         compared = [

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations
+from math import exp
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
 from sqljury.errors import InputError
-from sqljury.llm.choice import shares
 from sqljury.select.base import Selector, groups
 from sqljury.select.features import TESTED, features, names, opinions
 from sqljury.select.judge import spokesman
@@ -187,3 +187,10 @@ def _compared(pair: tuple[int, int], scores: Mapping[int, float]) -> Comparison:
     """One probability for both orders: nothing is shown first."""
     first, _ = shares([scores[group] for group in pair])
     return Comparison(*pair, first, first)
+
+
+def shares(scores: Sequence[float]) -> tuple[float, ...]:
+    """Scores in log-odds as probabilities that add up to 1; there must be one."""
+    highest = max(scores)
+    powers = [exp(score - highest) for score in scores]
+    return tuple(power / sum(powers) for power in powers)

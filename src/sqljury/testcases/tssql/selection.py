@@ -6,7 +6,6 @@ The paper shows two programs to a fine-tuned model. Here all that returned diffe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from sqljury import prompts
 from sqljury.llm import choice
@@ -16,8 +15,6 @@ from sqljury.testcases.tssql.inspection import Inspection, Ran
 from sqljury.testcases.tssql.vote import groups
 from sqljury.types import Cost
 from sqljury.work import Work
-
-_DIGITS: Final = 9  # probabilities that differ less are even, whatever order they were added in
 
 
 def select(look: Inspection, ran: Sequence[Ran], work: Work) -> tuple[tuple[int, float] | None, Cost]:
@@ -43,7 +40,7 @@ def select(look: Inspection, ran: Sequence[Ran], work: Work) -> tuple[tuple[int,
         letters = choice.LETTERS[: len(order)]
         for place, chance in zip(order, choice.probabilities(reply.completions[0], letters), strict=True):
             chances[place] += chance / 2
-    best = max(places, key=lambda place: round(chances[place], _DIGITS))
+    best = max(places, key=lambda place: round(chances[place], choice.DIGITS))
     return (best, chances[best]), cost
 
 
