@@ -260,8 +260,8 @@ class Choice:
     """The place of the chosen candidate, None when every candidate failed, and why it was chosen.
 
     ``scores`` are those of the groups that took part, by their numbers; empty where the selector has none. The
-    queries of each of ``tests`` are those of the groups, by their numbers. ``note`` says why votes decided where the
-    recipe has another way to choose; empty where they did not.
+    queries of each of ``tests`` are those of the groups, by their numbers. ``note`` says what could not be asked, and
+    what decided instead; empty where all could.
     """
 
     index: int | None

@@ -81,8 +81,21 @@ def test_resuming_changes_nothing(data: Path, tmp_path: Path) -> None:
 
 def test_another_run_is_not_mixed_in(data: Path, tmp_path: Path) -> None:
     start(data, tmp_path / "run", FakeModel(RIGHT))
-    with pytest.raises(DatasetError, match="seed differ"):
+    with pytest.raises(DatasetError, match=r"\(seed differ\)"):
         start(data, tmp_path / "run", FakeModel(RIGHT), seed=1)
+
+
+def test_a_run_goes_on_where_its_dataset_has_moved_to(data: Path, tmp_path: Path) -> None:
+    pipeline = Pipeline(Recipe("test"), FakeModel(RIGHT))
+    asked = spider.load(data, "dev")
+    here = run.settings(pipeline, {"name": "spider", "data": "/here", "limit": None}, 0)
+    run.run(asked[:1], pipeline, tmp_path / "run", here)
+    there = {**here, "dataset": {**here["dataset"], "data": "/there"}}
+    run.run(asked, pipeline, tmp_path / "run", there)
+    assert folder.described(tmp_path / "run")["dataset"]["data"] == "/there"
+    other = {**there, "dataset": {**there["dataset"], "limit": 1}, "recipe": {**there["recipe"], "stop": {"least": 9}}}
+    with pytest.raises(DatasetError, match=r"\(dataset\.limit, recipe\.stop\.least, recipe\.stop\.share differ\)"):
+        run.run(asked, pipeline, tmp_path / "run", other)
 
 
 def test_what_a_recipe_names_is_not_mixed_with_what_has_the_name_later(data: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,17 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from sqljury import FakeModel
 from sqljury import select as package
 from sqljury.datasets import spider
 from sqljury.db.connect import connect
 from sqljury.errors import InputError, RecipeError
+from sqljury.llm.base import Completion, Token
+from sqljury.llm.fake import Call
 from sqljury.recipes import parse
 from sqljury.schema.introspect import introspect
 from sqljury.select import asked
 from sqljury.select.agreement import overlaps
 from sqljury.select.anatomy import UNREAD, anatomy
 from sqljury.select.cues import CUES, direction, missing, uncalled
-from sqljury.select.features import features, names, opinions
+from sqljury.select.features import Opinions, features, names, passed
 from sqljury.select.light import KIND, VERSION, Weights, light, read, shares
 from sqljury.types import (
     Candidate,
@@ -456,7 +460,28 @@ def test_tests_count_where_the_weights_know_them(tmp_path: Path) -> None:
     assert asked == [["SELECT name FROM pet", "SELECT kind FROM pet"]]
 
 
+@pytest.mark.parametrize(("over", "chosen"), [(False, 1), (True, 0)])
+def test_the_critic_counts_where_the_weights_know_it(tmp_path: Path, over: bool, chosen: int) -> None:
+    """It prefers the smaller group in either order; without it, votes remain."""
+
+    def preferred(call: Call) -> Completion:
+        wanted = re.findall(r"^Query ([A-H]):\nSELECT kind", call.messages[-1].content, re.M)
+        return Completion(wanted[0], tokens=(Token(wanted[0], -0.01, ((wanted[0], -0.01),)),))
+
+    model = FakeModel(preferred)
+    candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT kind FROM pet", 1))
+    work = replace(WORK, model=model, over=lambda: over)
+    file = tmp_path / "own.json"
+    file.write_text(json.dumps(Weights({"critic": 1.0, "votes_first": 0.1}, {}).to_json()))
+    choice = light(0, str(file))(candidates, task("kinds"), work)
+    assert (choice.index, choice.cost.calls, len(model.calls)) == (chosen, 2 * chosen, 2 * chosen)
+    assert choice.note == ("the budget is spent, so the critic was not heard" if over else "")
+    file.write_text(json.dumps(Weights({"votes_first": 0.1}, {}).to_json()))
+    assert light(0, str(file))(candidates, task("kinds"), work).index == 0
+    assert len(model.calls) == 2 * chosen
+
+
 def test_opinions_are_weighted_by_sureness() -> None:
     told = [(["a", "b"], [True, None], 0.5), (["a", "b"], [False, None], 1.0)]
-    assert opinions(told) == {"a": pytest.approx(1 / 3)}
-    assert features((candidate("b", 0),), task(""), opinions(told))[0]["tests_passed"] == 0.5
+    assert passed(told) == {"a": pytest.approx(1 / 3)}
+    assert features((candidate("b", 0),), task(""), Opinions(passed(told)))[0]["tests_passed"] == 0.5

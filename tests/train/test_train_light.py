@@ -17,7 +17,8 @@ from sqljury.bench.ablation import ablation
 from sqljury.datasets import spider
 from sqljury.errors import InputError
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
-from sqljury.select.features import names
+from sqljury.select.base import groups
+from sqljury.select.features import features, names
 from sqljury.select.light import Weights, read, shares
 from sqljury.train import leaks, logit
 from sqljury.train.light import (
@@ -277,9 +278,31 @@ def test_a_judge_learns_from_the_tests_that_the_run_had(moved: Path) -> None:
     test = Tried(case, (sql, "SELECT 2"), ran, (True, False), "drawn", "model")
     lines[0]["choice"] = {"tests": [test.to_dict(), "no test"]}
     (moved / "run" / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = {one.id: one.opinions for one in replay_all([moved / "run"], None, [])}
+    found = {one.id: one.opinions.tests for one in replay_all([moved / "run"], None, [])}
     assert found[lines[0]["id"]] == {sql: 1.0, "SELECT 2": 0.0}
     assert found[lines[1]["id"]] == {}
+
+
+def test_a_judge_learns_from_the_critic_where_it_is_heard(moved: Path) -> None:
+    run, data = moved / "run", moved / "data"
+    assert not any(one.opinions.critic for one in replay(run, data))
+    with pytest.raises(InputError, match=r"no choices 'critic' \(it has none\)"):
+        list(replay(run, data, critic="critic"))
+    file = choices.select(run, data, FakeModel("A"), SelectPart("critic"))
+    found = list(replay(run, data, critic="critic"))
+    several = [one for one in found if len(groups(one.candidates)) > 1]
+    assert several
+    for one in several:
+        assert set(one.opinions.critic) == {one.speaker(number).sql for number in groups(one.candidates)}
+        assert sum(one.opinions.critic.values()) == pytest.approx(1)
+    first, *_ = one.opinions.critic.values()
+    assert features(one.candidates, one.task, one.opinions)[0]["critic"] == first
+    with pytest.raises(InputError, match=r"no choices 'light' \(it has critic\)"):
+        list(replay(run, data, critic="light"))
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if json.loads(line)["id"] != several[0].id))
+    with pytest.raises(InputError, match="has no choice of the critic"):
+        list(replay(run, data, critic="critic"))
 
 
 def test_a_judge_learns_from_the_task_that_the_run_had(train_run: Path, moved: Path) -> None:

@@ -14,6 +14,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -77,10 +78,14 @@ ALL: Final = Among()
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a selector chose for one question: the query, empty for none, and the group of each candidate."""
+    """What a selector chose for one question: the query, empty for none, and the group of each candidate.
+
+    ``scores`` are those of the groups that took part, by their numbers.
+    """
 
     sql: str
     groups: tuple[int | None, ...]
+    scores: tuple[float, ...]
     comparisons: tuple[Comparison, ...]
     cost: Cost
 
@@ -278,10 +283,17 @@ def _chosen(line: Record, question: Asked, file: Path, places: Sequence[int], wr
         if not fault:
             taking = dict(zip(places, line["groups"], strict=True))
             groups = tuple(taking.get(place) for place in range(written))
-            return Chosen(line["sql"], groups, judged_comparisons(line), cost_of(line["cost"]))
+            return Chosen(line["sql"], groups, _scores(line), judged_comparisons(line), cost_of(line["cost"]))
     except DatasetError as error:
         fault = str(error)
     raise DatasetError(f"{file}: {question.id!r}: {fault}; delete that line to go on")
+
+
+def _scores(line: Record) -> tuple[float, ...]:
+    scores = line.get("scores", [])
+    if not isinstance(scores, list) or not all(type(one) in (int, float) and isfinite(one) for one in scores):
+        raise DatasetError("its scores are no numbers")
+    return tuple(map(float, scores))
 
 
 def _made_by(part: SelectPart, model: LanguageModel, tests: TestsPart | None) -> dict[str, Any]:

@@ -164,11 +164,27 @@ def _claim(folder: Path, wanted: Mapping[str, Any]) -> None:
         file.write_text(text, encoding="utf-8")
         return
     before, now = described(folder), json.loads(text)
-    changed = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
-    if changed:
+    if changed := sorted(_differing(_settled(before), _settled(now))):
         raise DatasetError(
             f"{folder} holds a run with other settings ({', '.join(changed)} differ); give another folder with --out"
         )
+    if before != now:  # the dataset has moved, and analyses look for it where run.json says
+        file.write_text(text, encoding="utf-8")
+
+
+def _settled(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What must stay the same from call to call: all but the place of the dataset's folder."""
+    return {**settings, "dataset": {name: one for name, one in settings["dataset"].items() if name != "data"}}
+
+
+def _differing(before: Mapping[str, Any], now: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    """The names of what differs, those of inner settings behind a dot."""
+    for key in {*before, *now}:
+        one, other = before.get(key), now.get(key)
+        if isinstance(one, dict) and isinstance(other, dict):
+            yield from _differing(one, other, f"{within}{key}.")
+        elif one != other:
+            yield f"{within}{key}"
 
 
 def _fault(record: Any) -> str | None:

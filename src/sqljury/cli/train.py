@@ -114,6 +114,9 @@ def light(
     db_dir: Databases = None,
     seed: SeedOption = 0,
     processes: Annotated[int, typer.Option(min=1, help="How many judge the queries.")] = 1,
+    critic: Annotated[
+        str, typer.Option(metavar="NAME", help="Hear the critic too: its choices in the runs, such as critic.")
+    ] = "",
 ) -> None:
     """Train the light judge on the candidates of runs; the card says what it is worth on databases it has not seen."""
     import datetime
@@ -124,7 +127,7 @@ def light(
     training.check_out(out)
     today = datetime.datetime.now(datetime.UTC).date()
     measured = replay.measured(runs, data, against, db_dir)
-    weights = training.from_runs(runs, data, measured, seed, processes, today)
+    weights = training.from_runs(runs, data, measured, seed, processes, today, critic)
     training.save(weights, out)
     card, held_out = weights.card, weights.card["held_out"]
     print(f"{card['questions']} questions on {card['databases']} databases, {card['decided']} of them decided")

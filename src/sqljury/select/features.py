@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from math import exp, log, log1p
@@ -25,8 +26,8 @@ from sqljury.types import Candidate, Question, Result, Schema, Task
 ALIKE: Final = 0.7
 """From here on a word of the question counts as naming a column or table, see ``schema.alike.likeness``."""
 TESTED: Final = "tests_passed"
-"""The one feature that costs something to know; whoever chooses asks for it only where it has a weight."""
-NO_OPINIONS: Final[Mapping[str, float]] = {}
+CRITIC: Final = "critic"
+"""With the tests what costs something to know; whoever chooses asks for these only where they have weights."""
 LEAST_LOGPROB: Final = -60.0
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _WORD: Final = re.compile(r"\w+")
@@ -35,13 +36,22 @@ _WORDS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine"
 _SPELT: Final = {word: str(number) for number, word in enumerate(_WORDS, 2)}
 
 
-def features(
-    candidates: Sequence[Candidate], task: Task, opinions: Mapping[str, float] = NO_OPINIONS
-) -> dict[int, dict[str, float]]:
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """What others say of queries, by their text: the share of tests that each passed, and the critic's score of it."""
+
+    tests: Mapping[str, float] = field(default_factory=dict)
+    critic: Mapping[str, float] = field(default_factory=dict)
+
+
+NONE: Final = Opinions()
+
+
+def features(candidates: Sequence[Candidate], task: Task, opinions: Opinions = NONE) -> dict[int, dict[str, float]]:
     """By group its figures by name, always the same names in the same order; candidates are grouped.
 
-    ``opinions`` are the shares of tests that queries passed. A query without one counts as having passed half: where
-    nothing was tested, that is the same for all groups and decides nothing.
+    A query that was not tested counts as having passed half, one that the critic did not see as having no score: where
+    nobody was asked, that is the same for all groups and decides nothing.
     """
     taking_part = groups(candidates)
     speakers = {group: spokesman(candidates, group) for group in taking_part}
@@ -56,7 +66,8 @@ def features(
             **sharing(queries[speakers[group]], queries),
             **likely[group],
             **_of_speaker(candidates[speakers[group]], queries[speakers[group]], task),
-            TESTED: opinions.get(candidates[speakers[group]].sql, 0.5),
+            TESTED: opinions.tests.get(candidates[speakers[group]].sql, 0.5),
+            CRITIC: opinions.critic.get(candidates[speakers[group]].sql, 0.0),
         }
         for group in taking_part
     }
@@ -74,7 +85,7 @@ def _of_speaker(speaker: Candidate, query: Anatomy, task: Task) -> dict[str, flo
     }
 
 
-def opinions(told: Iterable[tuple[Sequence[str], Sequence[bool | None], float]]) -> dict[str, float]:
+def passed(told: Iterable[tuple[Sequence[str], Sequence[bool | None], float]]) -> dict[str, float]:
     """By query the share of tests that it passed, of those that say; each test has its queries, passes and sureness."""
     weights: dict[str, list[float]] = {}
     for queries, passed, sureness in told:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations
@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, Final, TypeGuard
 
 from sqljury.errors import InputError
-from sqljury.select.base import Selector, groups
-from sqljury.select.features import TESTED, features, names, opinions
+from sqljury.select.base import Selector, UnjudgedError, groups
+from sqljury.select.critic import critic
+from sqljury.select.features import CRITIC, TESTED, Opinions, features, names, passed
 from sqljury.select.judge import spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task, Tried
 from sqljury.work import Work
@@ -54,6 +55,11 @@ class Weights:
     def asks_tests(self) -> bool:
         """Whether what tests say has a weight."""
         return bool(self.weights.get(TESTED))
+
+    @property
+    def asks_critic(self) -> bool:
+        """Whether what the critic says has a weight."""
+        return bool(self.weights.get(CRITIC))
 
     @property
     def digest(self) -> str:
@@ -166,12 +172,15 @@ def light(most: int = 0, file: str = "") -> Selector:
             return Choice(None, "light")
         speakers = {group: spokesman(candidates, group) for group in taking_part}
         tests, cost = _tested([candidates[place].sql for place in speakers.values()], work, weights)
-        known = opinions((one.queries, one.passed, one.case.sureness) for one in tests)
+        heard = _critic(candidates, task, work, most) if weights.asks_critic else Choice(None, "critic")
+        told = {candidates[speakers[group]].sql: score for group, score in zip(taking_part, heard.scores, strict=False)}
+        known = Opinions(passed((one.queries, one.passed, one.case.sureness) for one in tests), told)
         figures = features(candidates, task, known)
         scores = {group: weights.score(figures[group]) for group in taking_part}
         winner = taking_part[better(list(scores.values()), weights.margin)]
         comparisons = tuple(_compared(pair, scores) for pair in combinations(taking_part, 2))
-        return Choice(speakers[winner], "light", shares(list(scores.values())), comparisons, cost, tests)
+        chances = shares(list(scores.values()))
+        return Choice(speakers[winner], "light", chances, comparisons, cost + heard.cost, tests, heard.note)
 
     return select
 
@@ -181,6 +190,20 @@ def _tested(queries: Sequence[str], work: Work, weights: Weights) -> tuple[tuple
     if len(queries) < 2 or work.tests is None or not weights.asks_tests:
         return (), Cost()
     return work.tests(queries)
+
+
+def _critic(candidates: Sequence[Candidate], task: Task, work: Work, most: int) -> Choice:
+    """The critic's choice, without scores and with a note where it cannot be asked: the other features remain."""
+    costs: list[Cost] = []
+
+    def spent(cost: Cost) -> None:
+        costs.append(cost)
+        work.spent(cost)
+
+    try:
+        return critic(most)(candidates, task, replace(work, spent=spent))
+    except UnjudgedError as error:
+        return Choice(None, "critic", cost=sum(costs, Cost()), note=f"{error}, so the critic was not heard")
 
 
 def _compared(pair: tuple[int, int], scores: Mapping[int, float]) -> Comparison:

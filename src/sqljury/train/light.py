@@ -77,12 +77,15 @@ def from_runs(
     seed: int = 0,
     processes: int = 1,
     today: date | None = None,
+    critic: str = "",
 ) -> Weights:
     """The weights learned from the candidates of runs; questions ``measured`` on must be of other databases.
 
+    With ``critic``, the name of its choices in every run, the judge hears the critic too.
+
     Raises ``InputError`` where they are not, and what ``replay_all`` and ``train`` raise.
     """
-    questions = [_rated(one) for one in replay_all(runs, data, measured, processes)]
+    questions = [_rated(one) for one in replay_all(runs, data, measured, processes, critic)]
     described = [folder.described(run) for run in runs]
     about = {
         "trained": None if today is None else today.isoformat(),
@@ -96,6 +99,7 @@ def from_runs(
             }
             for run, one in zip(runs, described, strict=True)
         ],
+        "critic": critic,
         "near": len(near([(one.id, one.text) for one in questions], measured)),
     }
     return train(questions, seed, about)

@@ -8,15 +8,16 @@ from itertools import groupby
 from pathlib import Path
 
 from sqljury.batch import map_threads
-from sqljury.bench import folder, stored
+from sqljury.bench import choices, folder, stored
 from sqljury.bench.folder import Record, is_figure, misshapen
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
+from sqljury.errors import InputError
 from sqljury.prepare import Preparation
 from sqljury.select.base import groups
 from sqljury.select.consistency import group
-from sqljury.select.features import opinions
+from sqljury.select.features import Opinions, passed
 from sqljury.select.judge import spokesman
 from sqljury.train import leaks
 from sqljury.types import Candidate, Limits, Result, Task
@@ -30,7 +31,7 @@ class Replayed:
     """One question with its candidates, grouped; ``right`` are the groups whose speaking query is right.
 
     ``database`` is the file, ``gold`` the gold query, ``named`` the database's name in the benchmark. ``opinions`` are
-    what the run's own tests said, see ``select.features``; empty where it had none.
+    what the run's own tests said and, where it is heard, the critic; see ``select.features``.
     """
 
     id: str
@@ -40,7 +41,7 @@ class Replayed:
     candidates: tuple[Candidate, ...]
     right: frozenset[int]
     gold: str
-    opinions: Mapping[str, float]
+    opinions: Opinions
 
     def speaker(self, group: int) -> Candidate:
         """The candidate that speaks for a group."""
@@ -48,12 +49,12 @@ class Replayed:
 
 
 def replay_all(
-    runs: Sequence[Path], data: Path | None, evaluation: Sequence[Example], processes: int = 1
+    runs: Sequence[Path], data: Path | None, evaluation: Sequence[Example], processes: int = 1, critic: str = ""
 ) -> Iterator[Replayed]:
     """The questions of several runs, each question of a database once, from the first run that has it.
 
-    ``data`` is the dataset's folder where it has moved. Raises ``InputError`` before the first question for a run on
-    a database of ``evaluation``, and what ``replay`` raises.
+    ``data`` is the dataset's folder where it has moved; ``critic`` names its choices, kept in every run. Raises
+    ``InputError`` before the first question for a run on a database of ``evaluation``, and what ``replay`` raises.
     """
     for run in runs:
         leaks.refuse({record["db_id"] for record in folder.records(run)}, evaluation)
@@ -61,7 +62,7 @@ def replay_all(
     for run in runs:
         folder_of_data = data or folder.data_of(run)
         own = known.setdefault(folder_of_data.resolve(), set())
-        for one in replay(run, folder_of_data, frozenset(own), processes):
+        for one in replay(run, folder_of_data, frozenset(own), processes, critic):
             own.add((one.named, one.task.question.text))
             yield one
 
@@ -77,16 +78,20 @@ def measured(runs: Sequence[Path], data: Path | None, against: Path | None, data
     return [one for own in folders for one in leaks.evaluation(None, own)]
 
 
-def replay(run: Path, data: Path, leave_out: Collection[Key] = (), processes: int = 1) -> Iterator[Replayed]:
+def replay(
+    run: Path, data: Path, leave_out: Collection[Key] = (), processes: int = 1, critic: str = ""
+) -> Iterator[Replayed]:
     """The questions of a run in its order, but those in ``leave_out``, repeated ones, and those whose gold fails.
 
     Tasks are made as the run's own recipe makes them, so that judges see of them what they saw then. Questions without
-    candidates are left out too. Raises what ``bench.stored.load`` raises.
+    candidates are left out too. Raises what ``bench.stored.load`` raises, and ``InputError`` where the run has no
+    choices of that name, or none for one of these questions.
     """
     loaded = stored.load(run, data, processes)
     records = {record["id"]: record for record in folder.records(run)}
     limits = stored.limits_of(run, loaded.described)
     preparation = Preparation(loaded.recipe.schema)
+    heard = _choices(run, critic, loaded.questions) if critic else {}
     first: dict[Key, stored.Asked] = {}
     for one in loaded.questions:
         if one.candidates and (one.db_id, one.text) not in leave_out:
@@ -99,7 +104,30 @@ def replay(run: Path, data: Path, leave_out: Collection[Key] = (), processes: in
                 task = preparation.task(stored.question_of(record), db)
                 ran = group(map_threads(lambda written: _ran(written, db, limits), record["candidates"]))
                 right = frozenset(number for number in groups(ran) if one.right(ran[spokesman(ran, number)].sql))
-                yield Replayed(one.id, name, file, task, ran, right, record["gold"], opinions(_tests(record)))
+                told = _scores(ran, heard.get(one.id), f"{run}: {one.id!r}") if critic else {}
+                known = Opinions(passed(_tests(record)), told)
+                yield Replayed(one.id, name, file, task, ran, right, record["gold"], known)
+
+
+def _choices(run: Path, name: str, questions: Sequence[stored.Asked]) -> Mapping[str, choices.Chosen]:
+    known = choices.stored(run, questions)
+    if name not in known:
+        there = f"has {', '.join(sorted(known))}" if known else "has none"
+        raise InputError(
+            f"{run} has no choices {name!r} (it {there}); make them with `sqljury bench select {run} --selector critic`"
+        )
+    return known[name]
+
+
+def _scores(ran: Sequence[Candidate], chosen: choices.Chosen | None, question: str) -> dict[str, float]:
+    """What the critic's score of each group is, by the query that speaks for it; nothing of a single group."""
+    speakers = [spokesman(ran, number) for number in groups(ran)]
+    if len(speakers) < 2:
+        return {}
+    if chosen is None:
+        raise InputError(f"{question} has no choice of the critic; the same `sqljury bench select` goes on with them")
+    scores = {ran[place].sql: chosen.groups[place] for place in speakers}
+    return {sql: chosen.scores[own] for sql, own in scores.items() if own is not None and own < len(chosen.scores)}
 
 
 def _tests(record: Record) -> Iterator[tuple[list[str], list[bool | None], float]]:
