@@ -388,7 +388,7 @@ GOOD = {"kind": KIND, "version": VERSION, "margin": 0.5, "weights": {"votes_shar
     [
         ("{", "is no JSON"),
         ("[]", "is not the file of a light judge"),
-        (json.dumps({**GOOD, "version": 0}), "is of version 0, not 2"),
+        (json.dumps({**GOOD, "version": 0}), "is of version 0, not 3"),
         (json.dumps({**GOOD, "weights": {}}), "has no weights or no card"),
         (json.dumps({**GOOD, "weights": {"mood": 1}}), "'mood' is no feature"),
         (json.dumps({**GOOD, "weights": {"votes_share": float("nan")}}), "the weight of 'votes_share' is no number"),

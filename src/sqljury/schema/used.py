@@ -84,7 +84,7 @@ def _columns(scope: Scope, schema: Schema) -> Iterator[tuple[Table, set[str]]]:
         if isinstance(column.this, exp.Star):
             yield from ((table, _all(table)) for alias, table in own.items() if alias == column.table.lower())
         else:
-            yield from _holders(column.name, column.table, scope, schema)
+            yield from holders(column.name, column.table, scope, schema)
     if any(isinstance(item, exp.Star) for item in getattr(scope.expression, "selects", ())):
         yield from ((table, _all(table)) for table in own.values())
     for join in scope.expression.args.get("joins") or ():
@@ -92,11 +92,11 @@ def _columns(scope: Scope, schema: Schema) -> Iterator[tuple[Table, set[str]]]:
         if join.method == "NATURAL":
             shared = [column.name for table in own.values() for column in table.columns]
         for name in shared:
-            holders = list(_holders(name, "", scope, schema))
-            yield from holders if join.method != "NATURAL" or len(holders) > 1 else ()
+            found = list(holders(name, "", scope, schema))
+            yield from found if join.method != "NATURAL" or len(found) > 1 else ()
 
 
-def _holders(name: str, alias: str, scope: Scope | None, schema: Schema) -> Iterator[tuple[Table, set[str]]]:
+def holders(name: str, alias: str, scope: Scope | None, schema: Schema) -> Iterator[tuple[Table, set[str]]]:
     """The tables that a column of this name may belong to: of this SELECT, else of the one around it."""
     while scope is not None:
         found = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.select.joined import idle, unlinked
+from sqljury.select.ties import loose
 from sqljury.types import Schema
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ class Anatomy:
     its column's name, empty for anything else; ``items`` has their texts. ``restrictions`` are the texts of what picks
     rows: conditions, and ORDER BY with LIMIT. Texts are without aliases, quotes and case. ``idle`` are joined tables
     that are used in the key of a single join and nowhere else, ``unlinked`` counts joins that no condition ties to
-    anything. ``numbers`` leaves out LIMIT 1. Names of a WITH are no tables.
+    anything; ``strange`` and ``namesakes`` are those of ``ties.loose``. ``numbers`` leaves out LIMIT 1. ``heads`` are
+    the elements in the items of the outermost SELECT, ``constants`` counts conditions with a constant. Names of a WITH
+    are no tables.
     """
 
     parsed: bool = False
@@ -38,11 +41,15 @@ class Anatomy:
     restrictions: frozenset[str] = frozenset()
     idle: tuple[str, ...] = ()
     unlinked: int = 0
+    strange: int = 0
+    namesakes: int = 0
     texts: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     joins: int = 0
     selects: int = 0
     conditions: int = 0
+    heads: frozenset[str] = frozenset()
+    constants: int = 0
 
 
 UNREAD: Final = Anatomy()
@@ -98,11 +105,14 @@ def _anatomy(tree: exp.Query, schema: Schema) -> Anatomy:
         frozenset(_restrictions(tree)),
         tuple(sorted(set(idle(tree, schema)))),
         sum(unlinked(query) for query in tree.find_all(exp.Select)),
+        *loose(tree, schema),
         tuple(dict.fromkeys(texts)),
         tuple(dict.fromkeys(_numbers(tree))),
         sum(1 for _ in tree.find_all(exp.Join)),
         sum(1 for _ in tree.find_all(exp.Select)),
         sum(1 for _ in tree.find_all(exp.Predicate)),
+        frozenset(name for item in tree.selects for name in _kinds(item)),
+        sum(map(_has_constant, tree.find_all(exp.Predicate))),
     )
 
 
@@ -151,8 +161,7 @@ def _above(node: exp.Expr) -> Iterator[exp.Expr]:
 def _elements(tree: exp.Query) -> Iterator[str]:
     from sqlglot import exp
 
-    kinds = {type(node).__name__ for node in tree.walk()}
-    yield from (name for name, classes in _ELEMENTS.items() if kinds.intersection(classes))
+    yield from _kinds(tree)
     for query in tree.find_all(exp.Query):
         order, limit = query.args.get("order"), query.args.get("limit")
         if order is None:
@@ -162,6 +171,17 @@ def _elements(tree: exp.Query) -> Iterator[str]:
         first = next(iter(order.expressions), None)
         if limit is not None and first is not None:
             yield "up" if first.args.get("desc") else "down"
+
+
+def _kinds(tree: exp.Expr) -> list[str]:
+    kinds = {type(node).__name__ for node in tree.walk()}
+    return [name for name, classes in _ELEMENTS.items() if kinds.intersection(classes)]
+
+
+def _has_constant(condition: exp.Expr) -> bool:
+    from sqlglot import exp
+
+    return any(isinstance(one, exp.Literal) for one in condition.iter_expressions())
 
 
 def _selected(tree: exp.Query) -> Iterator[str]:

@@ -21,6 +21,7 @@ from sqljury.select.agreement import ROWS, overlaps, sharing
 from sqljury.select.anatomy import Anatomy, anatomy
 from sqljury.select.base import groups, members
 from sqljury.select.judge import spokesman
+from sqljury.select.sketch import NOTHING, Sketch
 from sqljury.types import Candidate, Question, Result, Schema, Task
 
 ALIKE: Final = 0.7
@@ -47,11 +48,13 @@ class Opinions:
 NONE: Final = Opinions()
 
 
-def features(candidates: Sequence[Candidate], task: Task, opinions: Opinions = NONE) -> dict[int, dict[str, float]]:
+def features(
+    candidates: Sequence[Candidate], task: Task, opinions: Opinions = NONE, sketch: Sketch | None = None
+) -> dict[int, dict[str, float]]:
     """By group its figures by name, always the same names in the same order; candidates are grouped.
 
     A query that was not tested counts as having passed half, one that the critic did not see as having no score: where
-    nobody was asked, that is the same for all groups and decides nothing.
+    nobody was asked, that is the same for all groups and decides nothing. So it is without a sketch.
     """
     taking_part = groups(candidates)
     speakers = {group: spokesman(candidates, group) for group in taking_part}
@@ -59,6 +62,7 @@ def features(candidates: Sequence[Candidate], task: Task, opinions: Opinions = N
     queries = [read[one.sql] for one in candidates]
     overlapping = overlaps(candidates, speakers)
     likely = _probabilities(candidates, taking_part)
+    expected = _expected(task, [queries[place] for place in speakers.values()], sketch)
     return {
         group: {
             **_votes(candidates, group),
@@ -66,11 +70,19 @@ def features(candidates: Sequence[Candidate], task: Task, opinions: Opinions = N
             **sharing(queries[speakers[group]], queries),
             **likely[group],
             **_of_speaker(candidates[speakers[group]], queries[speakers[group]], task),
+            **expected[place],
             TESTED: opinions.tests.get(candidates[speakers[group]].sql, 0.5),
             CRITIC: opinions.critic.get(candidates[speakers[group]].sql, 0.0),
         }
-        for group in taking_part
+        for place, group in enumerate(taking_part)
     }
+
+
+def _expected(task: Task, queries: Sequence[Anatomy], sketch: Sketch | None) -> Sequence[Mapping[str, float]]:
+    """Of each query how far it is what the question lets expect."""
+    if sketch is None:
+        return [NOTHING for _ in queries]
+    return sketch.figures(f"{task.question.text} {task.question.evidence}".strip(), task.schema, queries)
 
 
 def _of_speaker(speaker: Candidate, query: Anatomy, task: Task) -> dict[str, float]:
@@ -211,6 +223,8 @@ def _shape(query: Anatomy) -> dict[str, float]:
         "joins": float(query.joins),
         "joins_unlinked": float(query.unlinked),  # joins without any condition
         "tables_idle": float(len(query.idle)),  # joined, and nothing is asked of them
+        "ties_strange": float(query.strange),  # columns taken for the same that no key ties, nor their name
+        "ties_namesake": float(query.namesakes),  # the same with one name
         "selects": float(query.selects),
         "conditions": float(query.conditions),
         "star": float("star" in query.elements and "count" not in query.elements),

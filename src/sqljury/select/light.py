@@ -24,11 +24,12 @@ from sqljury.select.base import Selector, UnjudgedError, groups
 from sqljury.select.critic import critic
 from sqljury.select.features import CRITIC, TESTED, Opinions, features, names, passed
 from sqljury.select.judge import spokesman
+from sqljury.select.sketch import Sketch, read_sketch
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task, Tried
 from sqljury.work import Work
 
 KIND: Final = "sqljury light judge"
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the file's form; a change of what a feature means raises it too."""
 LARGEST: Final = 1e6
 """Of a weight, either way; scores that no number can hold would order nothing."""
@@ -41,11 +42,13 @@ class Weights:
     """What was learned: by feature, calibrated log-odds for one unit of it; ``card`` says from what and how well.
 
     ``margin``, in log-odds too, is by how much a group must surpass the one that votes choose to take its place.
+    ``sketch`` is what a question lets expect, None where too little was known to learn that.
     """
 
     weights: Mapping[str, float]
     card: Mapping[str, Any]
     margin: float = 0.0
+    sketch: Sketch | None = None
 
     def score(self, figures: Mapping[str, float]) -> float:
         """The group's score, in log-odds; only differences between groups of one question mean anything."""
@@ -63,8 +66,10 @@ class Weights:
 
     @property
     def digest(self) -> str:
-        """A short hash of weights and margin; equal for equal judges."""
-        return hashlib.sha256(json.dumps([sorted(self.weights.items()), self.margin]).encode()).hexdigest()[:16]
+        """A short hash of all but the card; equal for equal judges."""
+        drawn = None if self.sketch is None else self.sketch.to_json()
+        told = json.dumps([sorted(self.weights.items()), self.margin, drawn])
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
         """As ``read`` takes it."""
@@ -73,6 +78,7 @@ class Weights:
             "version": VERSION,
             "margin": self.margin,
             "weights": dict(self.weights),
+            "sketch": None if self.sketch is None else self.sketch.to_json(),
             "card": dict(self.card),
         }
 
@@ -142,7 +148,11 @@ def _read(file: str, text: str) -> Weights:
             raise InputError(f"{file}: the weight of {name!r} is no number of log-odds; {_AGAIN}")
     if not _in_measure(margin) or margin < 0:
         raise InputError(f"{file}: the margin is no number of log-odds from 0; {_AGAIN}")
-    return Weights(weights, card, margin)
+    try:
+        drawn = None if loaded.get("sketch") is None else read_sketch(loaded["sketch"])
+    except InputError as error:
+        raise InputError(f"{file}: {error}; {_AGAIN}") from None
+    return Weights(weights, card, margin, drawn)
 
 
 def _in_measure(value: Any) -> TypeGuard[float]:
@@ -175,7 +185,7 @@ def light(most: int = 0, file: str = "") -> Selector:
         heard = _critic(candidates, task, work, most) if weights.asks_critic else Choice(None, "critic")
         told = {candidates[speakers[group]].sql: score for group, score in zip(taking_part, heard.scores, strict=False)}
         known = Opinions(passed((one.queries, one.passed, one.case.sureness) for one in tests), told)
-        figures = features(candidates, task, known)
+        figures = features(candidates, task, known, weights.sketch)
         scores = {group: weights.score(figures[group]) for group in taking_part}
         winner = taking_part[better(list(scores.values()), weights.margin)]
         comparisons = tuple(_compared(pair, scores) for pair in combinations(taking_part, 2))

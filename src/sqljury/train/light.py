@@ -24,7 +24,9 @@ from sqljury.datasets.spider import Example
 from sqljury.errors import InputError
 from sqljury.select.features import features, names
 from sqljury.select.light import Weights, better, replaceable
+from sqljury.select.sketch import Sketch
 from sqljury.train import logit
+from sqljury.train import sketch as sketching
 from sqljury.train.leaks import near
 from sqljury.train.replay import Replayed, replay_all
 
@@ -85,7 +87,10 @@ def from_runs(
 
     Raises ``InputError`` where they are not, and what ``replay_all`` and ``train`` raise.
     """
-    questions = [_rated(one) for one in replay_all(runs, data, measured, processes, critic)]
+    told = sketching.gold(runs, data, measured)
+    crossed = sketching.crossed(told, seed)
+    replayed = replay_all(runs, data, measured, processes, critic)
+    questions = [_rated(one, crossed.get(str(one.database.resolve()))) for one in replayed]
     described = [folder.described(run) for run in runs]
     about = {
         "trained": None if today is None else today.isoformat(),
@@ -100,9 +105,10 @@ def from_runs(
             for run, one in zip(runs, described, strict=True)
         ],
         "critic": critic,
+        "sketch": {"questions": len(told), "databases": len({one.database for one in told})} if crossed else None,
         "near": len(near([(one.id, one.text) for one in questions], measured)),
     }
-    return train(questions, seed, about)
+    return train(questions, seed, about, sketching.fitted(told) if crossed else None)
 
 
 def check_out(out: Path) -> None:
@@ -131,8 +137,8 @@ def save(weights: Weights, out: Path) -> None:
         raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
 
 
-def _rated(one: Replayed) -> Rated:
-    figures = features(one.candidates, one.task, one.opinions)
+def _rated(one: Replayed, sketch: Sketch | None) -> Rated:
+    figures = features(one.candidates, one.task, one.opinions, sketch)
     return Rated(one.id, one.named, one.task.question.text, tuple(figures[number] for number in figures), one.right)
 
 
@@ -151,10 +157,13 @@ class _Fit:
         return [float(sum(weight * cell for weight, cell in zip(self.weights, row, strict=True))) for row in rows]
 
 
-def train(questions: Sequence[Rated], seed: int = 0, about: Mapping[str, Any] | None = None) -> Weights:
+def train(
+    questions: Sequence[Rated], seed: int = 0, about: Mapping[str, Any] | None = None, sketch: Sketch | None = None
+) -> Weights:
     """The weights learned from all questions, their card with the figures on held-out databases.
 
-    ``about`` goes into the card as it is. Raises ``InputError`` where decided questions are of fewer than
+    ``about`` goes into the card as it is; ``sketch`` is the one that is used later, those in the figures of questions
+    knew nothing of their databases. Raises ``InputError`` where decided questions are of fewer than
     ``LEAST_DATABASES`` databases, or of fewer than two once a fold is left out, and where no feature tells enough of
     their groups apart.
     """
@@ -191,7 +200,7 @@ def train(questions: Sequence[Rated], seed: int = 0, about: Mapping[str, Any] | 
         "numpy": np.__version__,
     }
     learned = zip(fit.scales.items(), fit.weights.tolist(), strict=True)
-    return Weights({name: round(weight / scale, 6) for (name, scale), weight in learned}, card, fit.margin)
+    return Weights({name: round(weight / scale, 6) for (name, scale), weight in learned}, card, fit.margin, sketch)
 
 
 def _scales(decided: Sequence[Rated]) -> dict[str, float]:

@@ -1,0 +1,86 @@
+"""What a parsed query takes for the same: columns in joins, in IN, beside a subquery, in the sides of a set operation.
+
+Columns that a key ties together hold the same things. Two that neither a key nor their name ties, such as a person's
+name and a phone's id, seldom do: a query that compares them runs, and what it returns means nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from sqljury.schema.used import holders
+from sqljury.types import Schema
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+    from sqlglot.optimizer.scope import Scope
+
+Place = tuple[str, str]
+"""A table and a column, in lower case."""
+Pair = tuple[frozenset[Place], frozenset[Place]]
+"""For either side the places that it may be; none where it is no column of the schema."""
+_COMPARED: Final = ("EQ", "NEQ", "GT", "GTE", "LT", "LTE", "In")
+
+
+def loose(tree: exp.Query, schema: Schema) -> tuple[int, int]:
+    """How many pairs of columns are taken for the same without a key that ties them: by another name, by the same.
+
+    None in a query whose names cannot be followed.
+    """
+    from sqlglot.errors import SqlglotError
+
+    tied = _tied(schema)
+    strange = namesakes = 0
+    try:
+        pairs = list(_pairs(tree, schema))
+    except SqlglotError:
+        return 0, 0
+    for one, other in pairs:
+        if one and other and not one & other and not any(frozenset((a, b)) in tied for a in one for b in other):
+            same = {name for _, name in one} & {name for _, name in other}
+            strange, namesakes = strange + (not same), namesakes + bool(same)
+    return strange, namesakes
+
+
+def _tied(schema: Schema) -> frozenset[frozenset[Place]]:
+    """Columns and what they refer to, and columns that refer to the same."""
+    referring: dict[Place, set[Place]] = {}
+    for table in schema.tables:
+        for key in table.foreign_keys:
+            for name, ref in zip(key.columns, key.ref_columns, strict=False):
+                target = (key.ref_table.lower(), ref.lower())
+                referring.setdefault(target, {target}).add((table.name.lower(), name.lower()))
+    return frozenset(frozenset((a, b)) for family in referring.values() for a in family for b in family)
+
+
+def _pairs(tree: exp.Query, schema: Schema) -> Iterator[Pair]:
+    from sqlglot import exp
+    from sqlglot.optimizer.scope import traverse_scope
+
+    scopes = {id(scope.expression): scope for scope in traverse_scope(tree)}
+    for node in tree.walk():
+        if type(node).__name__ in _COMPARED:
+            yield _sides(node, scopes, schema)
+        elif isinstance(node, exp.SetOperation):
+            for one, other in zip(node.left.selects, node.right.selects, strict=False):
+                yield _places(one.unalias(), scopes, schema), _places(other.unalias(), scopes, schema)
+
+
+def _sides(node: exp.Expr, scopes: Mapping[int, Scope], schema: Schema) -> Pair:
+    other = node.args.get("query") or node.args.get("expression")
+    return _places(node.this, scopes, schema), _places(other, scopes, schema)
+
+
+def _places(side: exp.Expr | None, scopes: Mapping[int, Scope], schema: Schema) -> frozenset[Place]:
+    """Of a column, of the extreme of one, and of a subquery with one such item."""
+    from sqlglot import exp
+
+    while isinstance(side, exp.Paren | exp.Subquery | exp.Max | exp.Min | exp.Distinct):
+        side = side.expressions[0] if isinstance(side, exp.Distinct) and side.expressions else side.this
+    if isinstance(side, exp.Select):
+        return _places(side.selects[0].unalias(), scopes, schema) if len(side.selects) == 1 else frozenset()
+    if not isinstance(side, exp.Column) or isinstance(side.this, exp.Star):
+        return frozenset()
+    found = holders(side.name, side.table, scopes.get(id(side.parent_select)), schema)
+    return frozenset((table.name.lower(), side.name.lower()) for table, _ in found)
