@@ -25,7 +25,7 @@ from sqljury.errors import InputError
 from sqljury.select.features import features, names
 from sqljury.select.light import Weights, better, replaceable
 from sqljury.train import logit
-from sqljury.train.leaks import near
+from sqljury.train.leaks import Asked, checked, near
 from sqljury.train.replay import Replayed, replay_all
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ def from_runs(
             for run, one in zip(runs, described, strict=True)
         ],
         "critic": critic,
-        "near": len(near([(one.id, one.text) for one in questions], measured)),
+        "checked": checked(measured),
+        "near": len(near([Asked(one.id, one.named, one.text) for one in questions], measured)),
     }
     return train(questions, seed, about)
 
