@@ -32,6 +32,15 @@ def test_lists_and_lines(databases: Path) -> None:
     assert first.database == databases / "shop" / "shop.sqlite"
 
 
+def test_names_and_texts_need_no_databases(tmp_path: Path) -> None:
+    (file := tmp_path / "dev.json").write_text(json.dumps([entry(db_id="nowhere", evidence="all")]))
+    [one] = load(file)
+    assert (one.db_id, one.question.text, one.question.evidence) == ("nowhere", "How many?", "all")
+    file.write_text(json.dumps([entry(db_id="../nowhere")]))
+    with pytest.raises(DatasetError, match="there is no database"):
+        load(file)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

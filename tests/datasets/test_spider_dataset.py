@@ -42,6 +42,19 @@ def test_examples_in_the_order_of_the_file(tmp_path: Path) -> None:
     ]
 
 
+def test_evidence_is_read_where_there_is_some(tmp_path: Path) -> None:
+    folder = spider(tmp_path, dev=[entry(1, evidence="adult means over 17"), entry(2)])
+    assert [one.question.evidence for one in load(folder, "dev")] == ["adult means over 17", ""]
+
+
+def test_names_and_texts_need_no_databases(tmp_path: Path) -> None:
+    folder = spider(tmp_path, dev=[entry(db_id="dogs")])
+    assert [one.db_id for one in load(folder, "dev", databases=False)] == ["dogs"]
+    (folder / "dev.json").write_text(json.dumps([entry(db_id="../dogs")]))
+    with pytest.raises(DatasetError, match="there is no database"):
+        load(folder, "dev", databases=False)
+
+
 def test_train_in_two_files_as_downloaded(tmp_path: Path) -> None:
     folder = spider(tmp_path, train_spider=[entry(1), entry(2)], train_others=[entry(3)])
     examples = load(str(folder), "train")
@@ -67,6 +80,8 @@ def test_train_in_one_file(tmp_path: Path) -> None:
         ([entry(query=None)], r"dev\.json, entry 0: has no text for 'query'"),
         ([entry(question=" ")], r"entry 0: has no text for 'question'"),
         ([{"question": "x", "query": "y"}], r"entry 0: has no text for 'db_id'"),
+        ([entry(), entry(evidence=None)], r"dev\.json, entry 1: 'evidence' is no text"),
+        ([entry(evidence=["a"])], r"entry 0: 'evidence' is no text"),
         ([entry(), entry(db_id="dogs")], r"entry 1: there is no database 'dogs'"),
         ([entry(db_id="../database/pets")], r"entry 0: there is no database"),
         ([entry(db_id="..")], r"entry 0: there is no database"),

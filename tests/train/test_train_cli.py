@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,8 @@ def test_sets_of_candidates(kind: str, train_run: Path, tmp_path: Path, capsys: 
     out = tmp_path / "set.jsonl"
     assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out)]) == 0
     assert {json.loads(line)["answer"] for line in out.read_text().splitlines()} <= set("ABC")
-    assert "on 6 databases" in capsys.readouterr().err
+    assert "on 6 databases" in (said := capsys.readouterr().err)
+    assert "nothing was checked" not in said
     assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out), "--no-gold"]) == 0
     assert "12 questions on 6 databases" in (said := capsys.readouterr().err)
     assert "6 questions that gold itself must help in" in said
@@ -39,6 +41,7 @@ def test_own_questions(benchmark_folder: Path, tmp_path: Path, capsys: pytest.Ca
     assert _guarded(["train", "data", "generator", *own]) == 0
     assert json.loads(out.read_text())["meta"]["id"] == "7"
     assert "nothing was checked against an evaluation" in capsys.readouterr().err
+    assert json.loads((tmp_path / "set.jsonl.card.json").read_text())["checked"] is None
     assert _guarded(["train", "data", "generator", *own, "--against", str(benchmark_folder)]) == 2
     assert "yaks: what is measured on these databases" in capsys.readouterr().err
 
@@ -46,11 +49,23 @@ def test_own_questions(benchmark_folder: Path, tmp_path: Path, capsys: pytest.Ca
 def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "light.json"
     assert _guarded(["train", "light", str(train_run), "--out", str(out)]) == 0
-    said = capsys.readouterr().out
+    said, noted = capsys.readouterr()
     assert "18 questions on 6 databases, 12 of them decided" in said
+    assert "nothing was checked" not in noted
     assert "light judge  EX  66.7 %" in said
     assert "6 of 6 mistakes put right, 0 right answers lost" in said
     assert read(str(out)).card["seed"] == 0
+    assert read(str(out)).card["checked"] == {"databases": 1, "questions": 1}
+
+
+def test_a_light_judge_says_that_nothing_was_checked(
+    benchmark_folder: Path, train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(benchmark_folder, tmp_path / "data", ignore=shutil.ignore_patterns("dev.json"))
+    out = tmp_path / "light.json"
+    assert _guarded(["train", "light", str(train_run), "--data", str(tmp_path / "data"), "--out", str(out)]) == 0
+    assert "nothing was checked against an evaluation; name one with --against" in capsys.readouterr().err
+    assert read(str(out)).card["checked"] is None
 
 
 @pytest.mark.parametrize(
@@ -83,15 +98,30 @@ def test_a_set_that_has_moved_is_asked_for_before_the_export(
 
 @pytest.mark.parametrize("command", [["data", "critic", "--run"], ["light"]])
 def test_a_file_of_questions_is_an_evaluation(
-    command: list[str], benchmark_folder: Path, train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: list[str], train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "own.jsonl"
     file.write_text(json.dumps({"question": "How many?", "sql": "SELECT count(*) FROM pet", "db_id": "dogs"}))
     given = ["train", *command, str(train_run), "--out", str(tmp_path / "out"), "--against", str(file)]
     assert _guarded(given) == 2
-    assert "name their folder with --db-dir" in capsys.readouterr().err
-    assert _guarded([*given, "--db-dir", str(benchmark_folder / "database")]) == 2
     assert "dogs: what is measured on these databases may not be trained on" in capsys.readouterr().err
+
+
+def test_the_evaluation_needs_no_databases(
+    benchmark_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """BIRD's form: train and dev have a folder of databases each, of which that of train alone is named."""
+    own, file, out = tmp_path / "train.json", tmp_path / "dev.json", tmp_path / "set.jsonl"
+    own.write_text(json.dumps([{"question": "How many pets?", "SQL": "SELECT count(*) FROM pet", "db_id": "dogs"}]))
+    file.write_text(json.dumps([{"question": "How many pets ?", "SQL": "SELECT 1", "db_id": "elsewhere"}]))
+    asked = ["train", "data", "linker", "--questions", str(own), "--db-dir", str(benchmark_folder / "database")]
+    assert _guarded([*asked, "--out", str(out), "--against", str(file)]) == 0
+    assert "1 questions are much like one of the evaluation" in capsys.readouterr().err
+    card = json.loads((tmp_path / "set.jsonl.card.json").read_text())
+    assert card["checked"] == {"databases": 1, "questions": 1}
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev" / "dev.json").write_text(json.dumps([{"question": "Who?", "query": "SELECT 1", "db_id": "none"}]))
+    assert _guarded([*asked, "--out", str(out), "--against", str(tmp_path / "dev")]) == 0
 
 
 def test_an_evaluation_that_is_named_and_not_there_is_no_check(
@@ -112,6 +142,7 @@ def test_an_evaluation_that_is_named_and_not_there_is_no_check(
         (["data", "linker", "--run", "runs/a"], "a set for linker is not made with --run"),
         (["data", "generator", "--no-gold"], "a set for generator is not made with --no-gold"),
         (["data", "critic", "--run", "runs/a", "--limit", "3"], "a set for critic is not made with --limit"),
+        (["data", "critic", "--run", "runs/a", "--db-dir", "x"], "a set for critic is not made with --db-dir"),
     ],
 )
 def test_what_is_missing_is_said(

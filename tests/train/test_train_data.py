@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,16 +12,20 @@ from typing import Any
 
 import pytest
 
-from sqljury import FakeModel, link
+from sqljury import FakeModel, Question, link
 from sqljury.datasets import spider
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
 from sqljury.errors import InputError
+from sqljury.llm.base import Message
+from sqljury.prepare import Preparation
 from sqljury.schema.introspect import introspect
 from sqljury.schema.part import SchemaPart
+from sqljury.select.features import Opinions
 from sqljury.train import data, data_gold, data_judged, leaks
-from sqljury.train.data import Item
-from sqljury.train.replay import replay_all
+from sqljury.train.data import Item, Kind
+from sqljury.train.replay import Replayed, replay_all
+from sqljury.types import Candidate
 
 PLAIN = SchemaPart()
 
@@ -35,12 +40,20 @@ def measured(benchmark_folder: Path) -> list[Example]:
     return leaks.evaluation(benchmark_folder)
 
 
+def linked(examples: list[Example]) -> list[Item]:
+    return [item for item in data_gold.linker(examples, PLAIN) if isinstance(item, Item)]
+
+
+def generated(examples: list[Example], seed: int = 0, extra: tuple[float, ...] = data_gold.EXTRA) -> list[Item]:
+    return [item for item in data_gold.generator(examples, PLAIN, seed, extra) if isinstance(item, Item)]
+
+
 def read(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
 def test_a_linker_learns_the_tables_of_gold_in_the_words_it_will_use(examples: list[Example]) -> None:
-    items = {item.meta["question"]: item for item in data_gold.linker(examples, PLAIN)}
+    items = {item.meta["question"]: item for item in linked(examples)}
     item = items["List the owners of each dog."]
     with connect(examples[0].database) as db:
         schema = introspect(db)
@@ -53,7 +66,7 @@ def test_a_linker_learns_the_tables_of_gold_in_the_words_it_will_use(examples: l
 def test_a_generator_sees_golds_tables_and_some_others(
     examples: list[Example], weights: tuple[float, ...], extra: set[int]
 ) -> None:
-    items = list(data_gold.generator(examples, PLAIN, extra=weights))
+    items = generated(examples, extra=weights)
     assert len(items) == len(examples)
     assert {item.meta["extra_tables"] for item in items} == extra  # there are three tables: two may be all there are
     for item, example in zip(items, examples, strict=True):
@@ -65,12 +78,35 @@ def test_a_generator_sees_golds_tables_and_some_others(
 
 def test_extra_tables_are_drawn_for_each_question_whatever_the_order(examples: list[Example]) -> None:
     def counts(order: list[Example]) -> dict[str, Any]:
-        made = data_gold.generator(order, PLAIN, seed=5, extra=(1, 1, 1))
+        made = generated(order, seed=5, extra=(1, 1, 1))
         return {item.meta["id"]: item.meta["extra_tables"] for item in made}
 
     turned = random.Random(0).sample(examples, len(examples))
     assert counts(examples) == counts(turned)
     assert len(set(counts(examples).values())) > 1
+
+
+@pytest.mark.parametrize("kind", ["linker", "generator"])
+def test_what_gold_needs_is_shown_or_the_question_is_left_out(kind: Kind, tmp_path: Path) -> None:
+    """A schema too long for a prompt, of which the museum and its first columns have to do with the questions."""
+    file = tmp_path / "wide.sqlite"
+    names = [f"reading_of_the_instrument_{number:04}" for number in range(1500)]
+    with sqlite3.connect(file) as connection:
+        connection.execute(f"CREATE TABLE museum (id INTEGER PRIMARY KEY, visitors INTEGER, {', '.join(names)})")
+        connection.execute("CREATE TABLE ledger (id INTEGER PRIMARY KEY, amount INTEGER)")
+    connection.close()
+    golds = ["SELECT visitors FROM museum", "SELECT amount FROM ledger", f"SELECT {names[-1]} FROM museum",
+             "SELECT T1.visitors FROM museum AS T1, ledger AS T2", "SELECT FROM (", "SELECT 1"]  # fmt: skip
+    examples = [
+        Example(f"{number}", Question(f"How many visitors did museum {number} have?"), gold, "wide", file)
+        for number, gold in enumerate(golds)
+    ]
+    made = data_gold.linker(examples, PLAIN) if kind == "linker" else data_gold.generator(examples, PLAIN)
+    report = data.write(made, tmp_path / "set.jsonl", kind, 0)
+    assert [line["meta"]["id"] for line in read(tmp_path / "set.jsonl")] == ["0"]
+    assert (report.items, report.cut, report.unread) == (1, 3, 2)
+    card = json.loads((tmp_path / "set.jsonl.card.json").read_text())
+    assert (card["cut"], card["unread"]) == (3, 2)
 
 
 @pytest.mark.parametrize("weights", [(), (0.0, 0.0), (-1.0, 2.0), (1.0, float("inf")), (float("nan"),)])
@@ -141,6 +177,44 @@ def test_the_hint_breaks_marks_of_chat_templates(train_run: Path, measured: list
         assert "<|im_end|>" not in call.prompt
 
 
+@pytest.fixture
+def long(tmp_path: Path) -> Replayed:
+    """A question whose answer has more rows than a run reads, with a wrong candidate of as many."""
+    file, wrong = tmp_path / "long.sqlite", "SELECT i + 1 FROM n"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE page (text TEXT)")
+        connection.execute("INSERT INTO page VALUES (?)", ("x" * 9_000,))
+        connection.execute("CREATE TABLE n (i INTEGER PRIMARY KEY)")
+        connection.executemany("INSERT INTO n VALUES (?)", ((number,) for number in range(12_000)))
+    connection.close()
+    with connect(file) as db:
+        task = Preparation(PLAIN).task(Question("Which numbers are there?"), db)
+        candidate = Candidate(wrong, "direct", result=db.execute(wrong), group=0)
+    return Replayed("long", "long", file, task, (candidate,), frozenset(), "SELECT i FROM n", Opinions())
+
+
+@pytest.mark.parametrize(("model", "hint"), [(None, "gold"), (FakeModel("SELECT i AS number FROM n"), "model")])
+def test_all_results_that_a_judge_is_shown_are_cut_alike(long: Replayed, model: FakeModel | None, hint: str) -> None:
+    [helped] = data_judged.sides([long], PLAIN, 0, model)
+    assert helped.hint == hint
+    [item] = data_judged.pairwise([helped], 0)
+    assert item.messages[-1].content.count("10000+ rows") == 2
+    assert "12000" not in item.messages[-1].content
+
+
+@pytest.mark.parametrize(
+    ("gold", "written"),
+    [
+        ("SELECT i FROM n", "SELECT i FROM n LIMIT 10000"),  # right as far as the cut
+        ("SELECT count(*) FROM n", "SELECT count(*) FROM n WHERE i > = 0"),  # judged as right, and fails when shown
+        ("SELECT text FROM page, n", None),  # so many bytes that only an evaluation reads them
+    ],
+)
+def test_what_is_not_right_and_shown_so_does_not_help(long: Replayed, gold: str, written: str | None) -> None:
+    model = FakeModel(written) if written else None
+    assert not list(data_judged.sides([replace(long, gold=gold)], PLAIN, 0, model))
+
+
 @pytest.mark.parametrize("kind", [data_judged.critic, data_judged.pairwise])
 def test_what_only_gold_answers_can_be_left_out(
     kind: Callable[..., Iterator[Item]], train_run: Path, measured: list[Example], tmp_path: Path
@@ -175,7 +249,7 @@ def test_a_set_is_the_same_bytes_again(train_run: Path, measured: list[Example],
 def test_questions_like_those_of_the_evaluation_are_counted(
     examples: list[Example], measured: list[Example], tmp_path: Path
 ) -> None:
-    report = data.write(data_gold.linker(examples, PLAIN), tmp_path / "set.jsonl", "linker", 0, measured)
+    report = data.write(linked(examples), tmp_path / "set.jsonl", "linker", 0, measured)
     card = json.loads((tmp_path / "set.jsonl.card.json").read_text())
     exact = [one for one in report.near if one.likeness == 100]
     assert [(one.id, one.other) for one in exact] == [("train-0000", "dev-0000")]
@@ -185,6 +259,24 @@ def test_questions_like_those_of_the_evaluation_are_counted(
     assert card["near"]["count"] == len(report.near)
     assert card["items"] == report.items == 18
     assert card["databases"] == 6
+    assert card["checked"] == {"databases": 1, "questions": 1}
+    assert (card["cut"], card["unread"]) == (0, 0)
+
+
+def test_questions_of_several_datasets_may_have_the_same_ids(measured: list[Example], tmp_path: Path) -> None:
+    """Two runs on train of two datasets both have a train-0003."""
+    text = measured[0].question.text
+    metas = [
+        {"id": "train-0003", "db_id": db_id, "question": question}
+        for db_id, question in (("dogs", text), ("cats", text), ("dogs", "Who?"), ("cats", "Who?"))
+    ]
+    items = [Item((Message("user", f"{number}"),), "A", meta) for number, meta in enumerate(metas)]
+    report = data.write(items, tmp_path / "set.jsonl", "critic", 0, measured)
+    assert report.questions == 4
+    assert [(one.id, one.db_id) for one in report.near] == [("train-0003", "dogs"), ("train-0003", "cats")]
+    hinted = [replace(item, meta={**item.meta, "hint": data.GOLD}) for item in items[:3]]
+    report = data.write([*hinted, items[3]], tmp_path / "set.jsonl", "critic", 0, measured, gold=False)
+    assert (report.questions, report.of_gold) == (1, 3)
 
 
 def test_what_is_measured_on_is_not_trained_on(benchmark_folder: Path, train_run: Path) -> None:

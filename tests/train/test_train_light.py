@@ -28,10 +28,10 @@ from sqljury.train.light import (
     Rated,
     check_out,
     figures_of,
-    from_runs,
     save,
     train,
 )
+from sqljury.train.light_runs import from_runs
 from sqljury.train.replay import measured, replay, replay_all
 from sqljury.types import Result, Schema, TestCase, Tried
 
@@ -218,6 +218,7 @@ def test_trained_on_a_run_it_overrules_votes_on_another_database(
     assert weights.card["trained"] == "2026-01-02"
     assert weights.card["runs"][0]["recipe"] == "four"
     assert weights.card["near"] > 0
+    assert weights.card["checked"] == {"databases": 1, "questions": 1}
     save(weights, tmp_path / "own.json")
     save(weights, tmp_path / "own.json")
     assert read(str(tmp_path / "own.json")) == weights

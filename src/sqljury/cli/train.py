@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from sqljury.datasets.spider import Example
     from sqljury.llm.base import LanguageModel
     from sqljury.schema.part import SchemaPart
-    from sqljury.train.data import Item
+    from sqljury.train.data import Item, LeftOut
     from sqljury.train.replay import Replayed
+
+UNCHECKED: Final = "nothing was checked against an evaluation; name one with --against"
 
 app = typer.Typer(help="Make training sets, and train the parts that learn.", no_args_is_help=True)
 
@@ -34,10 +36,7 @@ class Kind(StrEnum):
 
 Against = Annotated[
     Path | None,
-    typer.Option(help="The evaluation: Spider's folder, of which dev is meant, or a file of questions with --db-dir."),
-]
-Databases = Annotated[
-    Path | None, typer.Option(help="The folder of <db_id>/<db_id>.sqlite for files of questions, --against's too.")
+    typer.Option(help="The evaluation: Spider's folder, of which dev is meant, or a file of questions."),
 ]
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN_DIR...", help="Folders of `sqljury bench`, on train.")]
 DataFolder = Annotated[Path | None, typer.Option(help="Spider's folder; for runs, if it has moved since.")]
@@ -58,7 +57,7 @@ def data(
     data: DataFolder = None,
     split: SplitOption = "train",
     questions: Annotated[Path | None, typer.Option(help="Your own questions with gold queries: JSON or JSONL.")] = None,
-    db_dir: Databases = None,
+    db_dir: Annotated[Path | None, typer.Option(help="For --questions: holds <db_id>/<db_id>.sqlite.")] = None,
     run: Annotated[list[Path] | None, typer.Option(metavar="RUN_DIR", help="For critic and pairwise.")] = None,
     against: Against = None,
     recipe: RecipeOption = "default",
@@ -81,16 +80,16 @@ def data(
     from sqljury.train.data_gold import EXTRA
 
     judged = kind in (Kind.CRITIC, Kind.PAIRWISE)
-    given = {"--questions": questions, "--limit": limit, "--extra": extra}
+    given = {"--questions": questions, "--db-dir": db_dir, "--limit": limit, "--extra": extra}
     _refuse(kind, given if judged else {"--run": run, "--model": model, "--no-gold": no_gold})
     part = recipes.load(recipe).schema
     sources: dict[str, object] = {"recipe": recipe, "limit": limit}
     if not judged:
         examples, evaluation = _examples(data, split, questions, db_dir, against, limit, seed)
         sources |= {"data": str(questions or data), "split": None if questions else split, "extra": extra}
-        items = _of_gold(kind, examples, part, seed, extra or EXTRA)
+        items: Iterator[Item | LeftOut] = _of_gold(kind, examples, part, seed, extra or EXTRA)
     else:
-        found, evaluation = _replayed(run or [], data, against, db_dir)
+        found, evaluation = _replayed(run or [], data, against)
         sources |= {"runs": [str(one) for one in run or []], "hints": model, "gold": not no_gold}
         items = _of_runs(kind, found, part, seed, open_model(model) if model else None)
     report = sets.write(items, out, kind.value, seed, evaluation, sources, gold=not no_gold)
@@ -98,11 +97,13 @@ def data(
         f"{report.items} examples of {report.questions} questions on {report.databases} databases in {out}; left out: "
         f"{report.repeated} repeated, {report.contradicting} contradicting"
         + (f", {report.of_gold} questions that gold itself must help in" if no_gold else "")
+        + (f", {report.cut} questions that a long schema is shown for without what gold names" if report.cut else "")
+        + (f", {report.unread} questions whose gold reads no table" if report.unread else "")
     )
     if evaluation:
         terminal.note(f"{len(report.near)} questions are much like one of the evaluation; {out}.card.json lists them")
     else:
-        terminal.note("nothing was checked against an evaluation; name one with --against")
+        terminal.note(UNCHECKED)
 
 
 @app.command("light")
@@ -111,7 +112,6 @@ def light(
     out: Annotated[Path, typer.Option(help="The JSON file of weights with their card.")],
     data: DataFolder = None,
     against: Against = None,
-    db_dir: Databases = None,
     seed: SeedOption = 0,
     processes: Annotated[int, typer.Option(min=1, help="How many judge the queries.")] = 1,
     critic: Annotated[
@@ -123,11 +123,12 @@ def light(
 
     from sqljury.train import light as training
     from sqljury.train import replay
+    from sqljury.train.light_runs import from_runs
 
     training.check_out(out)
     today = datetime.datetime.now(datetime.UTC).date()
-    measured = replay.measured(runs, data, against, db_dir)
-    weights = training.from_runs(runs, data, measured, seed, processes, today, critic)
+    measured = replay.measured(runs, data, against, None)
+    weights = from_runs(runs, data, measured, seed, processes, today, critic)
     training.save(weights, out)
     card, held_out = weights.card, weights.card["held_out"]
     print(f"{card['questions']} questions on {card['databases']} databases, {card['decided']} of them decided")
@@ -144,6 +145,8 @@ def light(
         terminal.note(
             "on databases left out this judge is no better than votes; train on more questions before using it"
         )
+    if not measured:
+        terminal.note(UNCHECKED)
     terminal.note(f"weights in {out}; all figures are on databases left out in turn, see its card")
 
 
@@ -178,14 +181,14 @@ def _examples(
     else:
         assert data is not None
         examples = spider.load(data, split)
-    evaluation = leaks.evaluation(against, data, db_dir)
+    evaluation = leaks.evaluation(against, data)
     leaks.refuse({one.db_id for one in examples}, evaluation)
     return spider.sample(examples, limit, seed), evaluation
 
 
 def _of_gold(
     kind: Kind, examples: Sequence[Example], part: SchemaPart, seed: int, extra: Sequence[float]
-) -> Iterator[Item]:
+) -> Iterator[Item | LeftOut]:
     from sqljury.train import data_gold
 
     if kind is Kind.LINKER:
@@ -193,15 +196,13 @@ def _of_gold(
     return data_gold.generator(examples, part, seed, extra)
 
 
-def _replayed(
-    runs: list[Path], data: Path | None, against: Path | None, db_dir: Path | None
-) -> tuple[Iterator[Replayed], list[Example]]:
+def _replayed(runs: list[Path], data: Path | None, against: Path | None) -> tuple[Iterator[Replayed], list[Example]]:
     from sqljury.errors import InputError
     from sqljury.train.replay import measured, replay_all
 
     if not runs:
         raise InputError("a critic or a judge of pairs learns from candidates; name a run on train with --run")
-    evaluation = measured(runs, data, against, db_dir)
+    evaluation = measured(runs, data, against, None)
     return replay_all(runs, data, evaluation), evaluation
 
 

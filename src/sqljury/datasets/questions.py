@@ -8,16 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqljury.datasets.reading import Document, entries_of, field, json_of
-from sqljury.datasets.spider import Example
+from sqljury.datasets.spider import Example, database_file
 from sqljury.errors import DatasetError
 from sqljury.types import Question
 
 
-def load(file: str | Path | Document, databases: str | Path) -> list[Example]:
+def load(file: str | Path | Document, databases: str | Path | None = None) -> list[Example]:
     """Each entry's ``question``, ``db_id`` and ``gold``, ``query``, ``SQL`` or ``sql``; ``evidence`` may be there.
 
     The id is ``id`` or ``question_id``, else the place counted from 0. ``databases`` holds
-    ``<db_id>/<db_id>.sqlite``. Raises ``DatasetError`` that names the entry, for one that is repeated too.
+    ``<db_id>/<db_id>.sqlite``; None is for those who want names and texts alone, and no file need be there. Raises
+    ``DatasetError`` that names the entry, for one that is repeated too.
     """
     document = Document.of(file)
     found: dict[str, Example] = {}
@@ -26,10 +27,7 @@ def load(file: str | Path | Document, databases: str | Path) -> list[Example]:
         if name in found:
             raise DatasetError(f"{place}: the id {name!r} was given before; keep one")
         db_id, evidence = field(entry, ("db_id",), place), entry.get("evidence", "")
-        file_ = Path(databases) / db_id / f"{db_id}.sqlite"
-        # A name, not a path: the entry does not choose which file outside the folder is opened.
-        if Path(db_id).name != db_id or db_id == ".." or "\0" in db_id or not file_.is_file():
-            raise DatasetError(f"{place}: there is no database {db_id!r} ({file_}); add the file or remove the entry")
+        file_ = database_file(Path(databases or ""), db_id, place, there=databases is not None)
         if not isinstance(evidence, str):
             raise DatasetError(f"{place}: 'evidence' is no text; give it one or leave it out")
         gold = field(entry, ("gold", "query", "SQL", "sql"), place).strip()

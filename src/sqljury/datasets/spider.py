@@ -38,19 +38,30 @@ class Example:
     database: Path
 
 
-def load(directory: str | Path, split: str) -> list[Example]:
+def load(directory: str | Path, split: str, *, databases: bool = True) -> list[Example]:
     """All examples of a split in the order of its file, the second file of ``train`` counted on after the first.
 
-    Raises ``DatasetError`` that names the file and the entry, counted from 0: an unknown split, no such file, one that
-    is no JSON list of objects with the texts ``question``, ``query`` and ``db_id``, or no database for a ``db_id``.
+    ``evidence`` may be there, as BIRD has it. Without ``databases`` their files need not be there, for those who want
+    names and texts alone. Raises ``DatasetError`` that names the file and the entry, counted from 0: an unknown split,
+    no such file, one that is no JSON list of objects with the texts ``question``, ``query`` and ``db_id``, an evidence
+    that is no text, or no database for a ``db_id``.
     """
     folder = Path(directory)
     examples: list[Example] = []
     for file in _files(folder, split):
         for number, entry in enumerate(_read(file)):
             place = f"{file}, entry {number}"
-            examples.append(_example(entry, place, folder, f"{split}-{len(examples):04d}"))
+            examples.append(_example(entry, place, folder, f"{split}-{len(examples):04d}", databases))
     return examples
+
+
+def database_file(folder: Path, db_id: str, place: str, *, there: bool = True) -> Path:
+    """``<db_id>/<db_id>.sqlite`` in a folder; raises ``DatasetError`` for none, unless it need not be ``there``."""
+    file = folder / db_id / f"{db_id}.sqlite"
+    # A name, not a path: the entry does not choose which file outside the folder is opened.
+    if Path(db_id).name != db_id or db_id == ".." or "\0" in db_id or (there and not file.is_file()):
+        raise DatasetError(f"{place}: there is no database {db_id!r} ({file}); add the file or remove the entry")
+    return file
 
 
 def sample(items: Sequence[T], limit: int | None, seed: int) -> list[T]:
@@ -92,15 +103,14 @@ def _read(file: Path) -> list[Any]:
     return entries
 
 
-def _example(entry: Any, place: str, folder: Path, name: str) -> Example:
+def _example(entry: Any, place: str, folder: Path, name: str, databases: bool) -> Example:
     if not isinstance(entry, dict):
         raise DatasetError(f"{place}: is no object; use the file as Spider has it")
     for key in _KEYS:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             raise DatasetError(f"{place}: has no text for {key!r}; add it or remove the entry")
-    db_id = entry["db_id"]
-    database = folder / "database" / db_id / f"{db_id}.sqlite"
-    # A name, not a path: the entry does not choose which file outside the folder is opened.
-    if Path(db_id).name != db_id or db_id == ".." or "\0" in db_id or not database.is_file():
-        raise DatasetError(f"{place}: there is no database {db_id!r} ({database}); add the file or remove the entry")
-    return Example(name, Question(entry["question"], id=name), entry["query"], db_id, database)
+    evidence = entry.get("evidence", "")
+    if not isinstance(evidence, str):
+        raise DatasetError(f"{place}: 'evidence' is no text; give it one or leave it out")
+    database = database_file(folder / "database", entry["db_id"], place, there=databases)
+    return Example(name, Question(entry["question"], evidence, name), entry["query"], entry["db_id"], database)

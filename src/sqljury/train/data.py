@@ -15,12 +15,12 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from sqljury.datasets.spider import Example
 from sqljury.errors import InputError
 from sqljury.llm.base import Message
-from sqljury.train.leaks import Near, near
+from sqljury.train.leaks import Asked, Near, checked, near
 
 _BEGINS: Final = b'{"messages": '
 GOLD: Final = "gold"
@@ -32,7 +32,10 @@ Kind = Literal["linker", "generator", "critic", "pairwise"]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One example: what the model is asked, and what it should reply; ``meta`` has the question's id at least."""
+    """One example: what the model is asked, and what it should reply.
+
+    ``meta`` has the question's ``id``, ``db_id`` and text (``question``) at least.
+    """
 
     messages: tuple[Message, ...]
     answer: str
@@ -48,12 +51,26 @@ class Item:
         text = json.dumps([[one.role, one.content] for one in self.messages])
         return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
 
+    @property
+    def question(self) -> Asked:
+        """The question that it is made of."""
+        return Asked(self.meta["id"], self.meta["db_id"], self.meta["question"])
+
+
+class LeftOut(NamedTuple):
+    """A question that no example is made of, and by which count of the ``Report``."""
+
+    id: str
+    why: Literal["cut", "unread"]
+
 
 @dataclass
 class Report:
     """What a set holds and what was left out of it; ``near`` are questions like one of the evaluation.
 
-    ``of_gold`` are questions that were left out since gold itself would have taken part.
+    ``checked`` is as ``leaks.checked`` has it. Questions are left out where gold itself would have taken part
+    (``of_gold``), where the schema is too long to be shown whole and the part that would be shown lacks what gold
+    names (``cut``), and where gold reads no table or cannot be parsed (``unread``).
     """
 
     kind: str
@@ -64,7 +81,10 @@ class Report:
     repeated: int = 0
     contradicting: int = 0
     of_gold: int = 0
+    cut: int = 0
+    unread: int = 0
     sha256: str = ""
+    checked: dict[str, int] | None = None
     near: list[Near] = field(default_factory=list)
     sources: dict[str, Any] = field(default_factory=dict)
 
@@ -75,7 +95,7 @@ class Report:
 
 
 def write(
-    items: Iterable[Item],
+    items: Iterable[Item | LeftOut],
     out: Path,
     kind: Kind,
     seed: int,
@@ -93,24 +113,23 @@ def write(
     """
     _refuse_foreign(out)
     _clear(out)
-    report = Report(kind, seed, sources=dict(sources or {}))
-    texts: dict[str, str] = {}
-    databases: set[str] = set()
+    report = Report(kind, seed, checked=checked(evaluation), sources=dict(sources or {}))
+    questions: dict[Asked, None] = {}
     digest = hashlib.sha256()
     unfinished = out.with_name(f"{out.name}.{os.getpid()}.part")
     try:
         with unfinished.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-            for item in _once(items if gold else _not_of_gold(items, report), report):
+            made = _made(items, report)
+            for item in _once(made if gold else _not_of_gold(made, report), report):
                 stream.write(line := item.line())
                 digest.update(line.encode(errors="backslashreplace"))
-                texts[item.meta["id"]] = item.meta["question"]
-                databases.add(item.meta["db_id"])
+                questions[item.question] = None
                 report.items += 1
         if not report.items:
             raise InputError(f"{out}: nothing to train a {kind} on was found; give more questions or another run")
-        report.questions, report.databases = len(texts), len(databases)
+        report.questions, report.databases = len(questions), len({one.db_id for one in questions})
         report.sha256 = digest.hexdigest()
-        report.near = near(list(texts.items()), evaluation)
+        report.near = near(list(questions), evaluation)
         _write_card(report, out)
         unfinished.replace(out)
     except OSError as error:
@@ -147,13 +166,23 @@ def _clear(out: Path) -> None:
                 file.unlink(missing_ok=True)
 
 
+def _made(items: Iterable[Item | LeftOut], report: Report) -> Iterator[Item]:
+    for item in items:
+        if isinstance(item, Item):
+            yield item
+        elif item.why == "cut":
+            report.cut += 1
+        else:
+            report.unread += 1
+
+
 def _not_of_gold(items: Iterable[Item], report: Report) -> Iterator[Item]:
-    left_out: set[str] = set()
+    left_out: set[Asked] = set()
     for item in items:
         if item.meta.get("hint") != GOLD:
             yield item
             continue
-        left_out.add(item.meta["id"])
+        left_out.add(item.question)
         report.of_gold = len(left_out)
 
 

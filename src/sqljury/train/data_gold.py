@@ -16,20 +16,22 @@ from sqljury.errors import InputError
 from sqljury.generate.direct import messages
 from sqljury.llm.base import derive_seed
 from sqljury.prepare import Preparation
+from sqljury.schema.introspect import introspect
 from sqljury.schema.part import SchemaPart
 from sqljury.schema.subset import only_tables
 from sqljury.schema.used import used
-from sqljury.train.data import Item
-from sqljury.types import Task
+from sqljury.train.data import Item, LeftOut
+from sqljury.types import Schema, Task
 
 EXTRA: Final = (0.5, 0.3, 0.2)
 """How likely 0, 1 and 2 tables too many are, by default."""
 
 
-def linker(examples: Sequence[Example], part: SchemaPart) -> Iterator[Item]:
+def linker(examples: Sequence[Example], part: SchemaPart) -> Iterator[Item | LeftOut]:
     """From question and schema to the tables that gold reads, in the schema's order.
 
-    ``part`` is how the recipe shows schemas. Questions whose gold query reads no table are left out.
+    ``part`` is how the recipe shows schemas. Left out are questions whose gold query reads no table, and those that
+    would be shown a part of a long schema without all that gold names.
     """
 
     def make(example: Example, task: Task, tables: list[str], _: Preparation, __: Database) -> Item:
@@ -40,11 +42,11 @@ def linker(examples: Sequence[Example], part: SchemaPart) -> Iterator[Item]:
 
 def generator(
     examples: Sequence[Example], part: SchemaPart, seed: int = 0, extra: Sequence[float] = EXTRA
-) -> Iterator[Item]:
+) -> Iterator[Item | LeftOut]:
     """From question and schema to the gold query; the schema has gold's tables and some others (section 3.2).
 
-    ``extra`` has the weights of 0, 1, 2, ... other tables, which are drawn for each question. Raises ``InputError``
-    for weights that are none.
+    ``extra`` has the weights of 0, 1, 2, ... other tables, which are drawn for each question. Left out is what
+    ``linker`` leaves out. Raises ``InputError`` for weights that are none.
     """
     if not extra or min(extra) < 0 or not 0 < sum(extra) < inf:
         raise InputError("the weights of further tables must be numbers from 0 up, not all 0; give such as 0.5 0.3 0.2")
@@ -64,15 +66,28 @@ def generator(
 Make = Callable[[Example, Task, list[str], Preparation, Database], Item]
 
 
-def _made(examples: Sequence[Example], part: SchemaPart, make: Make) -> Iterator[Item]:
-    """An item for each example whose gold query reads tables, database by database as they come."""
+def _made(examples: Sequence[Example], part: SchemaPart, make: Make) -> Iterator[Item | LeftOut]:
+    """An item for each example whose gold query can be read and is shown its tables, in the order of the examples."""
     for file, own in groupby(examples, key=lambda one: one.database):
         preparation = Preparation(part)
         with connect(file) as db:
+            whole = introspect(db)
             for example in own:
+                needed = used(whole, [example.gold_sql])
+                if not needed.tables:
+                    yield LeftOut(example.id, "unread")
+                    continue
                 task = preparation.task(example.question, db)
-                if tables := [table.name for table in used(task.schema, [example.gold_sql]).tables]:
-                    yield make(example, task, tables, preparation, db)
+                if _shows(task.schema, needed):
+                    yield make(example, task, [table.name for table in needed.tables], preparation, db)
+                else:
+                    yield LeftOut(example.id, "cut")
+
+
+def _shows(schema: Schema, needed: Schema) -> bool:
+    """Whether a part of a schema has all tables and columns of another part."""
+    shown = {(table.name, column.name) for table in schema.tables for column in table.columns}
+    return all((table.name, column.name) in shown for table in needed.tables for column in table.columns)
 
 
 def _meta(example: Example, kind: str) -> dict[str, Any]:

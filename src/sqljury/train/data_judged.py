@@ -20,7 +20,7 @@ from sqljury.errors import ContextLengthError
 from sqljury.generate.direct import question, system
 from sqljury.llm.base import LanguageModel, Message, Sampling, derive_seed
 from sqljury.llm.choice import LETTERS
-from sqljury.metrics.execution import EX, judge, run_gold
+from sqljury.metrics.execution import EX, LIMITS, judge, run_gold
 from sqljury.prepare import Preparation
 from sqljury.replies import STOP, extract_sql
 from sqljury.schema.part import SchemaPart
@@ -80,22 +80,28 @@ def sides(
 
 
 def _helped(found: Sides, part: SchemaPart, seed: int, model: LanguageModel | None) -> Sides:
+    """With a right query that gold or the model gives, if there is one that can be shown.
+
+    Verdicts rest on whole results (``LIMITS``). What a judge is shown is read as far as the candidates' results were
+    (``DEFAULT_LIMITS``): one that is longer than theirs can be would tell which query is right.
+    """
     one = found.one
     with connect(one.database) as db:
-        gold = run_gold(db, one.gold)
         if model is None:
-            return replace(found, right=(Candidate(one.gold, "gold", result=gold),), hint=GOLD)
-        own = None
+            shown = db.execute(EX.prepare(one.gold), DEFAULT_LIMITS)
+            return replace(found, right=(Candidate(one.gold, "gold", result=shown),), hint=GOLD) if shown.ok else found
+        gold, own = run_gold(db, one.gold), None
         for sql in _hinted(one, part, seed, model, db):
-            result = db.execute(EX.prepare(sql), DEFAULT_LIMITS)
-            if judge(gold, result, EX.ordered(one.gold)).correct:
-                own = sql
+            result = db.execute(EX.prepare(sql), LIMITS)
+            if not judge(gold, result, EX.ordered(one.gold)).correct:
+                continue
+            if (shown := db.execute(sql, DEFAULT_LIMITS)).ok:
+                own = Candidate(sql, "hinted", result=shown)
                 if _bare(sql) != _bare(one.gold):
                     break
         if own is None:
             return found
-        hint = GOLD if _bare(own) == _bare(one.gold) else "model"
-        return replace(found, right=(Candidate(own, "hinted", result=db.execute(own)),), hint=hint)
+        return replace(found, right=(own,), hint=GOLD if _bare(own.sql) == _bare(one.gold) else "model")
 
 
 def _hinted(one: Replayed, part: SchemaPart, seed: int, model: LanguageModel, db: Database) -> list[str]:

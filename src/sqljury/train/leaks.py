@@ -16,24 +16,39 @@ LEAST: Final = 90.0
 
 
 def evaluation(against: Path | None, own: Path | None = None, databases: Path | None = None) -> list[Example]:
-    """The questions that are measured on: those of a file, with its folder of ``databases``, or a Spider folder's dev.
+    """The questions that are measured on: of a file, or a Spider folder's dev. Their databases need not be there.
 
     ``against`` is what the user named; where they named nothing, it is dev of ``own``, the folder that is trained on,
-    if it has one. Raises ``DatasetError`` as the readers do, and ``InputError`` for a file without its databases.
+    if it has one. A file's folder of ``databases``, if given, must hold them. Raises ``DatasetError`` as readers do.
     """
     if against is None:
-        return spider.load(own, "dev") if own is not None and (own / "dev.json").is_file() else []
+        there = own is not None and (own / "dev.json").is_file()
+        return spider.load(own, "dev", databases=False) if own is not None and there else []
     if against.is_dir():
-        return spider.load(against, "dev")
-    if databases is None:
-        raise InputError(f"{against}: the databases of these questions are needed too; name their folder with --db-dir")
+        return spider.load(against, "dev", databases=False)
     return questions.load(against, databases)
+
+
+def checked(measured: Sequence[Example]) -> dict[str, int] | None:
+    """For a card: how many databases and questions something was checked against; None where it was not checked."""
+    if not measured:
+        return None
+    return {"databases": len({one.db_id.casefold() for one in measured}), "questions": len(measured)}
+
+
+class Asked(NamedTuple):
+    """A question of the training set; its id alone does not tell it from another dataset's."""
+
+    id: str
+    db_id: str
+    text: str
 
 
 class Near(NamedTuple):
     """A question of the training set and the one of the evaluation that it is like, ``likeness`` of 100."""
 
     id: str
+    db_id: str
     other: str
     likeness: float
 
@@ -50,20 +65,20 @@ def refuse(databases: Iterable[str], measured: Sequence[Example]) -> None:
         )
 
 
-def near(asked: Sequence[tuple[str, str]], measured: Sequence[Example], least: float = LEAST) -> list[Near]:
-    """Of ``asked``, each an id and a text, those like a question that is measured on, with the likest one."""
+def near(asked: Sequence[Asked], measured: Sequence[Example], least: float = LEAST) -> list[Near]:
+    """Of ``asked`` those like a question that is measured on, with the likest one."""
     from rapidfuzz.distance import Indel
     from rapidfuzz.process import cdist
 
     if not asked or not measured:
         return []
-    ours = [plain(text) for _, text in asked]
+    ours = [plain(one.text) for one in asked]
     theirs = [plain(one.question.text) for one in measured]
     likeness = cdist(ours, theirs, scorer=Indel.normalized_similarity, score_cutoff=least / 100)
     best = likeness.argmax(axis=1)
     return [
-        Near(name, measured[int(place)].id, round(100 * float(row[place]), 1))
-        for (name, _), row, place in zip(asked, likeness, best, strict=True)
+        Near(one.id, one.db_id, measured[int(place)].id, round(100 * float(row[place]), 1))
+        for one, row, place in zip(asked, likeness, best, strict=True)
         if row[place] > 0
     ]
 

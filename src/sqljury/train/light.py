@@ -12,23 +12,17 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sqljury.bench import folder
 from sqljury.bench.report import Share
-from sqljury.datasets.spider import Example
 from sqljury.errors import InputError
-from sqljury.select.features import features, names
+from sqljury.select.features import names
 from sqljury.select.light import Weights, better, replaceable
 from sqljury.select.sketch import Sketch
 from sqljury.train import logit
-from sqljury.train import sketch as sketching
-from sqljury.train.leaks import near
-from sqljury.train.replay import Replayed, replay_all
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,45 +66,6 @@ class Rated:
         return [(one, other) for one in sorted(self.right) for other in wrong]
 
 
-def from_runs(
-    runs: Sequence[Path],
-    data: Path | None,
-    measured: Sequence[Example],
-    seed: int = 0,
-    processes: int = 1,
-    today: date | None = None,
-    critic: str = "",
-) -> Weights:
-    """The weights learned from the candidates of runs; questions ``measured`` on must be of other databases.
-
-    With ``critic``, the name of its choices in every run, the judge hears the critic too.
-
-    Raises ``InputError`` where they are not, and what ``replay_all`` and ``train`` raise.
-    """
-    told = sketching.gold(runs, data, measured)
-    crossed = sketching.crossed(told, seed)
-    replayed = replay_all(runs, data, measured, processes, critic)
-    questions = [_rated(one, crossed.get(str(one.database.resolve()))) for one in replayed]
-    described = [folder.described(run) for run in runs]
-    about = {
-        "trained": None if today is None else today.isoformat(),
-        "runs": [
-            {
-                "dataset": {key: one["dataset"].get(key) for key in ("name", "split", "limit")},
-                "seed": one["seed"],
-                "recipe": one["recipe"]["name"],
-                "model": one["model"],
-                "answers": len(folder.records(run)),
-            }
-            for run, one in zip(runs, described, strict=True)
-        ],
-        "critic": critic,
-        "sketch": {"questions": len(told), "databases": len({one.database for one in told})} if crossed else None,
-        "near": len(near([(one.id, one.text) for one in questions], measured)),
-    }
-    return train(questions, seed, about, sketching.fitted(told) if crossed else None)
-
-
 def check_out(out: Path) -> None:
     """Raise ``InputError`` where ``save`` could not write: before a long training rather than after it.
 
@@ -135,11 +90,6 @@ def save(weights: Weights, out: Path) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
-
-
-def _rated(one: Replayed, sketch: Sketch | None) -> Rated:
-    figures = features(one.candidates, one.task, one.opinions, sketch)
-    return Rated(one.id, one.named, one.task.question.text, tuple(figures[number] for number in figures), one.right)
 
 
 @dataclass(frozen=True)
