@@ -70,6 +70,7 @@ def test_a_training_takes_one_device_of_several(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "set_device", lambda _: None)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
     arguments = lora._arguments(tmp_path, SETTINGS, 10, watched=False)
     assert arguments.device.type == "cuda"
     assert (arguments.n_gpu, arguments.train_batch_size) == (1, SETTINGS.micro)
