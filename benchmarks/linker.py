@@ -4,7 +4,8 @@
     python benchmarks/linker.py --data ../shared/spider --split train --limit 400 --seed 3 --no-model
 
 Needed are the tables that the gold query names (``schema.used``). The file has a line a question: what each reply
-named, and what retrieval scores; the same command goes on where it stopped, and the figures are of all that is in it.
+named, and by what it was ``made``; the same command goes on where it stopped, and a file that was made by another
+model, of other questions or otherwise is refused. A larger ``--limit`` is the same command with more questions.
 Then a line for each linker: questions that keep every needed table, needed tables kept, tables kept by needed ones,
 and the mean of that ratio over questions. All are closed along foreign keys, as ``link`` does.
 """
@@ -12,6 +13,7 @@ and the mean of that ratio over questions. All are closed along foreign keys, as
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +38,7 @@ Found = dict[str, list[tuple[int, int, int]]]
 
 
 def main() -> None:
-    """Ask what has not been asked, then print the figures."""
+    """Ask what has not been asked, then print the figures; ends with a word on it where the file has other replies."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data", type=Path, required=True, help="Spider's folder")
     parser.add_argument("--split", default="train")
@@ -48,12 +50,15 @@ def main() -> None:
     parser.add_argument("--model", help="the linker's model; the embedded one by default")
     parser.add_argument("--no-model", action="store_true", help="retrieval alone")
     options = parser.parse_args()
-    listed = json.loads((options.data / f"{options.split}.json").read_text())
+    source = (options.data / f"{options.split}.json").read_bytes()
+    listed = json.loads(source)
     drawn = random.Random(options.seed).sample(range(len(listed)), min(options.limit, len(listed)))
-    known = _known(options.out)
     model = None if options.no_model else open_model(options.model)
-    if model is not None and options.out is None:
-        parser.error("name the file of the replies with --out, or ask no model with --no-model")
+    if (model is None) != (options.out is None):
+        parser.error("name the file of the replies with --out, or ask no model with --no-model; not both")
+    settings = {name: getattr(options, name) for name in ("split", "seed", "samples", "temperature")}
+    made = {"model": model and model.name, "questions": hashlib.sha256(source).hexdigest(), **settings}
+    known = _known(options.out, made)
     found: Found = {}
     indexes, prepared = Indexes(), Preparation(recipes.load("default").schema)
     for number in sorted(drawn, key=lambda one: (listed[one]["db_id"], one)):
@@ -63,7 +68,8 @@ def main() -> None:
             task = prepared.task(Question(entry["question"]), db)
             if model is not None and number not in known:
                 work = Work(db, model, Limits(), derive_seed(options.seed, number))
-                known[number] = {"number": number, **_replies(task, work, options.samples, options.temperature)}
+                replies = _replies(task, work, options.samples, options.temperature)
+                known[number] = {"number": number, "made": made, **replies}
                 with options.out.open("a") as file:
                     file.write(json.dumps(known[number]) + "\n")
                 print(entry["db_id"], known[number], flush=True)
@@ -73,9 +79,15 @@ def main() -> None:
     report(found)
 
 
-def _known(file: Path | None) -> dict[int, dict[str, Any]]:
+def _known(file: Path | None, made: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+    """By its number what each question's line says; ends the program where one was made by something else."""
     lines = file.read_text().splitlines() if file is not None and file.is_file() else []
-    return {line["number"]: line for line in map(json.loads, lines)}
+    found = {line["number"]: line for line in map(json.loads, lines)}
+    for line in found.values():
+        before = line.get("made", {})
+        if differ := sorted(key for key in made if before.get(key) != made[key]):
+            raise SystemExit(f"{file}: holds replies made otherwise ({', '.join(differ)} differ); name another --out")
+    return found
 
 
 def _replies(task: Task, work: Work, samples: int, temperature: float) -> dict[str, Any]:

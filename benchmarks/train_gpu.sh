@@ -5,7 +5,9 @@
 #   benchmarks/train_gpu.sh SPIDER_DIR OUT_DIR [TRAIN_RUN]
 #
 # TRAIN_RUN is a finished `sqljury bench spider --split train`, whose candidates critic and pairwise judge learn from.
-# Without it they are written here, on the processor, while generator and linker are trained on the GPU. The `sqljury`
+# Without it they are written here, on the processor, while generator and linker are trained on the GPU; with it the
+# sets of the judges are made first, so that a run that may not be learned from is refused before hours of training. A
+# set that is there is kept; where it was made from something else, the command is refused. The `sqljury`
 # of PATH is taken; where there is none, the checkout's .venv is made, with the extra `train`.
 #
 # BASE      the weights to train on, a name of `sqljury models list`, a .gguf file or a Hugging Face folder
@@ -25,18 +27,37 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 spider=$(cd "$1" && pwd)
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
-run=${3:-}
+run=$out/train
+[ -z "${3:-}" ] || run=$3
 base=${BASE:-qwen2.5-coder-1.5b}
 served=${SERVED:-$base}
 # What would be noticed hours later otherwise.
-if [ -n "$run" ] && [ ! -f "$run/run.json" ]; then
-    echo "$run is no run: it has no run.json; give a folder of \`sqljury bench spider --split train\`" >&2
-    exit 2
+if [ -n "${3:-}" ]; then
+    if [ ! -f "$run/run.json" ]; then
+        echo "$run is no run: it has no run.json; give a folder of \`sqljury bench spider --split train\`" >&2
+        exit 2
+    fi
+    run=$(cd "$run" && pwd)
 fi
 if [ -d "$served" ]; then
     echo "$served is a folder, and llama.cpp serves none; name the local model or .gguf file with SERVED" >&2
     exit 2
 fi
+
+# What the set of a part is made from, one line; it is kept beside the set.
+source_of() {
+    case $1 in
+    linker | generator) echo "$spider ${SET_OPTIONS-}" ;;
+    *) echo "$spider $run ${JUDGED_OPTIONS---no-gold}" ;;
+    esac
+}
+
+for name in generator linker critic pairwise; do
+    if [ -f "$out/$name.jsonl" ] && ! source_of "$name" | cmp -s - "$out/$name.source"; then
+        echo "$out/$name.jsonl was made from something else than: $(source_of "$name"); give another OUT_DIR" >&2
+        exit 2
+    fi
+done
 if ! command -v sqljury >/dev/null; then
     make -C "$root" .venv/.train
     PATH="$root/.venv/bin:$PATH"
@@ -55,14 +76,20 @@ candidates() { # in a shell of its own, so that a signal reaches it
 }
 
 # shellcheck disable=SC2086
-part() {
+made() {
     set="$out/$1.jsonl"
-    if [ ! -f "$set" ]; then
-        case $1 in
-        linker | generator) sqljury train data "$1" --data "$spider" --recipe mscsql --out "$set" ${SET_OPTIONS-} ;;
-        *) sqljury train data "$1" --data "$spider" --run "$run" --recipe mscsql --out "$set" ${JUDGED_OPTIONS---no-gold} ;;
-        esac
-    fi
+    [ ! -f "$set" ] || return 0
+    source_of "$1" >"$out/$1.source"
+    case $1 in
+    linker | generator) sqljury train data "$1" --data "$spider" --recipe mscsql --out "$set" ${SET_OPTIONS-} ;;
+    *) sqljury train data "$1" --data "$spider" --run "$run" --recipe mscsql --out "$set" ${JUDGED_OPTIONS---no-gold} ;;
+    esac
+}
+
+# shellcheck disable=SC2086
+part() {
+    made "$1"
+    set="$out/$1.jsonl"
     sqljury train "$1" "$set" --out "$out/$1" --base "$base" ${TRAIN_OPTIONS-}
     if [ ! -f "$out/$1.gguf" ]; then
         sqljury train export "$out/$1" --out "$out/$1.gguf" --precision q8_0 --served "$served" ${EXPORT_OPTIONS-}
@@ -91,8 +118,10 @@ stop() { # and wait: until the writer is gone, its folder is refused to the next
 }
 
 writing=
-if [ -z "$run" ]; then
-    run="$out/train"
+if [ -n "${3:-}" ]; then
+    made critic
+    made pairwise
+else
     candidates >"$out/train.log" 2>&1 &
     writing=$!
     trap stop EXIT

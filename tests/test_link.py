@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.db.base import Database
-from sqljury.errors import RecipeError
+from sqljury.errors import ContextLengthError, RecipeError
 from sqljury.link import ask, link, read, reply_schema, scored, written
 from sqljury.llm.base import Message
 from sqljury.llm.local import LocalModel
@@ -104,6 +104,14 @@ def test_no_linker_and_small_schemas_ask_nothing(db: Database, part: LinkPart) -
 @pytest.mark.parametrize("reply", ["", "none of them", '{"tables": ["magazine"]}', '{"tables": "author'])
 def test_a_reply_that_names_no_table_cuts_nothing(db: Database, reply: str) -> None:
     assert len(linked(db, "Which author?", MODEL, FakeModel(reply))) == 5
+
+
+def test_a_prompt_too_long_for_the_linker_leaves_the_pick_to_retrieval(db: Database) -> None:
+    model = FakeModel([ContextLengthError("the prompt is too long"), "SELECT rain FROM weather"])
+    answer = Pipeline(recipe(MODEL), model).answer(Question("How much rain does the weather bring?"), db)
+    assert (answer.sql, answer.linked) == ("SELECT rain FROM weather", ("weather",))
+    assert "link" not in {step for step, cost in answer.steps if cost.calls}
+    assert len(linked(db, "Which one?", MODEL, FakeModel(ContextLengthError("too long")))) == 5  # nothing scores
 
 
 def test_replies_are_held_to_the_schemas_own_names(db: Database) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from sqljury import prompts
+from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.schema.index import Hit
 from sqljury.schema.part import LinkPart
@@ -32,16 +33,19 @@ _TOKENS, _TOKENS_A_TABLE, _MOST_TOKENS = 16, 16, 512
 def link(task: Task, part: LinkPart, work: Work, indexes: Indexes) -> tuple[Schema, Cost]:
     """The part of the task's schema that its question needs, whole tables in their order, and what asking cost.
 
-    ``work.model`` is the linker's. A schema of one table, one of at most ``part.whole``, and one of which no reply
-    names a table are returned as they are. ``indexes`` keeps what was made for the schema before. Raises what the
-    model raises.
+    ``work.model`` is the linker's; where its context cannot hold the prompt, retrieval picks alone. A schema of one
+    table, one of at most ``part.whole``, and one of which no reply names a table are returned as they are. ``indexes``
+    keeps what was made for the schema before. Raises what else the model raises.
     """
     if not part.kind or len(task.schema.tables) <= max(part.whole, 1):
         return task.schema, Cost()
     scores = scored(task, indexes)
     picked, cost = retrieved(scores, part.share), Cost()
     if part.kind == "model":
-        named, cost = ask(task, part, work)
+        try:
+            named, cost = ask(task, part, work)
+        except ContextLengthError:
+            return keep(task.schema, picked, scores, indexes), cost
         if not named:
             return task.schema, cost
         picked = named | picked if max(scores) > 0 else named

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import threading
 from pathlib import Path
 
@@ -66,6 +67,36 @@ def test_what_is_no_adapter_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "text.gguf").write_text("hello")
     with pytest.raises(WeightsError, match="is not a GGUF"):
         adapters.find(str(tmp_path / "text.gguf"))
+
+
+def entry(sha256: str) -> bytes:
+    """The head of an adapter that says which weights it is for, as GGUF writes it."""
+    key, kind = adapters.SERVED.encode(), struct.pack("<I", 8)
+    return b"GGUF\3\0\0\0" + struct.pack("<Q", len(key)) + key + kind + struct.pack("<Q", 64) + sha256.encode()
+
+
+def test_an_adapter_for_other_weights_is_refused(tmp_path: Path) -> None:
+    made("small", entry(models.CATALOGUE["smollm2-135m"].sha256))
+    assert LocalModel("smollm2-135m", adapter="small").name.startswith("smollm2-135m+small@")
+    with pytest.raises(WeightsError, match=r"other weights \(smollm2-135m\) than gemma-3-270m; name those before"):
+        open_model("gemma-3-270m+small", cache=False)
+    made("unknown", entry("0" * 64))
+    with pytest.raises(WeightsError, match=r"other weights \(those of SHA-256 0{64}\) than smollm2-135m"):
+        LocalModel("smollm2-135m", adapter="unknown")
+
+
+def test_weights_whose_hash_is_not_known_take_any_adapter(tmp_path: Path) -> None:
+    file = tmp_path / "own.gguf"
+    file.write_bytes(b"GGUF")
+    made("small", entry("0" * 64))
+    assert "+small@" in LocalModel(str(file), adapter="small").name
+    assert models.verified(file, hashlib.sha256(b"GGUF").hexdigest())
+    with pytest.raises(WeightsError, match="other weights"):
+        LocalModel(str(file), adapter="small")
+    file.write_bytes(b"GGUF, changed")
+    assert models.known_sha256(str(file)) is None
+    for odd in (".", "/", "a\0b"):
+        assert models.known_sha256(odd) is None
 
 
 def test_two_adapters_for_one_model_are_refused() -> None:

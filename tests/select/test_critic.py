@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
+from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Completion, Token
 from sqljury.llm.choice import LETTERS, probabilities
 from sqljury.llm.fake import Call
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
-from sqljury.select.critic import ORDERS, orders
-from sqljury.types import Answer, Choice
+from sqljury.select.critic import ORDERS, failed, orders
+from sqljury.types import Answer, Candidate, Choice
 
 SHOWN = re.compile(r"^Query ([A-H]):\n(.*)$", re.M)
 ALONE = re.compile(r"^Query:\n(.*)$", re.M)
@@ -46,16 +47,22 @@ def judged(
     judge: Callable[[dict[str, str]], dict[str, float]],
     groups: int = 0,
     selector: str = "critic",
+    most: Callable[[list[Call]], int] = lambda _: len(LETTERS),
 ) -> tuple[Answer, Choice, list[Call]]:
-    """The answer when the judge gives these chances to the letters, told which query each stands for."""
+    """The answer when the judge gives these chances to the letters, told which query each stands for.
+
+    Its context holds as many queries as ``most`` says, told the calls so far, this one included.
+    """
     calls: list[Call] = []
 
-    def reply(call: Call) -> str | Completion:
+    def reply(call: Call) -> str | Completion | Exception:
         text = call.messages[-1].content
         found = SHOWN.findall(text) or [("", sql) for sql in ALONE.findall(text)]
         if not found:
             return written[len(model.calls) - 1 - len(calls)]
         calls.append(call)
+        if len(found) > most(calls):
+            return ContextLengthError("the prompt is too long")
         return distribution(judge(dict(found)))
 
     model = FakeModel(reply)
@@ -174,6 +181,36 @@ def test_what_would_make_the_prompt_too_long_waits_for_the_next_window(path: Pat
     assert {len(letters(call)) for call in calls} == {3, 2}
     assert answer.sql.startswith(number(4))
     assert len(choice.scores) == 6
+
+
+def test_a_judge_of_a_smaller_context_is_shown_fewer_at_a_time(path: Path) -> None:
+    written = [number(0), *(number(n) for n in range(6))]
+    answer, choice, calls = judged(path, written, favours(number(4)), most=lambda _: 3)
+    assert answer.sql == number(4)
+    assert [len(letters(call)) for call in calls] == [6, 5, 4, 3, 3, 3, 3, 3, 3, 2, 2]
+    assert (choice.selector, choice.note, choice.cost.calls) == ("critic", "", 8)
+    assert len(choice.scores) == 6
+
+
+@pytest.mark.parametrize("selector", ["critic", "critic-bracket"])
+def test_failures_make_room_for_what_may_be_chosen(path: Path, selector: str) -> None:
+    written = [number(0), number(0), number(1), BROKEN]
+    answer, choice, calls = judged(path, written, favours(number(1)), selector=selector, most=lambda _: 2)
+    assert (answer.sql, choice.selector) == (number(1), selector)
+    assert [len(letters(call)) for call in calls] == [3, 2, 2]
+
+
+def test_what_was_asked_before_a_prompt_proved_too_long_is_paid(path: Path) -> None:
+    written = [number(0), *map(number, range(3))]
+    _, choice, calls = judged(path, written, favours(number(1)), most=lambda calls: 3 if len(calls) == 1 else 2)
+    assert [len(letters(call)) for call in calls] == [3, 3, 2, 2, 2, 2]
+    assert (choice.selector, choice.cost.calls) == ("critic", 5)
+
+
+def test_the_likeliest_failures_are_shown_and_unknown_ones_last() -> None:
+    broken = [Candidate(f"SELECT {at}", "direct", logprob) for at, logprob in enumerate([None, -2.0, -1.0, None, 0.0])]
+    assert [one.sql for one in failed(broken)] == ["SELECT 4", "SELECT 2"]
+    assert [one.sql for one in failed(broken[:2])] == ["SELECT 1", "SELECT 0"]
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 8])

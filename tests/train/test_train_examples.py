@@ -70,7 +70,17 @@ def test_no_database_is_on_both_sides(tmp_path: Path) -> None:
     assert {one.database for one in examples.split(known, 0.2, seed=2)[1]} != {one.database for one in held}
 
 
-def test_a_share_of_nothing_and_one_database_hold_nothing_out(tmp_path: Path) -> None:
+def test_of_one_database_questions_are_held_out_whole(tmp_path: Path) -> None:
+    lines = (line(meta={"db_id": "shop", "question": f"q{n % 10}"}, answer=f"SELECT {n}") for n in range(30))
+    known = examples.read(written(tmp_path / "set.jsonl", *lines))
+    learn, held = examples.split(known, 0.15, seed=1)
+    assert (examples.held_by(known), len(learn), len(held)) == ("question", 24, 6)
+    assert not {one.question for one in learn} & {one.question for one in held}
+    assert {one.question for one in examples.split(known, 0.15, seed=2)[1]} != {one.question for one in held}
+
+
+def test_a_share_of_nothing_and_one_question_hold_nothing_out(tmp_path: Path) -> None:
     known = examples.read(written(tmp_path / "set.jsonl", line("a"), line("a"), line("b")))
+    assert examples.held_by(known) == "database"
     assert examples.split(known, 0.0, seed=0) == (known, [])
     assert examples.split(known[:2], 0.5, seed=0) == (known[:2], [])

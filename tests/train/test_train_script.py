@@ -13,6 +13,7 @@ from sqljury import recipes
 
 STUB = """#!/bin/sh
 echo "$@" >>"$STUB/calls"
+[ "$1 $2 $3" != "train data ${REFUSED:-}" ] || exit 2
 for word; do
     [ "${before:-}" = --out ] && out=$word
     before=$word
@@ -98,6 +99,35 @@ def test_wrong_inputs_are_refused_before_anything_runs(stub: Path, tmp_path: Pat
     assert "is no run" in no_run.stderr
     assert "with SERVED" in folder.stderr
     assert not (tmp_path / "calls").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_a_run_that_may_not_be_learned_from_ends_it_before_any_training(stub: Path, tmp_path: Path) -> None:
+    run = tmp_path / "a run"
+    run.mkdir()
+    (run / "run.json").touch()
+    refused = started(stub, tmp_path / "out", run, REFUSED="critic")
+    assert refused.returncode == 2, refused.stderr
+    called = (tmp_path / "calls").read_text()
+    assert f"train data critic --data {tmp_path / 'spider'} --run {run}" in called
+    assert not any(line.startswith(f"train {part}") for line in called.splitlines() for part in PARTS)
+    (tmp_path / "writer").write_text("none is needed")
+    assert started(stub, tmp_path / "out", run).returncode == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_a_set_made_from_something_else_is_not_taken(stub: Path, tmp_path: Path) -> None:
+    out, other = tmp_path / "out", tmp_path / "other"
+    other.mkdir()
+    (other / "run.json").touch()
+    assert started(stub, out, SET_OPTIONS="--limit 24").returncode == 0
+    called = (tmp_path / "calls").read_text()
+    for given, changed in (((), {"SET_OPTIONS": ""}), ((other,), {}), ((), {"JUDGED_OPTIONS": ""})):
+        refused = started(stub, out, *given, **{"SET_OPTIONS": "--limit 24", **changed})
+        assert refused.returncode == 2
+        assert "was made from something else than" in refused.stderr
+    assert (tmp_path / "calls").read_text() == called
+    assert started(stub, out, SET_OPTIONS="--limit 24").returncode == 0
 
 
 @pytest.mark.train

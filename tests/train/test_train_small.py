@@ -13,9 +13,11 @@ import pytest
 
 from sqljury.cli import _guarded
 from sqljury.errors import DatasetError, InputError, MissingExtraError, WeightsError
+from sqljury.llm import adapters
 from sqljury.llm.base import Message, Sampling
 from sqljury.llm.local import LocalModel
 from sqljury.train import compare, gguf_base, lora
+from sqljury.train import export as writing
 from sqljury.train.encode import Encoded
 from sqljury.train.export import export, refuse_foreign
 
@@ -178,6 +180,37 @@ def test_an_export_overwrites_nothing_but_an_adapter(tmp_path: Path) -> None:
             refuse_foreign(file)
     refuse_foreign(adapter)
     refuse_foreign(tmp_path / "new.gguf")
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("base", ["a folder", "a file"])
+@pytest.mark.parametrize("served", [False, True])
+def test_an_export_says_which_weights_it_is_for(tmp_path: Path, base: str, served: bool) -> None:
+    import numpy as np
+    from transformers import LlamaConfig
+
+    weights = tmp_path / "served.gguf"
+    weights.write_bytes(b"GGUF, but not really")
+    trained = tmp_path / "base"
+    if base == "a folder":
+        trained.mkdir()
+        (trained / "config.json").touch()
+    else:
+        trained = trained.with_suffix(".gguf")
+        trained.write_bytes(b"GGUF, other ones")
+    settings = {"part": "generator", "base": str(trained), "base_sha256": gguf_base.digest(str(trained))}
+    entry = writing._served(settings, str(weights) if served else "")
+    wanted = gguf_base.digest(str(weights)) if served else settings["base_sha256"]
+    assert entry == ({} if base == "a folder" and not served else {adapters.SERVED: wanted})
+
+    file = tmp_path / "adapter.gguf"
+    matrices = {"blk.0.attn_q.weight.lora_a": np.zeros((4, 32), dtype="float32")}
+    writing._write(file, matrices, LlamaConfig(), 8.0, {**entry, "sqljury.part": "generator"}, "f16")
+    refuse_foreign(file)  # is known as an adapter
+    assert adapters.find(str(file), MODEL if not entry else "").file == file
+    if entry:
+        with pytest.raises(WeightsError, match=f"SHA-256 {wanted}"):
+            adapters.find(str(file), MODEL)
 
 
 def test_packed_trainings_are_looked_at_as_often() -> None:

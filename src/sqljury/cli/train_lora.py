@@ -34,7 +34,9 @@ Epochs = Annotated[float, typer.Option(min=0.01, help="How often each example is
 Steps = Annotated[int, typer.Option(min=0, help="End after that many steps instead; 0 for --epochs.")]
 Rate = Annotated[float, typer.Option(min=0, help="The highest learning rate.")]
 Longest = Annotated[int, typer.Option(min=16, help="Examples of more tokens are left out.")]
-HeldOut = Annotated[float, typer.Option(min=0, max=0.9, help="The share of databases to evaluate on.")]
+HeldOut = Annotated[
+    float, typer.Option(min=0, max=0.9, help="The share of databases to evaluate on; of one, of questions.")
+]
 Looks = Annotated[int, typer.Option(min=1, help="How often to evaluate and to keep a checkpoint.")]
 Attention = Annotated[bool, typer.Option("--attention", help="Adapt the attention alone: a smaller file.")]
 Packed = Annotated[bool, typer.Option("--packed", help="Fill each sequence with several examples.")]
@@ -126,7 +128,7 @@ def export(
         raise InputError("give either --name, to use the adapter by it, or --out, the file to write")
     file = out or adapters.named(name or "")
     prompts = _prompts(run, data, check) if check else []  # before the work, where the set has moved
-    write(run, file, precision.value, lambda written: _check(run, written, prompts, served))
+    write(run, file, precision.value, lambda written: _check(run, written, prompts, served), served)
     print(file)
 
 

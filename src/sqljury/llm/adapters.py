@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import struct
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,6 +19,13 @@ from sqljury.llm import models
 
 SUFFIX: Final = ".gguf"
 PACKAGED: Final = Path(__file__).parent.parent / "adapters"
+SERVED: Final = "sqljury.served_sha256"
+"""The entry of an adapter that says which weights it is for, by their SHA-256."""
+HEAD: Final = 4096
+"""Bytes of a file in which what is written first, its type and that entry, stands."""
+
+_SERVED: Final = re.compile(re.escape(SERVED.encode() + struct.pack("<IQ", 8, 64)) + rb"([0-9a-f]{64})")
+"""The entry as GGUF writes it: the key, 8 for a text, the text with its length."""
 
 
 class Adapter(NamedTuple):
@@ -60,8 +69,11 @@ def known() -> list[str]:
     return sorted({file.stem for folder in (directory(), PACKAGED) for file in folder.glob(f"*{SUFFIX}")})
 
 
-def find(name: str) -> Adapter:
-    """The adapter of that name or path; the user's own go before those of the package. Raises ``WeightsError``."""
+def find(name: str, weights: str = "") -> Adapter:
+    """The adapter of that name or path; the user's own go before those of the package.
+
+    Raises ``WeightsError``, also for one that is not for ``weights``, a catalogue name or path, as far as both say so.
+    """
     if name.endswith(SUFFIX) or os.sep in name:
         places = [models.expand(name)]
     else:
@@ -72,6 +84,22 @@ def find(name: str) -> Adapter:
         raise WeightsError(f"there is no adapter {name!r}; known are {listed}, or give the path of a .gguf file")
     try:
         with models.gguf(file).open("rb") as stream:
-            return Adapter(file.stem, file, hashlib.file_digest(stream, "sha256").hexdigest())
+            head = stream.read(HEAD)
+            stream.seek(0)
+            found = Adapter(file.stem, file, hashlib.file_digest(stream, "sha256").hexdigest())
     except OSError as error:
         raise WeightsError(f"{file} cannot be read ({error.strerror}); check its permissions") from None
+    _refuse_other(file, head, weights)
+    return found
+
+
+def _refuse_other(file: Path, head: bytes, weights: str) -> None:
+    """Raise ``WeightsError`` for an adapter that says it is for other weights: its numbers would mean nothing there."""
+    served, known = _SERVED.search(head), models.known_sha256(weights) if weights else None
+    if served is None or known is None or (sha256 := served[1].decode()) == known:
+        return
+    own = next((one.name for one in models.CATALOGUE.values() if one.sha256 == sha256), f"those of SHA-256 {sha256}")
+    raise WeightsError(
+        f"{file} is an adapter for other weights ({own}) than {weights}; name those before the plus, "
+        f"or export it with --served {weights} if it was trained for them"
+    )

@@ -42,8 +42,8 @@ class LocalModel:
     shared by all slots. ``threads`` defaults to the machine's cores. The weights are loaded on first use; missing or
     damaged ones raise ``WeightsError`` then. ``states`` is the folder to keep read schemas in; where that is not
     possible they last as long as the model, with a warning. ``adapter`` is what ``adapters.find`` takes; an unknown
-    one raises ``WeightsError`` here. Models of one file and equal options share its weights, whatever their adapters,
-    and calls to them, from any thread, take turns.
+    one, and one for other weights, raises ``WeightsError`` here. Models of one file and equal options share its
+    weights, whatever their adapters, and calls to them, from any thread, take turns.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class LocalModel:
     ) -> None:
         self._source = name
         self._slots = slots
-        self._adapter = adapters.find(adapter) if adapter else None
+        self._adapter = adapters.find(adapter, name) if adapter else None
         folder = states or models.cache_dir() / "states"
         self._loaded = shared(Key(name, slots, context, threads or engine.cores(), folder), self._adapter)
 

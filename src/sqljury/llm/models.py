@@ -197,17 +197,36 @@ def gguf(file: Path) -> Path:
 
 def verified(file: Path, sha256: str) -> bool:
     """Whether ``file`` has this hash; a passed check is remembered until the file's size or time changes."""
-    stamp = file.with_name(file.name + ".sha256")
-    stat = file.stat()
-    seal = f"{sha256} {stat.st_size} {stat.st_mtime_ns}\n"
-    with contextlib.suppress(OSError):
-        if stamp.read_bytes() == seal.encode():
-            return True
+    if remembered(file) == sha256:
+        return True
     if _digest(file) != sha256:
         return False
     with contextlib.suppress(OSError):  # a shared, read-only folder: the file is hashed again next time
-        stamp.write_bytes(seal.encode())
+        _stamp(file).write_bytes(f"{sha256} {_state(file)}".encode())
     return True
+
+
+def remembered(file: Path) -> str | None:
+    """The SHA-256 that ``file`` had when it was checked; None where it never was, and where it has changed since."""
+    with contextlib.suppress(OSError, ValueError):  # no name of a file is unknown too
+        sha256, _, state = _stamp(file).read_bytes().decode(errors="replace").partition(" ")
+        if state == _state(file):
+            return sha256
+    return None
+
+
+def known_sha256(name: str) -> str | None:
+    """The SHA-256 of the weights of ``name`` without reading them: the catalogue's, a file's where it was checked."""
+    return CATALOGUE[name].sha256 if name in CATALOGUE else remembered(expand(name))
+
+
+def _stamp(file: Path) -> Path:
+    return Path(f"{file}.sha256")
+
+
+def _state(file: Path) -> str:
+    stat = file.stat()
+    return f"{stat.st_size} {stat.st_mtime_ns}\n"
 
 
 def _digest(file: Path) -> str:

@@ -22,6 +22,10 @@ class UnjudgedError(Exception):
     """The judge could not be asked, for the reason that its text gives."""
 
 
+class TooLongError(UnjudgedError):
+    """The judge's context cannot hold the prompt; one with fewer queries may fit."""
+
+
 def members(candidates: Sequence[Candidate], group: int) -> list[int]:
     """The places of one group's candidates."""
     return [index for index, candidate in enumerate(candidates) if candidate.group == group]

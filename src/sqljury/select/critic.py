@@ -3,13 +3,14 @@
 MSc-SQL, section 4.1; read once, it is also the ranker agent of CHASE-SQL, Table 7. Judges prefer a place, the more so
 the more there are to choose from, so every set of queries is shown in several orders and the probabilities averaged.
 Where a prompt cannot hold all queries, some are judged at a time (section 4.2): in a window that slides from the
-smallest groups to the largest, or two by two in a bracket. All pairs are the selector ``tournament``.
+smallest groups to the largest, or two by two in a bracket. What it can hold is guessed first, and found out where the
+judge's context is smaller. All pairs are the selector ``tournament``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, NamedTuple
 
@@ -17,7 +18,7 @@ from sqljury import prompts
 from sqljury.llm.base import Message, derive_seed
 from sqljury.llm.choice import DIGITS, LETTERS
 from sqljury.schema.text import tokens, unmarked
-from sqljury.select.base import Selector, groups
+from sqljury.select.base import Selector, TooLongError, groups
 from sqljury.select.judge import ask, in_play, shown, spokesman
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task
 from sqljury.work import Work
@@ -31,11 +32,10 @@ FAILED: Final = 2
 
 
 class Round(NamedTuple):
-    """What one set of groups came to: the mean probability of each, the comparison of every two, and the cost."""
+    """What one set of groups came to: the mean probability of each, and the comparison of every two."""
 
     chances: Mapping[int, float]
     comparisons: tuple[Comparison, ...]
-    cost: Cost
 
     @property
     def winner(self) -> int:
@@ -53,38 +53,48 @@ class Jury:
     failed: tuple[Candidate, ...] = ()
 
     def fitting(self, ranked: Sequence[int]) -> int:
-        """How many of these groups one prompt can hold, taken from the first; two at least."""
+        """How many of these groups one prompt should hold, taken from the first; two at least."""
         return max(2, fitting([self.speakers[group] for group in ranked]))
 
     def judge(self, ranked: Sequence[int]) -> Round:
         """All of these groups in one prompt, in each of several orders, and behind them what failed.
 
-        Failures keep their places: turned with the others, they would take places that some groups then never have.
+        Failures that the judge's context has no room for are left out. Raises ``UnjudgedError`` as ``judge.ask``.
         """
-        shown_with: list[Candidate] = [self.speakers[group] for group in ranked]
-        if len(ranked) == len(self.speakers):
-            shown_with = [*shown_with, *self.failed]
-            shown_with = shown_with[: max(len(ranked), fitting(shown_with))]
-        behind = range(len(ranked), len(shown_with))
-        turned = [[*order, *behind] for order in orders(len(ranked))]
-        asked = [(order, *self._ask(order, shown_with)) for order in turned]
+        speakers = [self.speakers[group] for group in ranked]
+        shown_with = [*speakers, *self.failed] if len(ranked) == len(self.speakers) else speakers
+        shown_with = shown_with[: max(len(ranked), fitting(shown_with))]
+        try:
+            asked = self._turned(len(ranked), shown_with)
+        except TooLongError:
+            if len(shown_with) == len(ranked):
+                raise
+            asked = self._turned(len(ranked), speakers)
         chances = {
-            group: round(sum(found[at] for _, found, _ in asked) / len(asked), DIGITS)
-            for at, group in enumerate(ranked)
+            group: round(sum(found[at] for _, found in asked) / len(asked), DIGITS) for at, group in enumerate(ranked)
         }
         compared = [
-            _compared((ranked[first], ranked[second]), first, second, [(order, found) for order, found, _ in asked])
+            _compared((ranked[first], ranked[second]), first, second, asked)
             for first, second in combinations(range(len(ranked)), 2)
         ]
-        return Round(chances, tuple(compared), sum((spent for *_, spent in asked), Cost()))
+        return Round(chances, tuple(compared))
 
-    def _ask(self, order: Sequence[int], queries: Sequence[Candidate]) -> tuple[dict[int, float], Cost]:
-        """The probability of each query by its place in ``queries``, when they are shown in this order."""
+    def _turned(self, count: int, queries: Sequence[Candidate]) -> list[tuple[list[int], dict[int, float]]]:
+        """Each order that was asked, and the probability of each query by its place in ``queries``.
+
+        Those behind the first ``count`` keep their places: turned with the others, they would take places that some
+        groups then never have.
+        """
+        behind = range(count, len(queries))
+        turned = [[*order, *behind] for order in orders(count)]
+        return [(order, self._ask(order, queries)) for order in turned]
+
+    def _ask(self, order: Sequence[int], queries: Sequence[Candidate]) -> dict[int, float]:
         asked = conversation([queries[at] for at in order], self.task)
         letters = LETTERS[: len(order)]
         seed = derive_seed(self.work.seed, "critic", asked[-1].content)
-        chances, cost = ask(asked, letters, self.work, seed)
-        return dict(zip(order, chances, strict=True)), cost
+        chances, _ = ask(asked, letters, self.work, seed)
+        return dict(zip(order, chances, strict=True))
 
 
 Way = Callable[[Sequence[int], Jury], list[list[Round]]]
@@ -112,25 +122,39 @@ def _selector(name: str, way: Way, most: int) -> Selector:
             return Choice(None, name)
         best = {group: spokesman(candidates, group) for group in taking_part}
         speakers = {group: candidates[place] for group, place in best.items()}
-        stages = way(taking_part, Jury(task, work, speakers, failed(candidates)))
+        costs = list[Cost]()
+
+        def spent(cost: Cost) -> None:  # what was asked before a prompt proved too long is in no round
+            costs.append(cost)
+            work.spent(cost)
+
+        stages = way(taking_part, Jury(task, replace(work, spent=spent), speakers, failed(candidates)))
         scores = dict.fromkeys(taking_part, 1.0)
         for number, stage in enumerate(stages):
             scores |= {group: number + chance for one in stage for group, chance in one.chances.items()}
         winner = stages[-1][0].winner if stages else taking_part[0]
-        rounds = [one for stage in stages for one in stage]
-        compared = tuple(comparison for one in rounds for comparison in one.comparisons)
-        cost = sum((one.cost for one in rounds), Cost())
-        return Choice(best[winner], name, tuple(scores[group] for group in taking_part), compared, cost)
+        compared = tuple(comparison for stage in stages for one in stage for comparison in one.comparisons)
+        shares = tuple(scores[group] for group in taking_part)
+        return Choice(best[winner], name, shares, compared, sum(costs, Cost()))
 
     return select
 
 
 def windows(ranked: Sequence[int], jury: Jury) -> list[list[Round]]:
-    """As many groups at a time as fit, the smallest first; the winner meets the next ones."""
-    waiting, stages = list(ranked), list[list[Round]]()
+    """As many groups at a time as fit, the smallest first; the winner meets the next ones.
+
+    Where the judge's context cannot hold so many, one less is tried, down to two. Raises ``UnjudgedError``.
+    """
+    waiting, stages, most = list(ranked), list[list[Round]](), len(LETTERS)
     while len(waiting) > 1:
-        size = jury.fitting(waiting[::-1])
-        found = jury.judge(waiting[-size:])
+        size = min(most, jury.fitting(waiting[::-1]))
+        try:
+            found = jury.judge(waiting[-size:])
+        except TooLongError:
+            if size == 2:
+                raise
+            most = size - 1
+            continue
         waiting[-size:] = [found.winner]
         stages.append([found])
     return stages
@@ -176,9 +200,9 @@ def _compared(
 
 
 def failed(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Some of the queries that failed, the likeliest first, each once."""
+    """Some of the queries that failed, the likeliest first and those of unknown likelihood last, each once."""
     found = {one.sql: one for one in candidates if one.group is None and one.sql}
-    ranked = sorted(found.values(), key=lambda one: -(one.logprob if one.logprob is not None else float("inf")))
+    ranked = sorted(found.values(), key=lambda one: float("inf") if one.logprob is None else -one.logprob)
     return tuple(ranked[:FAILED])
 
 

@@ -11,7 +11,7 @@ from sqljury.schema.render import render
 from sqljury.schema.text import cell_text, remark
 from sqljury.schema.used import used
 from sqljury.select import consistency
-from sqljury.select.base import SPENT, UnjudgedError
+from sqljury.select.base import SPENT, TooLongError, UnjudgedError
 from sqljury.types import Candidate, Cost, Result, Schema
 from sqljury.work import Work
 
@@ -47,9 +47,10 @@ def in_play(schema: Schema, queries: Sequence[Candidate]) -> str:
 def ask(conversation: Sequence[Message], options: Sequence[str], work: Work, seed: int) -> tuple[list[float], Cost]:
     """The model's probability of each option as its reply, and what the call cost.
 
-    Raises ``UnjudgedError`` once the allowance is spent, and where the queries do not fit into the model's context.
+    Raises ``UnjudgedError`` once the allowance is spent, and of its kind ``TooLongError`` where the queries do not fit
+    into the model's context.
     """
     reply = work.ask(conversation, choice.sampling(seed))
     if reply is None:
-        raise UnjudgedError(SPENT if work.over() else "the queries are too long for the judge's context")
+        raise UnjudgedError(SPENT) if work.over() else TooLongError("the queries are too long for the judge's context")
     return choice.probabilities(reply.completions[0], options), reply.cost

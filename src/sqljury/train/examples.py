@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args
 
 from sqljury.errors import DatasetError
 from sqljury.llm.base import Message, Role, derive_seed
@@ -32,7 +32,17 @@ class Example:
     def database(self) -> str:
         """What must not stand on both sides of a split: the database, or the conversation where none is named."""
         named = self.meta.get("db_id")
-        return named if isinstance(named, str) and named else "\x1f".join(content for _, content in self.messages)
+        return named if isinstance(named, str) and named else self._conversation
+
+    @property
+    def question(self) -> str:
+        """What takes its place where there is one database alone; several pairs may be of one question."""
+        named = self.meta.get("question")
+        return named if isinstance(named, str) and named else self._conversation
+
+    @property
+    def _conversation(self) -> str:
+        return "\x1f".join(content for _, content in self.messages)
 
 
 def read(file: Path) -> list[Example]:
@@ -63,17 +73,24 @@ def digest(file: Path) -> str:
 
 
 def split(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
-    """(to learn from, held out): about ``share`` of the databases is held out, at least one of two or more.
+    """(to learn from, held out): about ``share`` of what ``held_by`` says, at least one of two or more.
 
     Which ones depends on their names and ``seed`` alone, so a larger set holds out what a smaller one did.
     """
-    names = sorted({example.database for example in examples}, key=lambda name: derive_seed(seed, "held out", name))
+    by = held_by(examples)
+    named = [example.database if by == "database" else example.question for example in examples]
+    names = sorted(set(named), key=lambda name: derive_seed(seed, "held out", name))
     count = min(ceil(share * len(names)), len(names) - 1)
     held = set(names[:count])
     return (
-        [example for example in examples if example.database not in held],
-        [example for example in examples if example.database in held],
+        [example for example, name in zip(examples, named, strict=True) if name not in held],
+        [example for example, name in zip(examples, named, strict=True) if name in held],
     )
+
+
+def held_by(examples: Sequence[Example]) -> Literal["database", "question"]:
+    """What is on one side of a split alone: databases, or where all examples are on one database, questions."""
+    return "database" if len({example.database for example in examples}) > 1 else "question"
 
 
 def _example(file: Path, number: int, line: bytes) -> Example:

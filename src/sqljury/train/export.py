@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from sqljury.errors import DatasetError, InputError
+from sqljury.llm import adapters
 from sqljury.train import card, gguf_base, lora
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 Precision = Literal["f32", "f16", "q8_0"]
 
-_HEAD: Final = 4096
-"""Bytes of a file in which what is written first, the type, stands."""
+TOLD: Final = ("part", "base", "base_sha256", "data_sha256")
+"""What an adapter's file says of its training."""
 _ADAPTER: Final = b"".join(
     struct.pack("<Q", len(text)) + text + kind
     for text, kind in ((b"general.type", struct.pack("<I", 8)), (b"adapter", b""))
@@ -36,25 +37,33 @@ _ADAPTER: Final = b"".join(
 _KEY: Final = re.compile(r"(?:base_model\.model\.)*(?P<module>.+)\.lora_(?P<half>[AB])\.weight")
 
 
-def export(run: Path, file: Path, precision: Precision = "f16", check: Callable[[Path], None] = lambda _: None) -> Path:
-    """Write the adapter of the training in ``run`` to ``file``.
+def export(
+    run: Path,
+    file: Path,
+    precision: Precision = "f16",
+    check: Callable[[Path], None] = lambda _: None,
+    served: str = "",
+) -> Path:
+    """Write the adapter of the training in ``run`` to ``file``, for the local weights ``served``, or else its base.
 
     ``check`` is given the whole adapter before it takes its place; if it raises, what was in ``file`` stays.
     ``q8_0`` takes half the room of ``f16``; rows that its blocks of 32 do not fit stay ``f16``. Raises
     ``DatasetError`` for a folder without a finished training and for an adapter with other parts than matrices of a
-    known model, ``InputError`` for a ``file`` that is there and no adapter, and for one that cannot be written.
+    known model, ``InputError`` for a ``file`` that is there and no adapter, and for one that cannot be written,
+    ``WeightsError`` for weights that are not there.
     """
     refuse_foreign(file)
     gguf_base.require()
     settings, adapter, config = _read(run)
     model = _config(settings["base"])
+    facts = {**_served(settings, served), **{f"sqljury.{key}": settings[key] for key in TOLD}}
     tensors = {
         name: _permuted(name, model, matrix) if half == "B" else matrix
         for name, half, matrix in _named(adapter, model, run)
     }
     with _beside(file) as unfinished:
         with _writing(file):
-            _write(unfinished, tensors, model, float(config["lora_alpha"]), settings, precision)
+            _write(unfinished, tensors, model, float(config["lora_alpha"]), facts, precision)
         check(unfinished)
         with _writing(file):
             unfinished.replace(file)
@@ -87,7 +96,7 @@ def refuse_foreign(file: Path) -> None:
     begins = b""
     if file.is_file():
         with file.open("rb") as stream:
-            begins = stream.read(_HEAD)
+            begins = stream.read(adapters.HEAD)
     if begins[:4] != b"GGUF" or _ADAPTER not in begins:
         raise InputError(f"{file}: is there and no adapter; name a new file with --out, or remove this one")
 
@@ -141,6 +150,13 @@ def _named(adapter: Mapping[str, Matrix], model: Any, run: Path) -> list[tuple[s
     return found
 
 
+def _served(settings: Mapping[str, Any], served: str) -> dict[str, str]:
+    """The entry that names the weights which the adapter is for; none where that is only known to be a folder."""
+    if served:
+        return {adapters.SERVED: gguf_base.digest(served)}
+    return {adapters.SERVED: settings["base_sha256"]} if gguf_base.resolve(settings["base"]).is_file() else {}
+
+
 def _arch(model: Any) -> Any:
     import gguf
 
@@ -164,7 +180,7 @@ def _permuted(name: str, model: Any, matrix: Matrix) -> Matrix:
 
 
 def _write(
-    file: Path, tensors: Mapping[str, Matrix], model: Any, alpha: float, settings: Mapping[str, Any], precision: str
+    file: Path, tensors: Mapping[str, Matrix], model: Any, alpha: float, facts: Mapping[str, str], precision: str
 ) -> None:
     import gguf
 
@@ -172,9 +188,9 @@ def _write(
     writer.add_type("adapter")
     writer.add_string("adapter.type", "lora")
     writer.add_float32("adapter.lora.alpha", alpha)
-    writer.add_name(f"sqljury {settings['part']}")
-    for key in ("part", "base", "base_sha256", "data_sha256"):
-        writer.add_string(f"sqljury.{key}", str(settings[key]))
+    for key, value in facts.items():
+        writer.add_string(key, value)
+    writer.add_name(f"sqljury {facts['sqljury.part']}")
     for name, matrix in tensors.items():
         kind = _kind(matrix, precision)
         writer.add_tensor(name, gguf.quants.quantize(matrix.astype("float32"), kind), raw_dtype=kind)

@@ -46,9 +46,10 @@ class Settings:
 
     ``batch`` examples make one step, ``micro`` of them at a time. ``steps`` above 0 ends the training there, whatever
     ``epochs`` says. ``longest`` is in tokens; longer examples are left out and counted. ``held_out`` is the share of
-    databases to evaluate on, ``looks`` how often in the course of the training, each with a checkpoint. ``attention``
-    adapts the attention alone, for adapters of a third of the size. ``packed`` fills sequences with whole examples;
-    ``four_bits`` is QLoRA; ``frugal`` computes activations again instead of keeping them.
+    databases to evaluate on, of questions where there is one database; ``looks`` how often in the course of the
+    training, each with a checkpoint. ``attention`` adapts the attention alone, for adapters of a third of the size.
+    ``packed`` fills sequences with whole examples; ``four_bits`` is QLoRA; ``frugal`` computes activations again
+    instead of keeping them.
     """
 
     part: str
@@ -129,6 +130,7 @@ def _train(known: Sequence[Example], out: Path, settings: Settings, facts: dict[
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         trainer.model.save_pretrained(str(out / ADAPTER), save_embedding_layers=False)
     device = torch.cuda.get_device_name() if cuda else "CPU"
+    facts = {**facts, "held_out_by": examples.held_by(known)}
     card.write(out, facts, counts, device, trainer.state.log_history)
     return out / ADAPTER
 
@@ -224,7 +226,7 @@ def _arguments(out: Path, settings: Settings, steps: int, watched: bool) -> SFTC
     from trl import SFTConfig
 
     every = max(1, steps // max(1, settings.looks))
-    return SFTConfig(
+    arguments = SFTConfig(
         output_dir=str(out / CHECKPOINTS),
         per_device_train_batch_size=settings.micro,
         per_device_eval_batch_size=settings.micro,
@@ -251,6 +253,9 @@ def _arguments(out: Path, settings: Settings, steps: int, watched: bool) -> SFTC
         use_cpu=not torch.cuda.is_available(),
         dataloader_pin_memory=torch.cuda.is_available(),
     )
+    # On several devices each would take ``micro`` examples, so that a step were more than ``batch`` of them.
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # as transformers itself does where it wants no copies of the model
+    return arguments
 
 
 def _dataset(encoded: Sequence[Encoded]) -> Dataset:
@@ -266,10 +271,17 @@ def _likeliest(logits: Any, _: Any) -> Any:
 
 
 def _right_answers(evaluated: Any) -> dict[str, float]:
-    """The share of answers whose every token was the likeliest one: what greedy writing would have given."""
+    """The share of answers whose every token was the likeliest one: what greedy writing would have given.
+
+    A row holds several examples where the training packs them; between two answers lies a prompt, which is not learnt.
+    """
     guessed, labels = evaluated.predictions[:, :-1], evaluated.label_ids[:, 1:]
-    wrong = ((guessed != labels) & (labels != IGNORED)).any(axis=1)
-    return {"right_answers": float(1 - wrong.mean())}
+    learnt = labels != IGNORED
+    begins = learnt.copy()
+    begins[:, 1:] &= ~learnt[:, :-1]
+    answers = begins.ravel().cumsum()  # of each token, the number of the answer that it is in or behind
+    wrong = set(answers[((guessed != labels) & learnt).ravel()].tolist())
+    return {"right_answers": float(1 - len(wrong) / max(1, begins.sum()))}
 
 
 def _told(log: Path, say: Say) -> TrainerCallback:
