@@ -95,10 +95,19 @@ def test_the_order_of_questions_does_not_matter() -> None:
     assert one.card["data"] != train(questions[1:]).card["data"]
 
 
-def test_too_few_databases_are_refused() -> None:
-    with pytest.raises(InputError, match="on 3 databases; at least 4 databases are needed"):
-        train(made_up(30, 3))
-    with pytest.raises(InputError, match="0 questions have right and wrong results, on 0 databases"):
+def test_of_few_databases_questions_are_left_out() -> None:
+    weights = train(made_up(200, 1))
+    assert weights.card["held_out_by"] == "question"
+    assert weights.card["databases"] == 1
+    assert weights.card["held_out"]["ex"]["right"] > weights.card["held_out"]["ex_votes"]["right"]
+    assert train(made_up(200, 4)).card["held_out_by"] == "database"
+
+
+def test_too_few_decided_questions_are_refused() -> None:
+    for few in ([], made_up(1, 1)):
+        with pytest.raises(InputError, match="too few questions have right and wrong results"):
+            train(few)
+    with pytest.raises(InputError, match="too few questions have right and wrong results"):
         train([replace(one, right=frozenset()) for one in made_up(30, 6)])
 
 
@@ -300,10 +309,21 @@ def test_a_judge_learns_from_the_critic_where_it_is_heard(moved: Path) -> None:
     assert features(one.candidates, one.task, one.opinions)[0]["critic"] == first
     with pytest.raises(InputError, match=r"no choices 'light' \(it has critic\)"):
         list(replay(run, data, critic="light"))
+    choices.select(run, data, FakeModel("A"), SelectPart("tournament"))
+    with pytest.raises(InputError, match="'tournament' are by tournament; the judge hears the critic alone"):
+        list(replay(run, data, critic="tournament"))
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(line for line in lines if json.loads(line)["id"] != several[0].id))
     with pytest.raises(InputError, match="has no choice of the critic"):
         list(replay(run, data, critic="critic"))
+
+
+def test_votes_in_place_of_the_critic_are_no_opinion(moved: Path) -> None:
+    file = choices.select(moved / "run", moved / "data", FakeModel("A"), SelectPart("critic"))
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    voted = [{**line, "scores": [3.0, 1.0], "note": "too long, so votes decided"} for line in lines]
+    file.write_text("".join(json.dumps(line) + "\n" for line in voted))
+    assert not any(one.opinions.critic for one in replay(moved / "run", moved / "data", critic="critic"))
 
 
 def test_a_judge_learns_from_the_task_that_the_run_had(train_run: Path, moved: Path) -> None:

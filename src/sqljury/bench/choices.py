@@ -80,9 +80,12 @@ ALL: Final = Among()
 class Chosen:
     """What a selector chose for one question: the query, empty for none, and the group of each candidate.
 
-    ``scores`` are those of the groups that took part, by their numbers.
+    ``selector`` and ``model`` chose it. ``scores`` are those of the groups that took part, by their numbers; none where
+    the selector could not do without what could not be asked, and votes decided.
     """
 
+    selector: str
+    model: str
     sql: str
     groups: tuple[int | None, ...]
     scores: tuple[float, ...]
@@ -283,14 +286,15 @@ def _chosen(line: Record, question: Asked, file: Path, places: Sequence[int], wr
         if not fault:
             taking = dict(zip(places, line["groups"], strict=True))
             groups = tuple(taking.get(place) for place in range(written))
-            return Chosen(line["sql"], groups, _scores(line), judged_comparisons(line), cost_of(line["cost"]))
+            maker = (line["selector"], line["model"])
+            return Chosen(*maker, line["sql"], groups, _scores(line), judged_comparisons(line), cost_of(line["cost"]))
     except DatasetError as error:
         fault = str(error)
     raise DatasetError(f"{file}: {question.id!r}: {fault}; delete that line to go on")
 
 
 def _scores(line: Record) -> tuple[float, ...]:
-    scores = line.get("scores", [])
+    scores = [] if line.get("note") else line.get("scores", [])
     if not isinstance(scores, list) or not all(type(one) in (int, float) and isfinite(one) for one in scores):
         raise DatasetError("its scores are no numbers")
     return tuple(map(float, scores))

@@ -143,11 +143,14 @@ def light(
     print(f"mean distance of said and observed probability: {held_out['ece']:.3f}")
     if held_out["won"] <= held_out["lost"]:
         terminal.note(
-            "on databases left out this judge is no better than votes; train on more questions before using it"
+            f"on {card['held_out_by']}s left out this judge is no better than votes; train on more questions before "
+            "using it"
         )
     if not measured:
         terminal.note(UNCHECKED)
-    terminal.note(f"weights in {out}; all figures are on databases left out in turn, see its card")
+    if card["held_out_by"] == "question":
+        terminal.note("too few databases to leave any out: on others than these, expect less")
+    terminal.note(f"weights in {out}; all figures are on {card['held_out_by']}s left out in turn, see its card")
 
 
 def _refuse(kind: Kind, options: Mapping[str, object]) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -113,19 +113,16 @@ def train(
     """The weights learned from all questions, their card with the figures on held-out databases.
 
     ``about`` goes into the card as it is; ``sketch`` is the one that is used later, those in the figures of questions
-    knew nothing of their databases. Raises ``InputError`` where decided questions are of fewer than
-    ``LEAST_DATABASES`` databases, or of fewer than two once a fold is left out, and where no feature tells enough of
-    their groups apart.
+    knew nothing of their databases. Where decided questions are of fewer than ``LEAST_DATABASES`` databases, questions
+    are left out instead of databases. Raises ``InputError`` where no feature tells enough of their groups apart.
     """
     import numpy as np
 
+    databases = len({one.named for one in questions})
+    by = "database" if len({one.named for one in questions if one.pairs}) >= LEAST_DATABASES else "question"
+    if by == "question":
+        questions = [replace(one, named=f"{one.named}/{one.id}") for one in questions]
     decided = [one for one in questions if one.pairs]
-    databases = {one.named for one in decided}
-    if len(databases) < LEAST_DATABASES:
-        raise InputError(
-            f"{len(decided)} questions have right and wrong results, on {len(databases)} databases; at least "
-            f"{LEAST_DATABASES} databases are needed, so run the benchmark on more questions"
-        )
     fit = _fit(decided, seed)
     if not fit.scales:
         raise InputError(
@@ -136,13 +133,14 @@ def train(
         **(about or {}),
         "data": _hash(questions),
         "questions": len(questions),
-        "databases": len({one.named for one in questions}),
+        "databases": databases,
         "decided": len(decided),
         "pairs": sum(len(one.pairs) for one in decided),
         "method": "conditional logit over the groups of a question, L2 penalty",
         "penalty": fit.penalty,
         "slope": round(fit.slope, 4),
         "seed": seed,
+        "held_out_by": by,
         "held_out": _held_out(questions, seed),
         "importance": _importance(fit),
         "too_rare": [name for name in names() if name not in fit.scales],
@@ -187,10 +185,7 @@ def _fit(decided: Sequence[Rated], seed: int) -> _Fit:
 
     scales = _scales(decided)
     if len({one.named for one in decided}) < 2:
-        raise InputError(
-            "the questions with right and wrong results are of too few databases to leave any out; run the benchmark "
-            "on more questions"
-        )
+        raise InputError("too few questions have right and wrong results to leave any out; run the benchmark on more")
     whole = _table(decided, scales)
     tried = list(zip(PENALTIES, _left_out(whole, scales, [one.named for one in decided], seed), strict=True))
     penalty, scores = min(tried, key=lambda one: logit.loss(whole, one[1]))

@@ -49,7 +49,7 @@ def from_runs(
             }
             for run, one in zip(runs, described, strict=True)
         ],
-        "critic": critic,
+        "critic": critic or None,
         "sketch": {"questions": len(told), "databases": len({one.database for one in told})} if crossed else None,
         "checked": checked(measured),
         "near": len(near([Asked(one.id, one.named, one.text) for one in questions], measured)),

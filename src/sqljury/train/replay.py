@@ -116,6 +116,8 @@ def _choices(run: Path, name: str, questions: Sequence[stored.Asked]) -> Mapping
         raise InputError(
             f"{run} has no choices {name!r} (it {there}); make them with `sqljury bench select {run} --selector critic`"
         )
+    if other := {one.selector for one in known[name].values()} - {"critic"}:
+        raise InputError(f"{run}: the choices {name!r} are by {', '.join(other)}; the judge hears the critic alone")
     return known[name]
 
 

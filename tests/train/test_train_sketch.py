@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sqljury.datasets import spider
+from sqljury.db.connect import connect
+from sqljury.schema.introspect import introspect
+from sqljury.select.anatomy import anatomy
+from sqljury.train import sketch as training
+from sqljury.train.sketch import Told, crossed, fitted, gold
+from sqljury.types import Column, Schema, Table
+
+ASKED = (
+    ("How many {}s are there?", "SELECT count(*) FROM {}"),
+    ("What is the average size of the {}s?", "SELECT avg(size) FROM {}"),
+    ("List the size of each {}.", "SELECT size FROM {}"),
+    ("Which {} has the greatest size?", "SELECT name FROM {} ORDER BY size DESC LIMIT 1"),
+    ("Count the {}s of each name.", "SELECT name, count(*) FROM {} GROUP BY name"),
+)
+THINGS = ("cat", "dog", "boat", "lake", "tower", "apple", "truck", "planet", "museum", "garden", "bridge", "island")
+
+
+def told(things: tuple[str, ...] = THINGS) -> list[Told]:
+    found = []
+    for thing in things:
+        columns = tuple(map(Column, (f"{thing}_id", "name", "size")))
+        schema = Schema(thing, "sqlite", (Table(thing, columns, (f"{thing}_id",)), Table("note", (Column("text"),))))
+        found += [Told(thing, text.format(thing), anatomy(sql.format(thing), schema), schema) for text, sql in ASKED]
+    return found
+
+
+def test_what_is_learned_on_some_databases_holds_on_another() -> None:
+    known = told()
+    drawn = fitted([one for one in known if one.database != "island"])
+    for one in known:
+        if one.database == "island":
+            queries = [other.query for other in known if other.database == "island"]
+            figures = drawn.figures(one.text, one.schema, queries)
+            best = max(range(len(queries)), key=lambda place: figures[place]["sketch"])
+            assert queries[best] == one.query
+            assert all(own["tables_expected"] > -0.7 for own in figures)
+
+
+def test_sketches_of_questions_know_nothing_of_their_databases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database that always counts where others average is expected to average."""
+    strange = [
+        Told(
+            "odd",
+            "What is the average size of the oddities?",
+            anatomy("SELECT count(*) FROM cat", one.schema),
+            one.schema,
+        )
+        for one in told(("cat",))[:1]
+    ] * 30
+    assert crossed(told(), 0) == {}  # too few questions
+    monkeypatch.setattr(training, "LEAST_QUESTIONS", 10)
+    found = crossed([*told(), *strange], 0)
+    assert found.keys() == {*THINGS, "odd"}
+    schema = strange[0].schema
+    chances = found["odd"].elements(strange[0].text, schema)
+    assert chances["item avg"] > 0.5 > chances["item count"]
+    assert crossed(told(THINGS[:4]), 0) == {}  # too few databases
+    assert crossed([*told(), *strange], 0) == found
+
+
+def test_gold_is_of_the_split_and_of_no_database_that_is_measured_on(train_run: Path, benchmark_folder: Path) -> None:
+    examples = spider.load(benchmark_folder, "train")
+    found = gold([train_run, train_run], None, [])
+    assert {one.text for one in found} == {one.question.text for one in examples}
+    first = examples[0]
+    with connect(first.database) as db:
+        schema = introspect(db)
+    own = next(one for one in found if one.text == first.question.text and one.schema.name == schema.name)
+    assert own.query == anatomy(first.gold_sql, schema)
+    left = gold([train_run], None, [first])
+    assert left
+    assert {one.database for one in left} == {one.database for one in found} - {str(first.database.resolve())}
