@@ -183,3 +183,9 @@ def test_what_was_tried_goes_to_stderr_when_nothing_ran(start: Start, zoo: Path)
     assert (process.returncode, out) == (7, "")
     assert "Candidates" in error
     assert error.splitlines()[-1].startswith("sqljury: none of 8")
+
+
+def test_the_package_is_a_command_too() -> None:
+    ran = subprocess.run([sys.executable, "-m", "sqljury", "--version"], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("sqljury ")

@@ -334,6 +334,15 @@ def test_a_judge_learns_from_the_task_that_the_run_had(train_run: Path, moved: P
     assert untold.task.hits == ()
 
 
+def test_a_run_that_refines_its_answers_is_refused(moved: Path) -> None:
+    described = folder.described(moved / "run")
+    described["recipe"]["refine"]["rounds"] = 1
+    described["recipe"]["tests"]["kind"] = "suite"
+    (moved / "run" / folder.SETTINGS).write_text(json.dumps(described))
+    with pytest.raises(InputError, match=r"run: its recipe four refines answers; make a run without \[refine\]"):
+        list(replay(moved / "run", moved / "data"))
+
+
 def test_weights_of_another_version_are_replaced(tmp_path: Path) -> None:
     out = tmp_path / "own.json"
     out.write_text(json.dumps({**Weights({"star": 1.0}, {}).to_json(), "version": 1}))

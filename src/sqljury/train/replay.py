@@ -85,10 +85,12 @@ def replay(
 
     Tasks are made as the run's own recipe makes them, so that judges see of them what they saw then. Questions without
     candidates are left out too. Raises what ``bench.stored.load`` raises, and ``InputError`` where the run has no
-    choices of that name, or none for one of these questions.
+    choices of that name, or none for one of these questions, and where its recipe refines answers.
     """
     loaded = stored.load(run, data, processes)
     records = {record["id"]: record for record in folder.records(run)}
+    if loaded.recipe.refine.rounds:  # a refined query is one candidate more, which no judge had before it when it chose
+        raise InputError(f"{run}: its recipe {loaded.recipe.name} refines answers; make a run without [refine]")
     limits = stored.limits_of(run, loaded.described)
     preparation = Preparation(loaded.recipe.schema)
     heard = _choices(run, critic, loaded.questions) if critic else {}
