@@ -67,3 +67,18 @@ def test_columns_that_nothing_ties_are_counted(sql: str, found: tuple[int, int])
 def test_names_that_cannot_be_followed_are_no_fault() -> None:
     sql = "SELECT a.name FROM phone AS a JOIN maker AS a ON a.id = a.name"
     assert anatomy(sql, SHOP).parsed
+
+
+@pytest.mark.parametrize(
+    ("sql", "asked"),
+    [
+        ("SELECT name FROM phone WHERE phone_id IN (SELECT phone_id FROM sale WHERE city = 'x')", ("name", "city")),
+        ('SELECT name FROM phone WHERE phone_id IN (SELECT phone_id FROM sale WHERE city = "x")', ("name", "city")),
+        ("SELECT p.name FROM phone p, sale s WHERE p.phone_id = s.phone_id AND s.city = 'x'", ("name", "city")),
+        ("SELECT count(phone_id) FROM phone WHERE name = 'x'", ("name",)),
+        ("SELECT count(DISTINCT maker_id) FROM phone", ("maker_id",)),
+        ("SELECT name FROM phone WHERE phone_id = (SELECT max(phone_id) FROM sale)", ("name", "phone_id")),
+    ],
+)
+def test_columns_that_only_lead_on_or_are_counted_are_not_asked_for(sql: str, asked: tuple[str, ...]) -> None:
+    assert anatomy(sql, SHOP).columns == asked

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from sqljury.db.quiet import quiet
 from sqljury.db.readonly import can_be_parsed
 from sqljury.select.joined import idle, unlinked
-from sqljury.select.ties import loose
+from sqljury.select.ties import keys, loose
 from sqljury.types import Schema
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ class Anatomy:
 
     ``elements`` are keys of ``_ELEMENTS`` with ``limit`` (ORDER BY with LIMIT), ``sorted`` (ORDER BY without),
     ``up`` and ``down`` (the greatest or the smallest first) and ``bounded`` (LIMIT without ORDER BY). ``columns``
-    are those outside join conditions, ``keys`` those within. ``selected`` has for each item of the outermost SELECT
-    its column's name, empty for anything else; ``items`` has their texts. ``restrictions`` are the texts of what picks
-    rows: conditions, and ORDER BY with LIMIT. Texts are without aliases, quotes and case. ``idle`` are joined tables
-    that are used in the key of a single join and nowhere else, ``unlinked`` counts joins that no condition ties to
-    anything; ``strange`` and ``namesakes`` are those of ``ties.loose``. ``numbers`` leaves out LIMIT 1. ``heads`` are
-    the elements in the items of the outermost SELECT, ``constants`` counts conditions with a constant. Names of a WITH
-    are no tables.
+    are those that something is asked of; ``keys`` are all others: those of join conditions, of ``ties.keys``, and those
+    that are only counted. ``selected`` has for each item of the outermost SELECT its column's name, empty for anything
+    else; ``items`` has their texts. ``restrictions`` are the texts of what picks rows: conditions, and ORDER BY with
+    LIMIT. Texts are without aliases, quotes and case. ``idle`` are joined tables that are used in the key of a single
+    join and nowhere else, ``unlinked`` counts joins that no condition ties to anything; ``strange`` and ``namesakes``
+    are those of ``ties.loose``. ``numbers`` leaves out LIMIT 1. ``heads`` are the elements in the items of the
+    outermost SELECT, ``constants`` counts conditions with a constant. Names of a WITH are no tables.
     """
 
     parsed: bool = False
@@ -94,6 +94,9 @@ def _anatomy(tree: exp.Query, schema: Schema) -> Anatomy:
     named, texts = _columns(tree, schema)
     texts += [one.name for one in tree.find_all(exp.Literal) if one.is_string]
     joined = {id(one) for join in tree.find_all(exp.Join) for one in join.find_all(exp.Column) if _is_key(one, join)}
+    real = {id(one) for one in named}
+    joined |= {id(one) for pair in keys(tree) if all(id(one) in real for one in pair) for one in pair}
+    joined |= {id(count.this) for count in tree.find_all(exp.Count)}  # COUNT(c) is another COUNT(*); DISTINCT c is not
     return Anatomy(
         True,
         frozenset(_elements(tree)),

@@ -129,7 +129,7 @@ def elements(query: Anatomy) -> frozenset[str]:
     """
     kept = query.elements & {"distinct", "group", "having", "not", "both", "compare", "like", "sorted"}
     return kept | {
-        *(f"item {head}" for head in query.heads & {"count", "avg", "sum", "max", "min", "distinct", "star"}),
+        *(f"item {head}" for head in query.heads & {"count", "avg", "sum", "max", "min", "distinct"}),
         f"items {min(len(query.selected), 4)}",
         f"tables {min(len(query.tables), 4)}",
         f"constants {min(query.constants, 3)}",

@@ -43,6 +43,26 @@ def loose(tree: exp.Query, schema: Schema) -> tuple[int, int]:
     return strange, namesakes
 
 
+def keys(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Column]]:
+    """Columns that are compared with each other, or with what a subquery selects: they lead from table to table."""
+    for node in tree.walk():
+        if type(node).__name__ in _COMPARED:
+            one, other = _column(node.this), _column(node.args.get("query") or node.args.get("expression"))
+            if one is not None and other is not None:
+                yield one, other
+
+
+def _column(side: exp.Expr | None) -> exp.Column | None:
+    """The column that this is, or that it selects alone and as it is."""
+    from sqlglot import exp
+
+    while isinstance(side, exp.Paren | exp.Subquery):
+        side = side.this
+    if isinstance(side, exp.Select) and len(side.selects) == 1:
+        side = side.selects[0].unalias()
+    return side if isinstance(side, exp.Column) and not isinstance(side.this, exp.Star) else None
+
+
 def _tied(schema: Schema) -> frozenset[frozenset[Place]]:
     """Columns and what they refer to, and columns that refer to the same."""
     referring: dict[Place, set[Place]] = {}
