@@ -20,6 +20,7 @@ LAYERS = {
     6: ("bench", "asking"),
     7: ("train", "check"),
     8: ("cli",),
+    9: ("__main__",),
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 WITHIN_ZERO = {("types", "errors"), ("types", "written")}

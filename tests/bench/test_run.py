@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sqljury import FakeModel, Pipeline
+from sqljury import FakeModel, Pipeline, Question
 from sqljury.bench import folder, run, stored
 from sqljury.datasets import spider
 from sqljury.errors import (
@@ -92,6 +93,11 @@ def test_a_run_goes_on_where_its_dataset_has_moved_to(data: Path, tmp_path: Path
     run.run(asked[:1], pipeline, tmp_path / "run", here)
     there = {**here, "dataset": {**here["dataset"], "data": "/there"}}
     run.run(asked, pipeline, tmp_path / "run", there)
+    assert folder.described(tmp_path / "run")["dataset"]["data"] == "/there"
+    assert run.is_finished(asked, tmp_path / "run", {"dataset": {**here["dataset"], "data": "/elsewhere"}})
+    strange = [replace(asked[0], question=Question("Another one?", id=asked[0].id))]
+    with pytest.raises(DatasetError, match="answers another question 'dev-0000', of another dataset"):
+        run.run(strange, pipeline, tmp_path / "run", {**here, "dataset": {**here["dataset"], "data": "/strange"}})
     assert folder.described(tmp_path / "run")["dataset"]["data"] == "/there"
     other = {**there, "dataset": {**there["dataset"], "limit": 1}, "recipe": {**there["recipe"], "stop": {"least": 9}}}
     with pytest.raises(DatasetError, match=r"\(dataset\.limit, recipe\.stop\.least, recipe\.stop\.share differ\)"):

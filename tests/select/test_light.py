@@ -22,8 +22,9 @@ from sqljury.select import asked
 from sqljury.select.agreement import overlaps
 from sqljury.select.anatomy import UNREAD, anatomy
 from sqljury.select.cues import CUES, direction, missing, uncalled
-from sqljury.select.features import Opinions, features, names, passed
+from sqljury.select.features import features, names
 from sqljury.select.light import KIND, VERSION, Weights, light, read, shares
+from sqljury.select.opinions import Opinions, passed
 from sqljury.types import (
     Candidate,
     Choice,
@@ -387,7 +388,7 @@ GOOD = {"kind": KIND, "version": VERSION, "margin": 0.5, "weights": {"votes_shar
     [
         ("{", "is no JSON"),
         ("[]", "is not the file of a light judge"),
-        (json.dumps({**GOOD, "version": 0}), "is of version 0, not 3"),
+        (json.dumps({**GOOD, "version": 0}), "is of version 0, not 4"),
         (json.dumps({**GOOD, "weights": {}}), "has no weights or no card"),
         (json.dumps({**GOOD, "weights": {"mood": 1}}), "'mood' is no feature"),
         (json.dumps({**GOOD, "weights": {"votes_share": float("nan")}}), "the weight of 'votes_share' is no number"),

@@ -66,6 +66,43 @@ def test_ways_to_write_the_same_have_one_sketch(one: str, other: str) -> None:
     assert elements(anatomy(one, MUSIC)) == elements(anatomy(other, MUSIC))
 
 
+def test_constants_are_counted_however_they_are_written() -> None:
+    for constant in ("'Joe'", '"Joe"', "5", "-5"):
+        assert "constants 1" in elements(anatomy(f"SELECT name FROM singer WHERE birth_year = {constant}", MUSIC))
+    assert "constants 0" in elements(anatomy("SELECT name FROM singer WHERE birth_year > singer_id", MUSIC))
+
+
+def test_possessives_open_no_quotation() -> None:
+    told = phrases("the singers' names and the songs' titles", MUSIC)
+    assert "<column> and" in told
+    assert "<text>" not in told
+
+
+def test_words_of_names_are_found_in_any_spelling() -> None:
+    camel = Schema("m", "sqlite", (Table("t", (Column("BirthYear"), Column("StuID"))),))
+    plain = Schema("m", "sqlite", (Table("t", (Column("birth_year"), Column("stu_id"))),))
+    own, other = (linking.columns(linking.Named("student id and birth year", schema)) for schema in (camel, plain))
+    assert own["birthyear"] == other["birth_year"]
+    assert own["stuid"] == other["stu_id"]
+
+
+def test_tables_are_known_without_the_name_of_their_schema() -> None:
+    order = Table("sales.orders", (Column("id"),), schema="sales")
+    named = linking.Named("all orders", Schema("shop", "postgres", (order, Table("item", (Column("id"),)))))
+    assert linking.tables(named).keys() == {"orders", "item"}
+    assert named.tables["orders"][0] == 1
+
+
+def test_a_query_that_cannot_be_read_is_no_likelier_than_the_others() -> None:
+    written = ("SELECT name FROM singer", "SELECT count(*) FROM song", "SELECT (")
+    candidates = [Candidate(sql, "g", None, Result((), ((at,),)), group=at) for at, sql in enumerate(written)]
+    task = Task(Question("List the singers by age."), MUSIC, "")
+    figures = features(candidates, task, sketch=sketch())
+    for name in NOTHING:
+        assert figures[2][name] == min(figures[0][name], figures[1][name])
+    assert features(candidates[2:], task, sketch=sketch())[2]["sketch"] == 0
+
+
 def test_a_sketch_tells_what_a_query_does() -> None:
     counted = elements(anatomy("SELECT title, count(*) FROM song GROUP BY title HAVING count(*) > 2", MUSIC))
     assert counted == {"item count", "items 2", "tables 1", "constants 1", "group", "having", "compare"}

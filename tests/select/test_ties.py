@@ -76,6 +76,8 @@ def test_names_that_cannot_be_followed_are_no_fault() -> None:
         ('SELECT name FROM phone WHERE phone_id IN (SELECT phone_id FROM sale WHERE city = "x")', ("name", "city")),
         ("SELECT p.name FROM phone p, sale s WHERE p.phone_id = s.phone_id AND s.city = 'x'", ("name", "city")),
         ("SELECT count(phone_id) FROM phone WHERE name = 'x'", ("name",)),
+        ("SELECT seller FROM sale WHERE city = seller", ("seller", "city")),
+        ("SELECT a.name FROM phone a JOIN maker b ON a.maker_id = b.id WHERE a.name > b.city", ("name", "city")),
         ("SELECT count(DISTINCT maker_id) FROM phone", ("maker_id",)),
         ("SELECT name FROM phone WHERE phone_id = (SELECT max(phone_id) FROM sale)", ("name", "phone_id")),
     ],

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
 from sqljury.select.anatomy import anatomy
 from sqljury.train import sketch as training
+from sqljury.train.light_runs import from_runs
+from sqljury.train.replay import replay_all
 from sqljury.train.sketch import Told, crossed, fitted, gold
 from sqljury.types import Column, Schema, Table
 
@@ -65,7 +68,9 @@ def test_sketches_of_questions_know_nothing_of_their_databases(monkeypatch: pyte
     assert crossed([*told(), *strange], 0) == found
 
 
-def test_gold_is_of_the_split_and_of_no_database_that_is_measured_on(train_run: Path, benchmark_folder: Path) -> None:
+def test_gold_is_of_the_split_and_of_no_database_that_is_measured_on(
+    train_run: Path, benchmark_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     examples = spider.load(benchmark_folder, "train")
     found = gold([train_run, train_run], None, [])
     assert {one.text for one in found} == {one.question.text for one in examples}
@@ -76,4 +81,24 @@ def test_gold_is_of_the_split_and_of_no_database_that_is_measured_on(train_run: 
     assert own.query == anatomy(first.gold_sql, schema)
     left = gold([train_run], None, [first])
     assert left
-    assert {one.database for one in left} == {one.database for one in found} - {str(first.database.resolve())}
+    assert {one.database for one in left} == {one.database for one in found} - {first.db_id.casefold()}
+    loud = replace(first, db_id=first.db_id.upper())
+    assert gold([train_run], None, [loud]) == left
+    monkeypatch.setattr("sqljury.select.sketch.WIDE", 0)
+    assert gold([train_run], None, []) == []
+
+
+def test_a_judge_has_the_sketch_of_its_split(train_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions are judged by one that never saw their database, what is kept knows all of them."""
+    monkeypatch.setattr(training, "LEAST_QUESTIONS", 10)
+    monkeypatch.setattr(training, "LEAST_DATABASES", 1)
+    monkeypatch.setattr(training, "FOLDS", 2)
+    weights = from_runs([train_run], None, [])
+    told = gold([train_run], None, [])
+    assert weights.sketch == fitted(told)
+    assert weights.card["sketch"] == {"questions": len(told), "databases": len({one.database for one in told})}
+    assert weights.card["checked"] is None
+    crossed_ = crossed(told, 0)
+    assert crossed_.keys() == {one.database for one in told}
+    known = {name: rated for rated in replay_all([train_run], None, []) for name in [rated.named.casefold()]}
+    assert known.keys() <= crossed_.keys()

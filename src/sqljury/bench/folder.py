@@ -164,17 +164,25 @@ def _claim(folder: Path, wanted: Mapping[str, Any]) -> None:
         file.write_text(text, encoding="utf-8")
         return
     before, now = described(folder), json.loads(text)
-    if changed := sorted(_differing(_settled(before), _settled(now))):
+    if changed := sorted(_differing(lasting(before), lasting(now))):
         raise DatasetError(
             f"{folder} holds a run with other settings ({', '.join(changed)} differ); give another folder with --out"
         )
-    if before != now:  # the dataset has moved, and analyses look for it where run.json says
-        file.write_text(text, encoding="utf-8")
 
 
-def _settled(settings: Mapping[str, Any]) -> dict[str, Any]:
+def restate(folder: Path, wanted: Mapping[str, Any]) -> None:
+    """Write down where the dataset is by now: analyses look for it where the settings say."""
+    text = json.dumps(wanted, indent=2) + "\n"
+    if described(folder) != json.loads(text):
+        part = folder / f"{SETTINGS}.part"
+        part.write_text(text, encoding="utf-8")
+        part.replace(folder / SETTINGS)
+
+
+def lasting(settings: Mapping[str, Any]) -> dict[str, Any]:
     """What must stay the same from call to call: all but the place of the dataset's folder."""
-    return {**settings, "dataset": {name: one for name, one in settings["dataset"].items() if name != "data"}}
+    dataset = settings.get("dataset") or {}
+    return {**settings, "dataset": {name: one for name, one in dataset.items() if name != "data"}}
 
 
 def _differing(before: Mapping[str, Any], now: Mapping[str, Any], within: str = "") -> Iterator[str]:

@@ -13,7 +13,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from sqljury.bench.folder import SETTINGS, Record, claimed, described, records
+from sqljury.bench.folder import SETTINGS, Record, claimed, described, lasting, records, restate
 from sqljury.clock import UNLIMITED, Allowance, Clock
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
@@ -21,6 +21,7 @@ from sqljury.errors import (
     CancelledError,
     ContextLengthError,
     DatabaseError,
+    DatasetError,
     NoAnswerError,
     QueryError,
     QuestionError,
@@ -72,7 +73,7 @@ def is_finished(examples: Iterable[Example], folder: Path, wanted: Mapping[str, 
     """Whether ``folder`` holds an answer to every example, from a run whose settings are these as far as they go."""
     if not (folder / SETTINGS).is_file():
         return False
-    before, now = described(folder), json.loads(json.dumps(wanted))
+    before, now = lasting(described(folder)), lasting(json.loads(json.dumps(wanted)))
     answered = {record["id"] for record in records(folder)}
     return all(before.get(key) == now[key] for key in now) and all(example.id in answered for example in examples)
 
@@ -95,7 +96,16 @@ def run(
     cancel = cancel or threading.Event()
     seed = int(settled["seed"])
     with claimed(folder, settled) as (stream, before):
-        known = {record["id"] for record in before}
+        known = {record["id"]: (record["question"], record["gold"]) for record in before}
+        examples = list(examples)
+        for example in examples:
+            own = (example.question.text, example.gold_sql)
+            if known.get(example.id, own) != own:
+                raise DatasetError(
+                    f"{folder} answers another question {example.id!r}, of another dataset; give another folder with "
+                    "--out"
+                )
+        restate(folder, settled)
         done = len(before)
         on_answer(done, None)
         for example in examples:

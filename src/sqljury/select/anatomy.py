@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -115,7 +115,7 @@ def _anatomy(tree: exp.Query, schema: Schema) -> Anatomy:
         sum(1 for _ in tree.find_all(exp.Select)),
         sum(1 for _ in tree.find_all(exp.Predicate)),
         frozenset(name for item in tree.selects for name in _kinds(item)),
-        sum(map(_has_constant, tree.find_all(exp.Predicate))),
+        sum(_has_constant(one, real) for one in tree.find_all(exp.Predicate)),
     )
 
 
@@ -181,10 +181,16 @@ def _kinds(tree: exp.Expr) -> list[str]:
     return [name for name, classes in _ELEMENTS.items() if kinds.intersection(classes)]
 
 
-def _has_constant(condition: exp.Expr) -> bool:
+def _has_constant(condition: exp.Expr, columns: Collection[int]) -> bool:
+    """Whether it compares with a constant; a name that is of no column is one, see ``_columns``."""
     from sqlglot import exp
 
-    return any(isinstance(one, exp.Literal) for one in condition.iter_expressions())
+    sides = [one.this if isinstance(one, exp.Neg) else one for one in condition.iter_expressions()]
+    return any(
+        isinstance(one, exp.Literal)
+        or (isinstance(one, exp.Column) and not isinstance(one.this, exp.Star) and id(one) not in columns)
+        for one in sides
+    )
 
 
 def _selected(tree: exp.Query) -> Iterator[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from math import exp, log, log1p
@@ -21,31 +20,18 @@ from sqljury.select.agreement import ROWS, overlaps, sharing
 from sqljury.select.anatomy import Anatomy, anatomy
 from sqljury.select.base import groups, members
 from sqljury.select.judge import spokesman
+from sqljury.select.opinions import CRITIC, NONE, TESTED, Opinions
 from sqljury.select.sketch import NOTHING, Sketch
 from sqljury.types import Candidate, Question, Result, Schema, Task
 
 ALIKE: Final = 0.7
 """From here on a word of the question counts as naming a column or table, see ``schema.alike.likeness``."""
-TESTED: Final = "tests_passed"
-CRITIC: Final = "critic"
-"""With the tests what costs something to know; whoever chooses asks for these only where they have weights."""
 LEAST_LOGPROB: Final = -60.0
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _WORD: Final = re.compile(r"\w+")
 _QUOTES: Final = re.compile(r"('[^']*'|\"[^\"]*\")")
 _WORDS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SPELT: Final = {word: str(number) for number, word in enumerate(_WORDS, 2)}
-
-
-@dataclass(frozen=True, slots=True)
-class Opinions:
-    """What others say of queries, by their text: the share of tests that each passed, and the critic's score of it."""
-
-    tests: Mapping[str, float] = field(default_factory=dict)
-    critic: Mapping[str, float] = field(default_factory=dict)
-
-
-NONE: Final = Opinions()
 
 
 def features(
@@ -79,10 +65,15 @@ def features(
 
 
 def _expected(task: Task, queries: Sequence[Anatomy], sketch: Sketch | None) -> Sequence[Mapping[str, float]]:
-    """Of each query how far it is what the question lets expect."""
+    """Of each query how far it is what the question lets expect; one that no parser reads is as far as the farthest."""
     if sketch is None:
         return [NOTHING for _ in queries]
-    return sketch.figures(f"{task.question.text} {task.question.evidence}".strip(), task.schema, queries)
+    found = sketch.figures(f"{task.question.text} {task.question.evidence}".strip(), task.schema, queries)
+    read = [figures for figures, query in zip(found, queries, strict=True) if query.parsed]
+    if not read:
+        return [NOTHING for _ in queries]
+    worst = {name: min(figures[name] for figures in read) for name in NOTHING}
+    return [figures if query.parsed else worst for figures, query in zip(found, queries, strict=True)]
 
 
 def _of_speaker(speaker: Candidate, query: Anatomy, task: Task) -> dict[str, float]:
@@ -95,17 +86,6 @@ def _of_speaker(speaker: Candidate, query: Anatomy, task: Task) -> dict[str, flo
         **_constants(question, query, task),
         **_names(question, query, task.schema),
     }
-
-
-def passed(told: Iterable[tuple[Sequence[str], Sequence[bool | None], float]]) -> dict[str, float]:
-    """By query the share of tests that it passed, of those that say; each test has its queries, passes and sureness."""
-    weights: dict[str, list[float]] = {}
-    for queries, passed, sureness in told:
-        for sql, outcome in zip(queries, passed, strict=False):
-            if outcome is not None:
-                known = weights.setdefault(sql, [0.0, 0.0])
-                known[not outcome] += sureness
-    return {sql: good / (good + bad) for sql, (good, bad) in weights.items() if good + bad > 0}
 
 
 def _votes(candidates: Sequence[Candidate], group: int) -> dict[str, float]:

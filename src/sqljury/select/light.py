@@ -22,14 +22,15 @@ from typing import Any, Final, TypeGuard
 from sqljury.errors import InputError
 from sqljury.select.base import Selector, UnjudgedError, groups
 from sqljury.select.critic import critic
-from sqljury.select.features import CRITIC, TESTED, Opinions, features, names, passed
+from sqljury.select.features import features, names
 from sqljury.select.judge import spokesman
+from sqljury.select.opinions import CRITIC, TESTED, Opinions, passed
 from sqljury.select.sketch import Sketch, read_sketch
 from sqljury.types import Candidate, Choice, Comparison, Cost, Task, Tried
 from sqljury.work import Work
 
 KIND: Final = "sqljury light judge"
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the file's form; a change of what a feature means raises it too."""
 LARGEST: Final = 1e6
 """Of a weight, either way; scores that no number can hold would order nothing."""
@@ -68,7 +69,7 @@ class Weights:
     def digest(self) -> str:
         """A short hash of all but the card; equal for equal judges."""
         drawn = None if self.sketch is None else self.sketch.to_json()
-        told = json.dumps([sorted(self.weights.items()), self.margin, drawn])
+        told = json.dumps([dict(self.weights), float(self.margin), drawn], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from typing import Final
 
 from sqljury.schema.alike import likeness, pieces, question_words
 from sqljury.schema.words import words
-from sqljury.types import Schema
+from sqljury.types import Schema, Table
 
-CHARS: Final = 4_000
+CHARS: Final = 1_500
 """Of a question at most."""
 FULL: Final = 0.8
 """From here on a name counts as said."""
@@ -60,6 +60,11 @@ COLUMN: Final = (
 )
 
 
+def bare(table: Table) -> str:
+    """Its name as queries write it behind a schema's."""
+    return table.name.removeprefix(f"{table.schema}.")
+
+
 class Named:
     """The words of one question against the names of one schema."""
 
@@ -69,11 +74,13 @@ class Named:
         self.neighbours = frozenset(pairwise(said))
         self.schema = schema
         self.names = Counter(column.name.lower() for table in schema.tables for column in table.columns)
-        self._table_words = Counter(piece for table in schema.tables for piece in set(pieces(table.name)))
-        self._column_words = Counter(piece for name in self.names for piece in set(pieces(name)))
+        # before their case is gone: BirthYear is two words
+        self.pieces = {column.name.lower(): pieces(column.name) for table in schema.tables for column in table.columns}
+        self._table_words = Counter(piece for table in schema.tables for piece in set(pieces(bare(table))))
+        self._column_words = Counter(piece for own in self.pieces.values() for piece in set(own))
         self._likeness: dict[str, float] = {}
-        self.tables = {table.name.lower(): self._told(pieces(table.name), self._table_words) for table in schema.tables}
-        self.columns = {name: self._told(pieces(name), self._column_words) for name in self.names}
+        self.tables = {bare(one).lower(): self._told(pieces(bare(one)), self._table_words) for one in schema.tables}
+        self.columns = {name: self._told(own, self._column_words) for name, own in self.pieces.items()}
 
     def of(self, piece: str) -> float:
         """How well the question says a word of a name."""
@@ -83,7 +90,7 @@ class Named:
 
     def free(self, name: str) -> list[float]:
         """How well the words of a column's name that no table has are said."""
-        return [self.of(piece) for piece in pieces(name) if piece not in self._table_words]
+        return [self.of(piece) for piece in self.pieces[name] if piece not in self._table_words]
 
     def _told(self, own: Sequence[str], known: Mapping[str, int]) -> tuple[float, float, float]:
         """Mean, best and telling."""
@@ -103,12 +110,12 @@ def _likeness(word: str, piece: str) -> float:
 def tables(named: Named) -> dict[str, tuple[float, ...]]:
     """By table, in lower case, figures in the order of ``TABLE``."""
     most = max((telling for _, _, telling in named.tables.values()), default=0.0)
-    return {table.name.lower(): _table(named, place, most) for place, table in enumerate(named.schema.tables)}
+    return {bare(table).lower(): _table(named, place, most) for place, table in enumerate(named.schema.tables)}
 
 
 def _table(named: Named, place: int, most: float) -> tuple[float, ...]:
     table = named.schema.tables[place]
-    mean, best, telling = named.tables[table.name.lower()]
+    mean, best, telling = named.tables[bare(table).lower()]
     said = {column.name.lower(): named.columns[column.name.lower()][2] for column in table.columns}
     own = [score for name, score in said.items() if named.names[name] == 1]
     return (
@@ -121,7 +128,7 @@ def _table(named: Named, place: int, most: float) -> tuple[float, ...]:
         max(said.values(), default=0.0),
         max(own, default=0.0),
         float(min(sum(score >= FULL for score in own), 3)),
-        float(len(pieces(table.name))),
+        float(len(pieces(bare(table)))),
         1 / len(named.schema.tables),
         float(len(table.foreign_keys)),
     )
@@ -134,7 +141,7 @@ def columns(named: Named) -> dict[str, tuple[float, ...]]:
     for table in named.schema.tables:
         for column in table.columns:
             name = column.name.lower()
-            holders[name] = max(holders.get(name, 0.0), named.tables[table.name.lower()][2])
+            holders[name] = max(holders.get(name, 0.0), named.tables[bare(table).lower()][2])
     keys = frozenset(name.lower() for table in named.schema.tables for name in table.primary_key)
     refers = frozenset(n.lower() for table in named.schema.tables for key in table.foreign_keys for n in key.columns)
     return {name: _column(named, name, ranked, holders[name], name in refers, name in keys) for name in named.columns}
@@ -144,7 +151,7 @@ def _column(
     named: Named, name: str, ranked: Sequence[float], of_table: float, refers: bool, key: bool
 ) -> tuple[float, ...]:
     mean, best, telling = named.columns[name]
-    own, free = pieces(name), named.free(name)
+    own, free = named.pieces[name], named.free(name)
     better = next((place for place, one in enumerate(ranked) if one <= telling), len(ranked))
     neighbours = list(pairwise(own))
     called_id, called_name = name.endswith("id") or own[-1:] == ("identifier",), name.endswith("name")

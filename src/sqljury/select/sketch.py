@@ -26,13 +26,13 @@ DIGITS: Final = 2
 """Of log-odds, as they are kept."""
 LARGEST: Final = 1e6
 """Of a number in a file, either way."""
-WIDE: Final = 2_000
+WIDE: Final = 1_000
 """Of a schema with more columns nothing is expected: it would take longer than all else that the judge looks at."""
 LEAST: Final = 0.005
 """No element is taken for surer than this, or for surer than this not to be there."""
 NAMED: Final = 0.8
 """From here on a word is taken for a name of the schema."""
-_TOKEN: Final = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|\w+(?:['’]\w+)?|[^\w\s]""")
+_TOKEN: Final = re.compile(r"""(?<!\w)'[^']*'|"[^"]*"|“[^”]*”|\w+(?:['’]\w+)?|[^\w\s]""")
 _LENGTH: Final = 4
 _MANY: Final = {"columns": ("<column>", 5), "tables": ("<table>", 4), "ands": ("and", 3), "commas": (",", 3)}
 
@@ -52,14 +52,14 @@ class Sketch:
     def elements(self, question: str, schema: Schema) -> dict[str, float]:
         """The probability of each element."""
         sums = dict(self.start)
-        for phrase in phrases(question, schema):
+        for phrase in sorted(phrases(question, schema)):  # sums of the same numbers in another order differ
             for element, weight in self.phrases.get(phrase, {}).items():
                 sums[element] += weight
         return {element: _chance(odds) for element, odds in sums.items()}
 
     def figures(self, question: str, schema: Schema, queries: Sequence[Anatomy]) -> list[dict[str, float]]:
         """The log-probability of the sketch, the tables and the columns of each query."""
-        if sum(len(table.columns) for table in schema.tables) > WIDE:
+        if wide(schema):
             return [dict(NOTHING) for _ in queries]
         named = linking.Named(question, schema)
         expected = (
@@ -89,6 +89,11 @@ class Sketch:
             "tables": list(self.tables),
             "columns": list(self.columns),
         }
+
+
+def wide(schema: Schema) -> bool:
+    """Whether it has more columns than anything is expected of."""
+    return sum(len(table.columns) for table in schema.tables) > WIDE
 
 
 FIGURES: Final = ("sketch", "tables_expected", "columns_expected")
@@ -153,7 +158,7 @@ Names = tuple[frozenset[str], frozenset[str]]
 
 @lru_cache(maxsize=8)
 def _names(schema: Schema) -> Names:
-    tables = {piece for table in schema.tables for piece in pieces(table.name)}
+    tables = {piece for table in schema.tables for piece in pieces(linking.bare(table))}
     return frozenset(tables), frozenset(p for table in schema.tables for c in table.columns for p in pieces(c.name))
 
 

@@ -44,12 +44,20 @@ def loose(tree: exp.Query, schema: Schema) -> tuple[int, int]:
 
 
 def keys(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Column]]:
-    """Columns that are compared with each other, or with what a subquery selects: they lead from table to table."""
-    for node in tree.walk():
-        if type(node).__name__ in _COMPARED:
-            one, other = _column(node.this), _column(node.args.get("query") or node.args.get("expression"))
-            if one is not None and other is not None:
-                yield one, other
+    """Columns that lead from table to table: equal to one of another table, or to what a subquery selects."""
+    from sqlglot import exp
+
+    for node in tree.find_all(exp.EQ, exp.In):
+        one, other = _column(node.this), _column(node.args.get("query") or node.args.get("expression"))
+        if one is not None and other is not None and _apart(one, other):
+            yield one, other
+
+
+def _apart(one: exp.Column, other: exp.Column) -> bool:
+    """Whether they are surely of different tables, or of one that is read twice."""
+    if one.parent_select is not other.parent_select:
+        return True
+    return bool(one.table and other.table) and one.table.lower() != other.table.lower()
 
 
 def _column(side: exp.Expr | None) -> exp.Column | None:

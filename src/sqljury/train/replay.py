@@ -17,8 +17,8 @@ from sqljury.errors import InputError
 from sqljury.prepare import Preparation
 from sqljury.select.base import groups
 from sqljury.select.consistency import group
-from sqljury.select.features import Opinions, passed
 from sqljury.select.judge import spokesman
+from sqljury.select.opinions import Opinions, passed
 from sqljury.train import leaks
 from sqljury.types import Candidate, Limits, Result, Task
 

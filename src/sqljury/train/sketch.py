@@ -20,7 +20,7 @@ from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
 from sqljury.select import linking
 from sqljury.select.anatomy import Anatomy, anatomy
-from sqljury.select.sketch import DIGITS, Sketch, elements, phrases
+from sqljury.select.sketch import DIGITS, Sketch, elements, phrases, wide
 from sqljury.train import logit
 from sqljury.types import Schema
 
@@ -44,7 +44,7 @@ SMALLEST: Final = 0.1
 
 @dataclass(frozen=True)
 class Told:
-    """One question with its gold query, on a database that has a key of its own."""
+    """One question with its gold query; databases of one name are kept together, whatever its case and dataset."""
 
     database: str
     text: str
@@ -55,16 +55,16 @@ class Told:
 def gold(runs: Sequence[Path], data: Path | None, measured: Sequence[Example]) -> list[Told]:
     """The questions of the splits that runs were on, with what their gold queries are made of.
 
-    Without those on databases of ``measured``, and those whose gold no parser reads. ``data`` is the datasets' folder
-    where it has moved. Raises what ``spider.load`` raises, and what a database raises that cannot be read.
+    Without those on databases of ``measured`` and on wide ones, and those whose gold no parser reads. ``data`` is the
+    datasets' folder where it has moved. Raises what ``spider.load`` raises, and what databases that cannot be read do.
     """
     splits = {(data or folder.data_of(run), str(folder.described(run)["dataset"].get("split", ""))) for run in runs}
-    barred = {one.db_id for one in measured}
+    barred = {one.db_id.casefold() for one in measured}
     examples = [one for where, split in sorted(splits) if split for one in spider.load(where, split)]
     schemas: dict[Path, Schema] = {}
     found = {}
     for one in examples:
-        if one.db_id in barred:
+        if one.db_id.casefold() in barred:
             continue
         place = one.database.resolve()
         if place not in schemas:
@@ -72,8 +72,8 @@ def gold(runs: Sequence[Path], data: Path | None, measured: Sequence[Example]) -
                 schemas[place] = introspect(db)
         text = f"{one.question.text} {one.question.evidence}".strip()
         query = anatomy(one.gold_sql, schemas[place])
-        if query.parsed:
-            found[str(place), text] = Told(str(place), text, query, schemas[place])
+        if query.parsed and not wide(schemas[place]):
+            found[str(place), text] = Told(one.db_id.casefold(), text, query, schemas[place])
     return list(found.values())
 
 
