@@ -23,7 +23,7 @@ def by_model(
     Only words that are taken from the question or its evidence count, up to ``MAX_KEYWORDS``; a reply that is no list
     counts as an empty one. Raises what the model raises.
     """
-    text = " ".join(filter(None, (question.text, question.evidence)))
+    text = question.whole
     conversation = [
         Message("system", prompts.render("keywords/system") + "\n\n" + prompts.render("keywords/examples")),
         Message("user", prompts.render("keywords/question", question=text)),

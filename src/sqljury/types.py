@@ -20,6 +20,11 @@ class Question:
     evidence: str = ""
     id: str = ""
 
+    @property
+    def whole(self) -> str:
+        """The text with the evidence, where there is some, behind it."""
+        return " ".join(filter(None, (self.text, self.evidence)))
+
 
 @dataclass(frozen=True, slots=True)
 class Column:

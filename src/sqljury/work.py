@@ -107,6 +107,16 @@ class Work:
         """The same work for the model of that name; as it is where the name is empty."""
         return replace(self, model=self.named[name]) if name else self
 
+    def counted(self) -> tuple[Work, list[Cost]]:
+        """The same work, and what each call of its ``ask`` will have cost: known where a step ends in an error too."""
+        costs: list[Cost] = []
+
+        def spent(cost: Cost) -> None:
+            costs.append(cost)
+            self.spent(cost)
+
+        return replace(self, spent=spent), costs
+
     def ask(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply | None:
         """The model's reply; None once the allowance is spent, and for a prompt that its context cannot hold.
 

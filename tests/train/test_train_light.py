@@ -270,11 +270,11 @@ def test_a_question_is_known_by_its_text_and_database(train_run: Path, moved: Pa
 def test_what_any_run_may_be_measured_on_is_looked_at(train_run: Path, moved: Path, benchmark_folder: Path) -> None:
     dev = json.loads((moved / "data" / "dev.json").read_text())
     (moved / "data" / "dev.json").write_text(json.dumps([{**one, "db_id": "dogs"} for one in dev]))
-    found = measured([train_run, moved / "run"], None, None, None)
+    found = measured([train_run, moved / "run"], None, None)
     assert {one.db_id for one in found} == {"yaks", "dogs"}
     with pytest.raises(InputError, match="dogs: what is measured on"):
         list(replay_all([train_run, moved / "run"], None, found))
-    assert {one.db_id for one in measured([moved / "run"], benchmark_folder, None, None)} == {"yaks"}
+    assert {one.db_id for one in measured([moved / "run"], benchmark_folder, None)} == {"yaks"}
 
 
 def test_a_judge_learns_from_the_tests_that_the_run_had(moved: Path) -> None:

@@ -80,12 +80,11 @@ ALL: Final = Among()
 class Chosen:
     """What a selector chose for one question: the query, empty for none, and the group of each candidate.
 
-    ``selector`` and ``model`` chose it. ``scores`` are those of the groups that took part, by their numbers; none where
+    ``selector`` chose it. ``scores`` are those of the groups that took part, by their numbers; none where
     the selector could not do without what could not be asked, and votes decided.
     """
 
     selector: str
-    model: str
     sql: str
     groups: tuple[int | None, ...]
     scores: tuple[float, ...]
@@ -286,8 +285,8 @@ def _chosen(line: Record, question: Asked, file: Path, places: Sequence[int], wr
         if not fault:
             taking = dict(zip(places, line["groups"], strict=True))
             groups = tuple(taking.get(place) for place in range(written))
-            maker = (line["selector"], line["model"])
-            return Chosen(*maker, line["sql"], groups, _scores(line), judged_comparisons(line), cost_of(line["cost"]))
+            scores, compared, cost = _scores(line), judged_comparisons(line), cost_of(line["cost"])
+            return Chosen(line["selector"], line["sql"], groups, scores, compared, cost)
     except DatasetError as error:
         fault = str(error)
     raise DatasetError(f"{file}: {question.id!r}: {fault}; delete that line to go on")

@@ -127,7 +127,7 @@ def light(
 
     training.check_out(out)
     today = datetime.datetime.now(datetime.UTC).date()
-    measured = replay.measured(runs, data, against, None)
+    measured = replay.measured(runs, data, against)
     weights = from_runs(runs, data, measured, seed, processes, today, critic)
     training.save(weights, out)
     card, held_out = weights.card, weights.card["held_out"]
@@ -205,7 +205,7 @@ def _replayed(runs: list[Path], data: Path | None, against: Path | None) -> tupl
 
     if not runs:
         raise InputError("a critic or a judge of pairs learns from candidates; name a run on train with --run")
-    evaluation = measured(runs, data, against, None)
+    evaluation = measured(runs, data, against)
     return replay_all(runs, data, evaluation), evaluation
 
 

@@ -51,15 +51,10 @@ def selector(part: SelectPart) -> Selector:
         return own
 
     def select(candidates: Sequence[Candidate], task: Task, work: Work) -> Choice:
-        costs, why = list[Cost](), SPENT
-
-        def spent(cost: Cost) -> None:
-            costs.append(cost)
-            work.spent(cost)
-
+        (counted, costs), why = work.counted(), SPENT
         if not work.over():
             try:
-                return own(candidates, task, replace(work, spent=spent))
+                return own(candidates, task, counted)
             except UnjudgedError as error:
                 why = str(error)
         choice = consistency.votes(candidates, task, work)

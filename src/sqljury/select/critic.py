@@ -10,7 +10,7 @@ judge's context is smaller. All pairs are the selector ``tournament``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, NamedTuple
 
@@ -122,13 +122,8 @@ def _selector(name: str, way: Way, most: int) -> Selector:
             return Choice(None, name)
         best = {group: spokesman(candidates, group) for group in taking_part}
         speakers = {group: candidates[place] for group, place in best.items()}
-        costs = list[Cost]()
-
-        def spent(cost: Cost) -> None:  # what was asked before a prompt proved too long is in no round
-            costs.append(cost)
-            work.spent(cost)
-
-        stages = way(taking_part, Jury(task, replace(work, spent=spent), speakers, failed(candidates)))
+        counted, costs = work.counted()  # what was asked before a prompt proved too long is in no round
+        stages = way(taking_part, Jury(task, counted, speakers, failed(candidates)))
         scores = dict.fromkeys(taking_part, 1.0)
         for number, stage in enumerate(stages):
             scores |= {group: number + chance for one in stage for group, chance in one.chances.items()}
@@ -226,7 +221,7 @@ def conversation(candidates: Sequence[Candidate], task: Task) -> list[Message]:
     text = prompts.render(
         "select/critic",
         schema=in_play(task.schema, candidates),
-        question=" ".join(filter(None, (task.question.text, task.question.evidence))),
+        question=task.question.whole,
         queries="\n\n".join(_entry(letter, one) for letter, one in zip(LETTERS, candidates, strict=False)),
     )
     last = LETTERS[len(candidates) - 1]

@@ -68,7 +68,7 @@ def _expected(task: Task, queries: Sequence[Anatomy], sketch: Sketch | None) -> 
     """Of each query how far it is what the question lets expect; one that no parser reads is as far as the farthest."""
     if sketch is None:
         return [NOTHING for _ in queries]
-    found = sketch.figures(f"{task.question.text} {task.question.evidence}".strip(), task.schema, queries)
+    found = sketch.figures(task.question.whole, task.schema, queries)
     read = [figures for figures, query in zip(found, queries, strict=True) if query.parsed]
     if not read:
         return [NOTHING for _ in queries]
@@ -77,7 +77,7 @@ def _expected(task: Task, queries: Sequence[Anatomy], sketch: Sketch | None) -> 
 
 
 def _of_speaker(speaker: Candidate, query: Anatomy, task: Task) -> dict[str, float]:
-    question = f"{task.question.text} {task.question.evidence}".strip()
+    question = task.question.whole
     return {
         **_result(speaker.result),
         **_asked_shape(task.question.text, speaker.result),

@@ -58,7 +58,7 @@ def conversation(candidate: Candidate, task: Task) -> list[Message]:
     text = prompts.render(
         "select/alone",
         schema=in_play(task.schema, [candidate]),
-        question=" ".join(filter(None, (task.question.text, task.question.evidence))),
+        question=task.question.whole,
         sql=unmarked(candidate.sql),
         result=shown(candidate.result),
     )

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations
@@ -205,14 +205,9 @@ def _tested(queries: Sequence[str], work: Work, weights: Weights) -> tuple[tuple
 
 def _critic(candidates: Sequence[Candidate], task: Task, work: Work, most: int) -> Choice:
     """The critic's choice, without scores and with a note where it cannot be asked: the other features remain."""
-    costs: list[Cost] = []
-
-    def spent(cost: Cost) -> None:
-        costs.append(cost)
-        work.spent(cost)
-
+    counted, costs = work.counted()
     try:
-        return critic(most)(candidates, task, replace(work, spent=spent))
+        return critic(most)(candidates, task, counted)
     except UnjudgedError as error:
         return Choice(None, "critic", cost=sum(costs, Cost()), note=f"{error}, so the critic was not heard")
 

@@ -107,6 +107,11 @@ def _likeness(word: str, piece: str) -> float:
     return likeness(word, piece)
 
 
+def _said(told: tuple[float, float, float]) -> tuple[float, ...]:
+    """What ``TABLE`` and ``COLUMN`` begin with, of a name's mean, best and telling."""
+    return (1.0, *told, float(told[0] >= FULL))
+
+
 def tables(named: Named) -> dict[str, tuple[float, ...]]:
     """By table, in lower case, figures in the order of ``TABLE``."""
     most = max((telling for _, _, telling in named.tables.values()), default=0.0)
@@ -115,16 +120,12 @@ def tables(named: Named) -> dict[str, tuple[float, ...]]:
 
 def _table(named: Named, place: int, most: float) -> tuple[float, ...]:
     table = named.schema.tables[place]
-    mean, best, telling = named.tables[bare(table).lower()]
+    told = named.tables[bare(table).lower()]
     said = {column.name.lower(): named.columns[column.name.lower()][2] for column in table.columns}
     own = [score for name, score in said.items() if named.names[name] == 1]
     return (
-        1.0,
-        mean,
-        best,
-        telling,
-        float(mean >= FULL),
-        float(telling == most),
+        *_said(told),
+        float(told[2] == most),
         max(said.values(), default=0.0),
         max(own, default=0.0),
         float(min(sum(score >= FULL for score in own), 3)),
@@ -150,17 +151,14 @@ def columns(named: Named) -> dict[str, tuple[float, ...]]:
 def _column(
     named: Named, name: str, ranked: Sequence[float], of_table: float, refers: bool, key: bool
 ) -> tuple[float, ...]:
-    mean, best, telling = named.columns[name]
+    told = named.columns[name]
+    mean, _, telling = told
     own, free = named.pieces[name], named.free(name)
     better = next((place for place, one in enumerate(ranked) if one <= telling), len(ranked))
     neighbours = list(pairwise(own))
     called_id, called_name = name.endswith("id") or own[-1:] == ("identifier",), name.endswith("name")
     return (
-        1.0,
-        mean,
-        best,
-        telling,
-        float(mean >= FULL),
+        *_said(told),
         float(mean >= 0.99),
         float(better == 0),
         float(min(better, 5)),

@@ -68,7 +68,7 @@ def conversation(first: Candidate, second: Candidate, task: Task) -> list[Messag
     text = prompts.render(
         "select/pair",
         schema=in_play(task.schema, [first, second]),
-        question=" ".join(filter(None, (question.text, question.evidence))),
+        question=question.whole,
         first=unmarked(first.sql),
         first_result=shown(first.result),
         second=unmarked(second.sql),

@@ -15,18 +15,18 @@ LEAST: Final = 90.0
 """From here on, of 100, two questions are near-duplicates: a few letters differ, or one short word."""
 
 
-def evaluation(against: Path | None, own: Path | None = None, databases: Path | None = None) -> list[Example]:
+def evaluation(against: Path | None, own: Path | None = None) -> list[Example]:
     """The questions that are measured on: of a file, or a Spider folder's dev. Their databases need not be there.
 
     ``against`` is what the user named; where they named nothing, it is dev of ``own``, the folder that is trained on,
-    if it has one. A file's folder of ``databases``, if given, must hold them. Raises ``DatasetError`` as readers do.
+    if it has one. Raises ``DatasetError`` as the readers do.
     """
     if against is None:
         there = own is not None and (own / "dev.json").is_file()
         return spider.load(own, "dev", databases=False) if own is not None and there else []
     if against.is_dir():
         return spider.load(against, "dev", databases=False)
-    return questions.load(against, databases)
+    return questions.load(against)
 
 
 def checked(measured: Sequence[Example]) -> dict[str, int] | None:

@@ -11,7 +11,6 @@ from sqljury.datasets.spider import Example
 from sqljury.select.features import features
 from sqljury.select.light import Weights
 from sqljury.select.sketch import Sketch
-from sqljury.train import leaks
 from sqljury.train import sketch as sketching
 from sqljury.train.leaks import Asked, checked, near
 from sqljury.train.light import Rated, train
@@ -33,11 +32,9 @@ def from_runs(
 
     Raises ``InputError`` where they are not, and what ``replay_all`` and ``train`` raise.
     """
-    for run in runs:  # before what takes minutes
-        leaks.refuse({record["db_id"] for record in folder.records(run)}, measured)
+    replayed = replay_all(runs, data, measured, processes, critic)
     told = sketching.gold(runs, data, measured)
     crossed = sketching.crossed(told, seed)
-    replayed = replay_all(runs, data, measured, processes, critic)
     questions = [_rated(one, crossed.get(one.named.casefold())) for one in replayed]
     described = [folder.described(run) for run in runs]
     about = {

@@ -54,10 +54,14 @@ def replay_all(
     """The questions of several runs, each question of a database once, from the first run that has it.
 
     ``data`` is the dataset's folder where it has moved; ``critic`` names its choices, kept in every run. Raises
-    ``InputError`` before the first question for a run on a database of ``evaluation``, and what ``replay`` raises.
+    ``InputError`` at once for a run on a database of ``evaluation``, and with the questions what ``replay`` raises.
     """
-    for run in runs:
+    for run in runs:  # at once, not with the first question: what is done before that may take minutes
         leaks.refuse({record["db_id"] for record in folder.records(run)}, evaluation)
+    return _replay_all(runs, data, processes, critic)
+
+
+def _replay_all(runs: Sequence[Path], data: Path | None, processes: int, critic: str) -> Iterator[Replayed]:
     known: dict[Path, set[Key]] = {}
     for run in runs:
         folder_of_data = data or folder.data_of(run)
@@ -67,13 +71,13 @@ def replay_all(
             yield one
 
 
-def measured(runs: Sequence[Path], data: Path | None, against: Path | None, databases: Path | None) -> list[Example]:
+def measured(runs: Sequence[Path], data: Path | None, against: Path | None) -> list[Example]:
     """The questions that are measured on, as ``leaks.evaluation`` has them for the dataset of every run.
 
     Raises what that raises, and ``DatasetError`` for a run that does not say where its dataset is.
     """
     if against is not None or data is not None:
-        return leaks.evaluation(against, data, databases)
+        return leaks.evaluation(against, data)
     folders = dict.fromkeys(folder.data_of(run).resolve() for run in runs)
     return [one for own in folders for one in leaks.evaluation(None, own)]
 

@@ -70,7 +70,7 @@ def gold(runs: Sequence[Path], data: Path | None, measured: Sequence[Example]) -
         if place not in schemas:
             with connect(place) as db:
                 schemas[place] = introspect(db)
-        text = f"{one.question.text} {one.question.evidence}".strip()
+        text = one.question.whole
         query = anatomy(one.gold_sql, schemas[place])
         if query.parsed and not wide(schemas[place]):
             found[str(place), text] = Told(one.db_id.casefold(), text, query, schemas[place])

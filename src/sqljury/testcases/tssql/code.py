@@ -32,7 +32,7 @@ class Written(NamedTuple):
 def conversation(frames: str, count: int, question: Question, notes: Sequence[str] = ()) -> tuple[Message, ...]:
     """What the model is asked: ``count`` frames as a prompt shows them, notes on the database, the question."""
     lines = "".join(f"# {line}\n" for line in [*([_ALONE] if count == 1 else []), *notes[:_NOTES_SHOWN]])
-    asked = " ".join(filter(None, (question.text, question.evidence)))
+    asked = question.whole
     text = prompts.render("tssql/code_question", frames=frames, notes=lines, question=asked)
     return Message("system", prompts.render("tssql/code_system")), Message("user", text)
 

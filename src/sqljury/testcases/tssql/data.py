@@ -99,7 +99,7 @@ def _asked(linked: Linked, question: Question) -> str:
         "tssql/data_question",
         tables=frames.described(linked.schema),
         values="\n".join(values) or "- any",
-        question=" ".join(filter(None, (question.text, question.evidence))),
+        question=question.whole,
     )
 
 
