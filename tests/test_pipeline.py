@@ -35,6 +35,8 @@ from sqljury.types import Limits
 COUNT = "SELECT count(*) FROM person"
 TALL = "SELECT name FROM person WHERE height > 180"
 NONE = "SELECT name FROM person WHERE height > 300"
+MISSPELT = "SELECT name FROM person WHERE name = 'Anne'"
+SPELT = "SELECT name FROM person WHERE name = 'Ann'"
 BROKEN = "SELECT nme_of_it FROM person"
 
 
@@ -127,11 +129,86 @@ def test_three_attempts_at_most_and_the_last_error_is_kept(db: Database) -> None
 
 
 def test_a_query_without_rows_is_replaced_only_by_one_with_rows(db: Database) -> None:
-    model = FakeModel([NONE, BROKEN, "SELECT name FROM person WHERE height > 400", "SELECT height FROM nothing"])
-    found = Pipeline(sampled(1), model).answer(Question("Who is very tall?"), db)
-    assert (found.sql, found.rows) == (NONE, ())
+    model = FakeModel([MISSPELT, BROKEN, MISSPELT.replace("Anne", "Anna"), "SELECT height FROM nothing"])
+    found = Pipeline(sampled(1), model).answer(Question("How tall is Anne?"), db)
+    assert (found.sql, found.rows) == (MISSPELT, ())
+    model = FakeModel([MISSPELT, SPELT])
+    assert Pipeline(sampled(1), model).answer(Question("How tall is Anne?"), db).sql == SPELT
+
+
+def test_an_empty_result_that_no_value_explains_is_the_answer(db: Database) -> None:
     model = FakeModel([NONE, TALL])
-    assert Pipeline(sampled(1), model).answer(Question("Who is tall?"), db).sql == TALL
+    found = Pipeline(sampled(1), model).answer(Question("Who is taller than 300?"), db)
+    assert (found.sql, found.rows, len(model.calls)) == (NONE, (), 1)
+    assert found.remarks == ("without the condition height > 300 there are 3 rows",)
+
+
+@pytest.mark.parametrize(
+    ("written", "repaired"),
+    [
+        (MISSPELT, "SELECT name FROM person"),
+        (MISSPELT, "SELECT name FROM person WHERE name LIKE '%n%'"),
+        (MISSPELT, "SELECT name FROM person WHERE name = 'Bo'"),
+        (MISSPELT, "SELECT name FROM person WHERE name = 'Ann' OR height > 1"),
+        (
+            "SELECT p.name FROM person p JOIN pet ON pet.owner_id = p.id WHERE pet.kind = 'catt'",
+            "SELECT p.name FROM person p LEFT JOIN pet ON pet.owner_id = p.id AND pet.kind = 'cat'",
+        ),
+        ("SELECT nme_of_it FROM person WHERE height > 186", "SELECT name FROM person"),
+        ("SELECT DISTINCT nme_of_it FROM person ORDER BY height LIMIT 1", "SELECT name FROM person ORDER BY height"),
+    ],
+)
+def test_no_repair_drops_or_weakens_what_was_asked(db: Database, written: str, repaired: str) -> None:
+    model = FakeModel([written, repaired, repaired, repaired])
+    try:
+        found = Pipeline(sampled(1), model).answer(Question("Who?"), db)
+    except NoAnswerError:
+        return
+    assert (found.sql, found.rows) == (written, ())
+
+
+def test_the_model_is_told_what_its_repair_of_an_error_lost(db: Database) -> None:
+    written = "SELECT nme_of_it FROM person WHERE height > 186"
+    model = FakeModel([written, "SELECT name FROM person", "SELECT name FROM person WHERE height > 186"])
+    found = Pipeline(sampled(1), model).answer(Question("Who is tall?"), db)
+    assert found.rows == (("Cy",),)
+    assert "the condition height > 186" in model.calls[2].messages[-1].content
+
+
+def test_one_candidate_has_no_agreement_to_speak_of(db: Database) -> None:
+    found = Pipeline(sampled(1), FakeModel(COUNT)).answer(Question("How many?"), db)
+    assert found.confidence is None
+    assert found.to_dict()["confidence"] is None
+    assert "%" not in found._repr_html_()
+
+
+def test_where_no_query_runs_the_fallback_writes_more(db: Database) -> None:
+    parts = (GeneratePart(), GeneratePart(samples=3, temperature=0.8, fallback=True))
+    model = FakeModel([BROKEN, BROKEN, [BROKEN, COUNT, COUNT]])
+    found = Pipeline(Recipe("test", generate=parts), model).answer(Question("How many?"), db)
+    assert (found.sql, found.confidence) == (COUNT, 0.5)
+    model = FakeModel([COUNT])
+    assert Pipeline(Recipe("test", generate=parts), model).answer(Question("How many?"), db).sql == COUNT
+
+
+def test_an_error_names_the_closest_query_and_where_its_columns_are(db: Database) -> None:
+    closest = "SELECT kind, owner_name, (SELECT 1) FROM person GROUP BY kind"
+    model = FakeModel(lambda call: ["SELECT a, b, c, d FROM person", closest] if call.n > 1 else "no idea")
+    with pytest.raises(NoAnswerError) as caught:
+        Pipeline(sampled(2), model).answer(Question("Which kinds?"), db)
+    told = str(caught.value)
+    assert told.startswith("none of 2 candidate queries could be run; the closest was SELECT kind, owner_name")
+    assert "no such column" in told
+    assert "pet.kind" in told
+
+
+def test_repairs_end_once_they_took_as_long_as_writing(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqljury.pipeline.REPAIR_SECONDS", 0.0)
+    model = FakeModel([[BROKEN, BROKEN.replace("nme", "nmee"), COUNT], TALL, TALL])
+    recipe = replace(sampled(3), select=SelectPart("first"))
+    found = Pipeline(recipe, model).answer(Question("Who is tall?"), db)
+    assert len(model.calls) == 1  # writing took no time here, and so repairs have none
+    assert found.sql == COUNT
 
 
 def test_no_repair_is_asked_for_that_could_not_change_the_answer(db: Database) -> None:
@@ -153,16 +230,17 @@ def test_every_repair_is_asked_for_where_votes_do_not_choose(db: Database, selec
 
 
 def test_another_empty_query_ends_no_repair_and_hides_none(db: Database) -> None:
-    other, third = NONE.replace("300", "301"), NONE.replace("300", "302")
-    after = {NONE: third, third: TALL, other: COUNT}
-    model = FakeModel(lambda call: after.get(call.messages[-2].content, [NONE, other, COUNT]))
+    other, third = MISSPELT.replace("Anne", "Cyy"), MISSPELT.replace("Anne", "Annn")
+    after = {MISSPELT: third, third: SPELT, other: SPELT.replace("Ann", "Cy")}
+    model = FakeModel(lambda call: after.get(call.messages[-2].content, [MISSPELT, other, COUNT]))
     recipe = replace(sampled(3), select=SelectPart("first"))
-    found = Pipeline(recipe, model).answer(Question("Who is tall?"), db)
-    assert [one.sql for one in found.candidates] == [TALL, COUNT, COUNT]  # the second attempt, and the other's first
+    found = Pipeline(recipe, model).answer(Question("Who is it?"), db)
+    repaired = [SPELT, SPELT.replace("Ann", "Cy"), COUNT]
+    assert [one.sql for one in found.candidates] == repaired  # the second attempt, and the other's first
 
 
 def test_an_empty_query_that_comes_back_ends_its_repair(db: Database) -> None:
-    model = FakeModel([[NONE, NONE.replace("300", "301")], NONE, NONE, TALL])
+    model = FakeModel([[MISSPELT, MISSPELT.replace("Anne", "Cyy")], MISSPELT, MISSPELT, TALL])
     found = Pipeline(sampled(2), model).answer(Question("Who is tall?"), db)
     assert len(model.calls) == 3
     assert found.rows == ()
@@ -170,7 +248,7 @@ def test_an_empty_query_that_comes_back_ends_its_repair(db: Database) -> None:
 
 def test_what_could_not_be_repaired_is_not_asked_again(db: Database) -> None:
     other = BROKEN.replace("person", "person WHERE height > 1")
-    model = FakeModel([[BROKEN, other, NONE, COUNT], "SELECT zzz FROM person", "no idea", TALL, TALL])
+    model = FakeModel([[BROKEN, other, MISSPELT, COUNT], "SELECT zzz FROM person", "no idea", SPELT, SPELT])
     found = Pipeline(sampled(), model).answer(Question("Who is tall?"), db)
     assert len(model.calls) == 4  # two for the first, none for the second with the same error, one for the empty
     assert [candidate.result.ok for candidate in found.candidates] == [False, False, True, True]
@@ -199,8 +277,8 @@ def test_a_semicolon_in_a_text_ends_nothing(db: Database) -> None:
 
 
 def test_each_candidate_keeps_its_own_story(db: Database) -> None:
-    spelt, bound = "SELECT nmae FROM person WHERE height > 300", "SELECT name FROM person WHERE height > 300"
-    model = FakeModel([[spelt, bound.replace("name", "person.name"), COUNT], TALL])
+    spelt, bound = MISSPELT.replace("SELECT name", "SELECT nmae"), MISSPELT
+    model = FakeModel([[spelt, bound.replace("name FROM", "person.name FROM"), COUNT], SPELT])
     found = Pipeline(sampled(3), model).answer(Question("Who?"), db)
     first, second, _ = found.candidates
     assert (first.fixes[0].by, first.fixes[0].before) == ("schema", spelt)
@@ -210,10 +288,10 @@ def test_each_candidate_keeps_its_own_story(db: Database) -> None:
 
 def test_open_votes_are_no_settled_ones(db: Database) -> None:
     """Three queries without rows agree, but each may still be repaired: that decides nothing."""
-    empty = [NONE, NONE.replace("300", "301"), NONE.replace("300", "302")]
-    model = FakeModel([empty, BROKEN, "SELECT qq FROM person", TALL, TALL])
+    empty = [MISSPELT, MISSPELT.replace("Anne", "Anna"), MISSPELT.replace("Anne", "Annn")]
+    model = FakeModel([empty, BROKEN, BROKEN, SPELT, SPELT])
     found = Pipeline(sampled(3), model).answer(Question("Who?"), db)
-    assert found.sql == TALL
+    assert found.sql == SPELT
     assert found.confidence == pytest.approx(2 / 3)
 
 
@@ -370,7 +448,7 @@ def test_content_that_gives_orders_stays_content(path: Path) -> None:
 def test_an_answer_reads_itself(path: Path) -> None:
     found = ask("Who is <tall>?", path, model=FakeModel("SELECT name AS '<b>', NULL, x'01ff', 9e999 FROM person"))
     data = found.to_dict()
-    keys = "question sql columns rows truncated confidence candidates cost choice steps linked verified"
+    keys = "question sql columns rows truncated confidence candidates cost choice steps linked verified remarks"
     assert list(data) == keys.split()
     assert list(data["candidates"][0]) == ["sql", "result_group", "error", "votes", "logprob", "generator", "fixes"]
     choice = {"selector": "consistency", "candidate": 0, "scores": [8.0], "comparisons": [], "tests": [], "note": ""}

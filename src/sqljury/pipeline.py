@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sqljury import fix, recipes
 from sqljury.batch import map_threads
 from sqljury.clock import UNLIMITED, Allowance, Clock
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
 from sqljury.errors import ContextLengthError, NoAnswerError, RecipeError
+from sqljury.fix.hints import looser
 from sqljury.generate import GENERATORS
 from sqljury.generate.base import Given
 from sqljury.generate.direct import messages
@@ -34,12 +35,15 @@ from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
 from sqljury.select import SELECTORS, TESTING, VOTES, selector
 from sqljury.select.base import groups
-from sqljury.select.consistency import agreed, decided, group, joined
+from sqljury.select.consistency import agreed, decided, group, joined, likelihood
 from sqljury.select.judge import spokesman
 from sqljury.testcases import TESTERS
 from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Schema, Task, Tried
 from sqljury.unanswered import none_ran, raise_unusable
 from sqljury.work import Work
+
+REPAIR_SECONDS: Final = 1.0
+"""Repairs may take this long even if the queries were written faster, as replies from a cache are."""
 
 
 class Progress(NamedTuple):
@@ -174,10 +178,11 @@ class Pipeline:
         progress(Progress("choosing", 0, 1))
         choice = self._select(grouped, ready)
         if choice.index is None:
-            raise NoAnswerError(none_ran(grouped), grouped, ready.clock.total())
+            raise NoAnswerError(none_ran(grouped, ready.task.schema), grouped, ready.clock.total())
         grouped, choice = self._refine(grouped, choice, ready, progress)
+        remarks = looser(grouped[choice.index or 0], ready.task.schema, ready.work)
         answer = self._answered(ready.task.question, grouped, choice, ready.clock.total(), tuple(ready.clock.steps))
-        return replace(answer, linked=ready.linked)
+        return replace(answer, linked=ready.linked, remarks=remarks)
 
     def ready(
         self,
@@ -211,10 +216,17 @@ class Pipeline:
         return Ready(task, work, clock, lambda part: prepared.reshown(linked, db, part.form, part.order), names)
 
     def candidates(self, ready: Ready, progress: Callable[[Progress], None] = _silent) -> tuple[Candidate, ...]:
-        """The recipe's queries, run, repaired and grouped; raises what ``answer`` raises, but no ``NoAnswerError``."""
+        """The recipe's queries, run, repaired and grouped; raises what ``answer`` raises, but no ``NoAnswerError``.
+
+        Where none of them runs, the parts of the recipe that are its ``fallback`` write more.
+        """
         written = self._generate(ready, progress)
         raise_unusable(ready.task.question, written)
-        return group(self._fix(written, ready.task, ready.work, ready.clock, progress))
+        repaired = self._fix(written, ready.task, ready.work, ready.clock, progress)
+        if not any(candidate.result.ok for candidate in repaired):
+            repaired += self._generate(ready, progress, repaired)
+            raise_unusable(ready.task.question, repaired)
+        return group(repaired)
 
     def choose(
         self,
@@ -291,23 +303,27 @@ class Pipeline:
         clock.spend("link", cost)
         return schema
 
-    def _generate(self, ready: Ready, progress: Callable[[Progress], None]) -> list[Candidate]:
+    def _generate(
+        self, ready: Ready, progress: Callable[[Progress], None], failed: Sequence[Candidate] = ()
+    ) -> list[Candidate]:
         """Candidates, run and repaired without the model, part by part until they agree or the allowance is spent.
 
-        A later part whose prompt is too long for its model is passed over; so the first cannot be.
+        A later part whose prompt is too long for its model is passed over; so the first cannot be. With ``failed``,
+        candidates of which none runs, the fallback parts are asked, else all others.
         """
         task, work, clock, shown, _ = ready
-        total = sum(part.samples for part in self.recipe.generate)
+        asked = [(number, part) for number, part in enumerate(self.recipe.generate) if part.fallback == bool(failed)]
+        total = sum(part.samples for _, part in asked)
         stop = self.recipe.stop
         candidates: list[Candidate] = []
-        for number, part in enumerate(self.recipe.generate):
-            if candidates and (clock.over() or agreed(candidates, stop.share, stop.least)):
+        for number, part in asked:
+            if (candidates or failed) and (clock.over() or agreed(candidates, stop.share, stop.least)):
                 break
             progress(Progress("writing queries", len(candidates), total))
             try:
-                written = self._write(number, shown(part), work, candidates, clock)
+                written = self._write(number, shown(part), work, [*failed, *candidates], clock)
             except ContextLengthError:
-                if not candidates:
+                if not candidates and not failed:
                     raise
                 continue
             progress(Progress("running the queries", len(candidates), total))
@@ -355,16 +371,17 @@ class Pipeline:
         """Repair what failed, likeliest first; where votes choose, as long as one more could still change the outcome.
 
         Equal queries are repaired once, and an error that the model could not repair once is not put to it again for
-        another candidate.
+        another candidate. Repairs end once they have taken as long as writing did.
         """
+        work = self._repairing(work, clock)
         attempts, by_votes = self.recipe.fix.attempts, self.recipe.select.selector == VOTES
         broken = [index for index, candidate in enumerate(candidates) if fix.needs_fixing(candidate)]
-        broken.sort(key=lambda index: -(candidates[index].logprob or 0.0))
+        broken.sort(key=lambda index: likelihood(candidates[index]), reverse=True)
         known: dict[str, tuple[Candidate, tuple[Fix, ...]]] = {}
         tried = {candidates[index].sql for index in broken}
         hopeless: set[str] = set()
         for done, index in enumerate(broken):
-            if not attempts or clock.over() or (by_votes and decided(group(candidates), broken[done:])):
+            if not attempts or work.over() or (by_votes and decided(group(candidates), broken[done:])):
                 break
             progress(Progress("repairing queries", done, len(broken)))
             candidate = candidates[index]
@@ -381,6 +398,13 @@ class Pipeline:
                 candidate, sql=repaired.sql, result=repaired.result, fixes=(*candidate.fixes, *fixes)
             )
         return candidates
+
+    def _repairing(self, work: Work, clock: Clock) -> Work:
+        """The work with a deadline of its own: the seconds that writing took, from now."""
+        writers = self.recipe.steps(range(len(self.recipe.generate)))
+        written = sum(cost.seconds for step, cost in clock.steps if step in writers)
+        deadline = time.perf_counter() + max(written, REPAIR_SECONDS)
+        return replace(work, over=lambda: clock.over() or time.perf_counter() >= deadline)
 
     def _ask_again(self, candidate: Candidate, task: Task, work: Work, tried: set[str]) -> tuple[Candidate, Cost]:
         attempts = self.recipe.fix.attempts
@@ -441,7 +465,7 @@ class Pipeline:
             columns=best.result.columns,
             rows=best.result.rows,
             truncated=best.result.truncated,
-            confidence=votes / len(candidates),
+            confidence=votes / len(candidates) if len(candidates) > 1 else None,
             candidates=candidates,
             cost=cost,
             model=self.model.name,

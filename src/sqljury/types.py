@@ -297,7 +297,9 @@ class Verified:
 class Answer:
     """The chosen query, its rows, and the evidence for it.
 
-    ``confidence`` is the share of all candidates whose result agrees with the chosen one, in (0, 1].
+    ``confidence`` is the share of all candidates whose result agrees with the chosen one, in (0, 1]; None where there
+    is only one candidate, which nothing could agree with. ``remarks`` are lines that a reader of the answer should
+    know, such as which condition leaves it without rows.
     ``truncated`` says that the row limit cut ``rows``. ``steps`` are the steps that asked the model, in order, with
     what each of them took. ``linked`` are the tables that the model was shown where the recipe links some. ``verified``
     is what ``verify.verified`` found, None where it was not asked.
@@ -308,7 +310,7 @@ class Answer:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     truncated: bool
-    confidence: float
+    confidence: float | None
     candidates: tuple[Candidate, ...]
     cost: Cost
     model: str = ""
@@ -317,6 +319,7 @@ class Answer:
     steps: tuple[tuple[str, Cost], ...] = ()
     linked: tuple[str, ...] = ()
     verified: Verified | None = None
+    remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON; the keys are part of the public interface."""

@@ -8,7 +8,10 @@ from typing import Final
 from sqljury.db.base import error_kind
 from sqljury.errors import CancelledError, DatabaseError, DatabaseLockedError, QuestionError, SqljuryError
 from sqljury.replies import is_write
-from sqljury.types import Candidate, Question
+from sqljury.schema.nearest import LINES, unknown
+from sqljury.schema.text import plain
+from sqljury.select.consistency import likelihood
+from sqljury.types import Candidate, Question, Schema
 
 UNUSABLE: Final[dict[str, type[SqljuryError]]] = {
     "cancelled": CancelledError,
@@ -16,6 +19,8 @@ UNUSABLE: Final[dict[str, type[SqljuryError]]] = {
     "database": DatabaseError,
 }
 """Errors of a query that are not its own fault, by ``error_kind``."""
+
+_QUERY_CHARACTERS: Final = 400
 
 
 def raise_unusable(question: Question, candidates: Sequence[Candidate]) -> None:
@@ -36,11 +41,19 @@ def raise_unusable(question: Question, candidates: Sequence[Candidate]) -> None:
                 raise error(str(candidate.result.error).removeprefix(f"{kind}: "))
 
 
-def none_ran(candidates: Sequence[Candidate]) -> str:
-    """Why there is no answer, in one line: what most of the queries failed with."""
-    tried = f"none of {len(candidates)} candidate queries could be run"
-    errors = [candidate.result.error or "" for candidate in candidates]
-    if not any(candidate.sql for candidate in candidates):
+def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
+    """Why there is no answer, in one line: the query that came closest, what failed in it, and where its names are.
+
+    Closest is the query with the fewest names that the schema lacks, of even ones the likeliest.
+    """
+    written = [candidate for candidate in candidates if candidate.sql]
+    if not written:
         return "the model answered in prose and wrote no query; rephrase the question, or use another model"
-    common = max(errors, key=errors.count)  # of even ones the first
-    return f"{tried} (most often: {common}); rephrase the question with the names the database uses, or see --explain"
+    missing = {candidate.sql: unknown(candidate.sql, schema) for candidate in written}
+    # A query that cannot be read has no names that could be looked up; it is further off than one that can.
+    closest = min(written, key=lambda one: (len(missing[one.sql]) or LINES + 1, -likelihood(one)))
+    tried = f"none of {len(candidates)} candidate queries" if len(candidates) > 1 else "the one candidate query cannot"
+    tried += " could be run" if len(candidates) > 1 else " be run"
+    reasons = "; ".join([closest.result.error or "it failed", *missing[closest.sql]])
+    query = plain(closest.sql, _QUERY_CHARACTERS)
+    return f"{tried}; the closest was {query} and failed with: {reasons}. Rephrase the question with these names"

@@ -21,13 +21,14 @@ def answer(found: Answer) -> dict[str, Any]:
         "columns": list(found.columns),
         "rows": _rows(found.rows),
         "truncated": found.truncated,
-        "confidence": round(found.confidence, 4),
+        "confidence": None if found.confidence is None else round(found.confidence, 4),
         "candidates": [_candidate(candidate, found.candidates) for candidate in found.candidates],
         "cost": cost_dict(found.cost),
         "choice": None if found.choice is None else _choice(found.choice),
         "steps": [{"step": step, **cost_dict(cost)} for step, cost in found.steps],
         "linked": list(found.linked),
         "verified": None if found.verified is None else _verified(found.verified),
+        "remarks": list(found.remarks),
     }
 
 
@@ -55,10 +56,13 @@ def html(found: Answer) -> str:
     shown = found.rows[:HTML_ROWS]
     more = "" if len(shown) == len(found.rows) and not found.truncated else f", {len(shown)} shown"
     rows = f"{len(found.rows)}{'+' if found.truncated else ''} row{'' if len(found.rows) == 1 else 's'}{more}"
+    agreement = ""
+    if found.confidence is not None:
+        agreement = f"; {found.confidence:.0%} of {len(found.candidates)} candidates agree"
     return (
         f"<p><b>{escape(found.question.text)}</b></p><pre><code>{escape(found.sql)}</code></pre>"
         f"{_table(found.columns, shown)}"
-        f"<p>{rows}; {found.confidence:.0%} of {len(found.candidates)} candidates agree</p>"
+        f"<p>{'; '.join([rows, *map(escape, found.remarks)])}{agreement}</p>"
         f"{_example(found.verified.test) if found.verified and found.verified.test else ''}"
     )
 

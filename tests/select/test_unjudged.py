@@ -136,7 +136,7 @@ def test_failures_and_results_cannot_either(path: Path) -> None:
 
 
 def test_the_fixer_and_who_writes_again_are_shown_no_marks(path: Path) -> None:
-    model = FakeModel([f"SELECT n FROM t WHERE missing = '{MARK}'", "SELECT n FROM t"])
+    model = FakeModel([f"SELECT n FROM t WHERE missing = '{MARK}'", f"SELECT n FROM t WHERE n = '{MARK}'", "no idea"])
     recipe = replace(Recipe("test"), generate=(GeneratePart(),))
     with connect(path) as db:
         Pipeline(recipe, model).answer(Question("Which one?"), db)

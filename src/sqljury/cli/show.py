@@ -208,8 +208,15 @@ def _table(found: Answer, limit: int) -> None:
     terminal.show(Syntax(sql, "sql", theme="ansi_dark", background_color="default", word_wrap=True), table)
     total = f"{len(found.rows):,}{'+' if found.truncated else ''} row{'' if len(found.rows) == 1 else 's'}"
     cut = f", the first {len(shown)} shown" if len(shown) < len(found.rows) else ""
-    votes = round(found.confidence * len(found.candidates))
-    terminal.show(
-        f"{total}{cut}. Confidence {found.confidence:.0%}: {votes} of {len(found.candidates)} "
-        f"candidate{'' if len(found.candidates) == 1 else 's'} agree{'s' if votes == 1 else ''}."
-    )
+    terminal.show(f"{total}{cut}.{_agreement(found)}")
+    if found.remarks:
+        terminal.show(terminal.clean(f"Nothing found; {'; '.join(found.remarks)}."))
+
+
+def _agreement(found: Answer) -> str:
+    """The share of candidates that agree; empty for a single candidate, whose agreement with itself says nothing."""
+    if found.confidence is None:
+        return ""
+    count = len(found.candidates)
+    votes = round(found.confidence * count)
+    return f" Confidence {found.confidence:.0%}: {votes} of {count} candidates agree{'s' if votes == 1 else ''}."

@@ -12,7 +12,8 @@ from typing import Literal
 
 from sqljury import prompts
 from sqljury.db.base import error_kind
-from sqljury.fix.hints import advise, stored
+from sqljury.fix.hints import Advice, advise, stored
+from sqljury.fix.preserve import losses
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.replies import STOP, extract_sql
 from sqljury.schema.bind_values import bind_values
@@ -73,7 +74,7 @@ def bind_names(candidate: Candidate, task: Task, work: Work) -> Candidate:
     if not candidate.sql or candidate.result.ok:
         return candidate
     sql = rebind(candidate.sql, task.schema)
-    if sql is None:
+    if sql is None or losses(candidate.sql, sql, task.schema):
         return candidate
     result = work.db.execute(sql, work.limits, work.cancel)
     return _fixed(candidate, sql, result, "schema") if result.ok else candidate
@@ -93,18 +94,28 @@ def ask_again(
     """Let the model rewrite a query that failed or found nothing, up to ``attempts`` times.
 
     ``conversation`` is the one that asked for the query; the model sees it again with what it wrote and what came
-    of it. It is not asked on when it comes back with a query of ``tried``, which holds those of the question that
-    led nowhere and is added to, or with the error of the attempt before: decoding is greedy, and it has said what it
-    has to say. That nothing is found again ends nothing: another condition may be at fault in the next query. A query
-    that runs is only ever replaced by one that runs and finds something. Nobody is asked once the allowance is spent.
-    Returns the candidate, repaired or not, and what the attempts cost.
+    of it. Only a query that keeps every restriction of the one before is accepted, see ``preserve.losses``; a model
+    that dropped one while it repaired an error is told so, once an attempt. An empty result is often the answer: with
+    ``hinted`` the model is asked about it only where a value that its column lacks, or a join that finds nothing, can
+    be shown to be the cause.
+
+    It is not asked on when it comes back with a query of ``tried``, which holds those of the question that
+    led nowhere and is added to, or with the error of the attempt before: decoding is greedy, and the reply would be the
+    same. A query that runs is only ever replaced by one that runs and finds something. Nothing is asked once the
+    allowance is spent. Returns the candidate, repaired or not, and what the attempts cost.
     """
     best, latest, cost = candidate, candidate, Cost()
+    lacking: set[str] = set()
+    lost: tuple[str, ...] = ()
     for attempt in range(attempts):
         if not latest.sql or work.over():  # looking for advice takes time too
             break
-        advice = advise(latest, task, work) if hinted else []
-        turn = [*conversation, Message("assistant", unmarked(latest.sql)), Message("user", complaint(latest, advice))]
+        advice = advise(latest, task, work) if hinted and not lost else Advice()
+        if hinted and latest.result.ok and not latest.result.rows and not advice.lines:
+            break
+        lacking.update(advice.lacking)
+        request = complaint(latest, advice.lines, lost)
+        turn = [*conversation, Message("assistant", unmarked(latest.sql)), Message("user", request)]
         sampling = Sampling(max_tokens=max_tokens, stop=STOP, seed=derive_seed(work.seed, "fix", attempt))
         reply = work.ask(turn, sampling)
         if reply is None:
@@ -116,22 +127,27 @@ def ask_again(
         before = latest.result.error
         result = work.db.execute(sql, work.limits, work.cancel)
         latest = repair(_fixed(latest, sql, result, "model"), task, work, names=True, dialect=True)
-        if latest.result.rows:
-            return latest, cost
         tried.update((sql, latest.sql))
-        if latest.result.ok and not best.result.ok:
+        lost = losses(candidate.sql, latest.sql, task.schema, lacking) if latest.result.ok else ()
+        if lost and candidate.result.ok:
+            break  # a query that runs is not to be made looser until it finds something
+        if latest.result.rows and not lost:
+            return latest, cost
+        if latest.result.ok and not lost and not best.result.ok:
             best = latest
         if latest.result.error is not None and latest.result.error == before:
             break
     return best, cost
 
 
-def complaint(candidate: Candidate, advice: Sequence[str]) -> str:
-    """What the model is told of its query: the engine's message, or that it found nothing, and lines of advice.
+def complaint(candidate: Candidate, advice: Sequence[str], lost: Sequence[str] = ()) -> str:
+    """What the model is told of its query: the engine's message, that it found nothing, or what it lost, and advice.
 
     The message may quote content of the database, so that it too must not leave its line.
     """
     lines = "\n".join(f"- {line}" for line in advice)
+    if lost:
+        return prompts.render("fix/lost", lost=", ".join(lost))
     if candidate.result.error is None:
         return prompts.render("fix/empty_hints", hints=lines) if advice else prompts.render("fix/empty")
     reason = plain(candidate.result.error, REASON_CHARACTERS)

@@ -6,14 +6,15 @@ conversation. Nothing here asks the model, and what is asked of the database is 
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from sqljury.db.base import error_kind
 from sqljury.db.readonly import FORBIDDEN_FUNCTIONS, allowed_functions
 from sqljury.errors import DatabaseError, QueryError
 from sqljury.schema import text
 from sqljury.schema.bind_values import Has, lacking
-from sqljury.schema.emptied import emptied
+from sqljury.schema.emptied import empty_join, loosened
 from sqljury.schema.guard import skip
 from sqljury.schema.names import quote_name, quote_table
 from sqljury.schema.nearest import nearest, unknown, unknown_functions
@@ -29,25 +30,47 @@ _VALUES: Final = 3
 _LISTED: Final = 500
 _SEARCHED: Final = 50
 _LEAST: Final = 0.5
+_COUNTED: Final = 1000
 
 
-def advise(candidate: Candidate, task: Task, work: Work) -> list[str]:
+class Advice(NamedTuple):
+    """What the model is told: ``lines``; ``lacking`` are the texts of its query that their columns do not have."""
+
+    lines: Sequence[str] = ()
+    lacking: tuple[str, ...] = ()
+
+
+def advise(candidate: Candidate, task: Task, work: Work) -> Advice:
     """Why a candidate failed or found nothing, as far as schema and content tell; empty where they do not.
 
     For a failed query what it names that is not there; for one without rows texts that their columns do not have, else
-    the conditions or the join that leave nothing.
+    the join that finds nothing. A condition that merely rules all rows out is not advised on: it may be what was asked
+    for.
     """
     kind = error_kind(candidate.result)
     if kind in ("sql", "refused"):
-        found = unknown(candidate.sql, task.schema)
         error = candidate.result.error or ""
-        return [*unknown_functions(candidate.sql, task.schema.dialect, _functions(work), error), *found]
+        functions = unknown_functions(candidate.sql, task.schema.dialect, _functions(work), error)
+        return Advice([*functions, *unknown(candidate.sql, task.schema)])
     if kind is not None or candidate.result.rows:
-        return []
-    missing = lacking(candidate.sql, task.schema, stored(task.schema, work))
-    told = list(dict.fromkeys(missing))[:_TEXTS]
-    lines = [_value_line(table, column, value, task, work) for table, column, value in told]
-    return lines or emptied(candidate.sql, task.schema, lambda sql: _finds(sql, work))
+        return Advice()
+    missing = list(dict.fromkeys(lacking(candidate.sql, task.schema, stored(task.schema, work))))
+    lines = [_value_line(table, column, value, task, work) for table, column, value in missing[:_TEXTS]]
+    lines = lines or empty_join(candidate.sql, task.schema, lambda sql: _finds(sql, work))
+    return Advice(lines, tuple(value for _, _, value in missing))
+
+
+def looser(candidate: Candidate, schema: Schema, work: Work) -> tuple[str, ...]:
+    """What an answer without rows would have without one of its conditions: lines to show, never another answer."""
+
+    def rows(sql: str) -> str | None:
+        result = work.db.execute(sql, Limits(SEEK_SECONDS, rows=_COUNTED), work.cancel)
+        if not result.ok:
+            return None
+        more = " or more" if result.truncated else ""
+        return f"{len(result.rows):,}{more} row{'' if len(result.rows) == 1 and not more else 's'}"
+
+    return tuple(loosened(candidate.sql, schema, rows)) if candidate.result.ok and not candidate.result.rows else ()
 
 
 def stored(schema: Schema, work: Work) -> Has:

@@ -58,7 +58,8 @@ class GeneratePart:
     and columns, the same way for every question on a database, so that its state is kept. ``examples`` is how many
     worked examples a generator shows that shows any; ``rounds`` says which of the two ``synthetic`` writes, by features
     of SQL, or on what the question seems to need. ``constrain`` lets the model write only SQL that names what is
-    there, see ``generate.grammar``. ``model`` writes, by what ``open_model`` takes, such as ``+NAME`` for the run's own
+    there, see ``generate.grammar``. A part that is a ``fallback`` is asked only where no query of the other parts runs.
+    ``model`` writes, by what ``open_model`` takes, such as ``+NAME`` for the run's own
     model with that adapter; where it is empty, the run's own.
     """
 
@@ -72,6 +73,7 @@ class GeneratePart:
     examples: int = 5
     rounds: Rounds = "both"
     constrain: bool = False
+    fallback: bool = False
     model: str = ""
 
 
@@ -215,6 +217,8 @@ def build(name: str, data: Mapping[str, Any]) -> Recipe:
     ):
         if value not in known:
             raise RecipeError(f"recipe {name}: {field} must be one of {', '.join(filter(None, known))}")
+    if all(part.fallback for part in recipe.generate):
+        raise RecipeError(f"recipe {name}: every part is a fallback; leave fallback out of one [[generate]] table")
     if recipe.select.weights and recipe.select.selector != "light":
         raise RecipeError(f"recipe {name}: select.weights are for the selector light, not {recipe.select.selector}")
     _check_agents(recipe)

@@ -1,8 +1,12 @@
-"""Which part of a query leaves it without rows, found by running it without that part."""
+"""Which part of a query leaves it without rows, found by running it without that part.
+
+A query without the part asks another question: what is found here is for people, and for hints, never an answer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from sqljury.db.quiet import quiet
@@ -20,6 +24,9 @@ _CONDITION_CHARS: Final = 100
 Finds = Callable[[str], bool | None]
 """Whether a query finds a row; None where it failed or took too long, which ends the search."""
 
+Rows = Callable[[str], str | None]
+"""How many rows a query has, such as ``12 rows``; None where it failed or took too long."""
+
 
 @quiet()
 def emptied(sql: str, schema: Schema, finds: Finds) -> list[str]:
@@ -27,6 +34,46 @@ def emptied(sql: str, schema: Schema, finds: Finds) -> list[str]:
 
     Looked at is the outermost SELECT; nothing is said of set operations and of what cannot be parsed.
     """
+
+    def lines(select: exp.Select) -> list[str]:
+        found, left = _needless(select, schema.dialect, finds)
+        return found or _lost_join(select, schema.dialect, finds, left)
+
+    return _read(sql, schema, lines)
+
+
+@quiet()
+def empty_join(sql: str, schema: Schema, finds: Finds) -> list[str]:
+    """A line on the first join that finds nothing, whatever the conditions; empty where there is none."""
+    return _read(sql, schema, lambda select: _lost_join(select, schema.dialect, finds, TRIED))
+
+
+@quiet()
+def loosened(sql: str, schema: Schema, rows: Rows) -> list[str]:
+    """Lines such as ``without the condition x = 1 there are 12 rows``, for single conditions of WHERE and HAVING.
+
+    ``rows`` runs a query and returns how many rows it has, with ``or more`` where a limit cut them; None ends the
+    search.
+    """
+
+    def lines(select: exp.Select) -> list[str]:
+        found: list[str] = []
+        for condition, without in islice(_conditions(select), TRIED):
+            count = rows(without.sql(dialect=schema.dialect))
+            if count is None:
+                break
+            if count != "0 rows":
+                found.append(f"without the condition {_shown(condition, schema.dialect)} there {_are(count)}")
+        return found
+
+    return _read(sql, schema, lines)
+
+
+def _are(count: str) -> str:
+    return f"is {count}" if count == "1 row" else f"are {count}"
+
+
+def _read(sql: str, schema: Schema, lines: Callable[[exp.Select], list[str]]) -> list[str]:
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -35,22 +82,25 @@ def emptied(sql: str, schema: Schema, finds: Finds) -> list[str]:
         return []
     try:
         tree = sqlglot.parse_one(sql, dialect=schema.dialect)
-        return _lines(tree, schema.dialect, finds) if isinstance(tree, exp.Select) else []
+        return lines(tree) if isinstance(tree, exp.Select) else []
     except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
         return []  # a parser's own bug on odd text too
 
 
-def _lines(select: exp.Select, dialect: str, finds: Finds) -> list[str]:
+def _needless(select: exp.Select, dialect: str, finds: Finds) -> tuple[list[str], int]:
+    """Lines on conditions without which rows are found, and how many queries may still be run."""
     lines: list[str] = []
     left = TRIED
     for condition, without in _conditions(select):
         if left <= 1 or (found := finds(_limited(without).sql(dialect=dialect))) is None:
-            return lines
+            return lines, 0
         left -= 1
         if found:
             lines.append(f"without the condition {_shown(condition, dialect)} it finds rows")
-    if lines:
-        return lines
+    return lines, left
+
+
+def _lost_join(select: exp.Select, dialect: str, finds: Finds, left: int) -> list[str]:
     for join, upto in _joins(select):
         if not left or (found := finds(_limited(upto).sql(dialect=dialect))) is None:
             return []

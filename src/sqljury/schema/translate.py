@@ -6,6 +6,7 @@ one was meant is not known, so the query is read as each of the usual ones; the 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -75,15 +76,33 @@ def _translation(sql: str, source: str, schema: Schema) -> str:
         raise ValueError("nested too deeply")
 
     tree = sqlglot.parse_one(_backquoted(sql, schema) if source == "mysql" else sql, dialect=source)
-    literals = _literals(sql, source)
+    literals, restrictions = _literals(sql, source), _restrictions(tree)
     _strings(tree, schema)
     if schema.dialect == "sqlite":
         tree = tree.transform(_sqlite)
     text = tree.sql(dialect=schema.dialect, unsupported_level=ErrorLevel.RAISE)
-    # sqlglot drops arguments that a function of the other dialect does not take; that is another question.
-    if _literals(text, schema.dialect) < literals:
+    # sqlglot drops what the other dialect does not have, such as an argument of a function; that is another question.
+    kept = _restrictions(sqlglot.parse_one(text, dialect=schema.dialect))
+    if _literals(text, schema.dialect) < literals or any(kept[kind] < count for kind, count in restrictions.items()):
         raise ValueError("something was dropped")
     return text
+
+
+def _restrictions(tree: exp.Expr) -> Counter[str]:
+    """How many conditions, joins, keys of groups and orders, limits and DISTINCTs a query has."""
+    from sqlglot import exp
+
+    found: Counter[str] = Counter()
+    for node in tree.walk():
+        if isinstance(node, exp.Predicate | exp.And | exp.Not):
+            found["conditions"] += 1
+        elif isinstance(node, exp.Join | exp.Ordered | exp.Offset | exp.Distinct):
+            found[str(node.key)] += 1
+        elif isinstance(node, exp.Limit | exp.Fetch):
+            found["limit"] += 1
+        elif isinstance(node, exp.Group):
+            found["keys"] += len(node.expressions)
+    return found
 
 
 def _literals(sql: str, dialect: str) -> int:

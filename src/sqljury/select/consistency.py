@@ -131,6 +131,10 @@ def _strength(candidates: Sequence[Candidate], members: list[int]) -> tuple[Any,
     return (len(members), max(_rank(candidates, index) for index in members))
 
 
+def likelihood(candidate: Candidate) -> float:
+    """The log-probability of a candidate, one without any the least likely."""
+    return float("-inf") if candidate.logprob is None else candidate.logprob
+
+
 def _rank(candidates: Sequence[Candidate], index: int) -> tuple[float, int]:
-    logprob = candidates[index].logprob
-    return (float("-inf") if logprob is None else logprob, -index)
+    return (likelihood(candidates[index]), -index)
