@@ -314,7 +314,8 @@ def _ordinal(key: exp.Expr, query: exp.Expr) -> exp.Expr:
 
     selects = getattr(query, "selects", ())
     if isinstance(key, exp.Literal) and key.name.isdigit() and 0 < int(key.name) <= len(selects):
-        return selects[int(key.name) - 1].unalias()
+        chosen: exp.Expr = selects[int(key.name) - 1].unalias()
+        return chosen
     return key
 
 

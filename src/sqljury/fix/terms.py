@@ -115,11 +115,7 @@ def aggregates(expressions: Iterable[exp.Expr]) -> set[str]:
     """The aggregate functions that expressions use outside subqueries."""
     from sqlglot import exp
 
-    found = set()
-    for node in (node for one in expressions for node in one.find_all(exp.AggFunc)):
-        if node.find_ancestor(exp.Subquery) is None or node.find_ancestor(exp.Subquery) not in expressions:
-            found.add(str(node.key))
-    return found
+    return {str(node.key) for one in expressions for node in _outside_queries(one) if isinstance(node, exp.AggFunc)}
 
 
 class _Reader:
@@ -231,8 +227,8 @@ class _Reader:
 def _operands(node: exp.Expr, kind: type) -> Iterator[exp.Expr]:
     from sqlglot import exp
 
-    for one in (node.this, node.expression):
-        inner = one.unnest() if isinstance(one, exp.Paren) else one
+    for one in (node.args["this"], node.args["expression"]):
+        inner: exp.Expr = one.unnest() if isinstance(one, exp.Paren) else one
         if type(inner) is kind:
             yield from _operands(inner, kind)
         else:
