@@ -177,7 +177,7 @@ class Pipeline:
             raise NoAnswerError(none_ran(grouped), grouped, ready.clock.total())
         grouped, choice = self._refine(grouped, choice, ready, progress)
         answer = self._answered(ready.task.question, grouped, choice, ready.clock.total(), tuple(ready.clock.steps))
-        return replace(answer, linked=ready.linked)
+        return replace(answer, linked=ready.linked, dialect=ready.task.schema.dialect)
 
     def ready(
         self,

@@ -300,7 +300,7 @@ class Answer:
     ``confidence`` is the share of all candidates whose result agrees with the chosen one, in (0, 1].
     ``truncated`` says that the row limit cut ``rows``. ``steps`` are the steps that asked the model, in order, with
     what each of them took. ``linked`` are the tables that the model was shown where the recipe links some. ``verified``
-    is what ``verify.verified`` found, None where it was not asked.
+    is what ``verify.verified`` found, None where it was not asked. ``dialect`` is that of ``sql``.
     """
 
     question: Question
@@ -317,6 +317,7 @@ class Answer:
     steps: tuple[tuple[str, Cost], ...] = ()
     linked: tuple[str, ...] = ()
     verified: Verified | None = None
+    dialect: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON; the keys are part of the public interface."""
