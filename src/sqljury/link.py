@@ -20,6 +20,7 @@ from sqljury.schema.part import LinkPart
 from sqljury.schema.render import render
 from sqljury.schema.retrieve import Indexes
 from sqljury.schema.subset import only_tables
+from sqljury.schema.text import printable
 from sqljury.types import Cost, Question, Schema, Task
 from sqljury.work import Work
 
@@ -91,8 +92,11 @@ def conversation(task: Task) -> list[Message]:
 
 
 def reply_schema(schema: Schema) -> Mapping[str, Any]:
-    """JSON Schema of a reply: an object with the list ``tables``, of names that the schema has."""
-    names = [table.name for table in schema.tables]
+    """JSON Schema of a reply: an object with the list ``tables``, of the names that the prompt shows.
+
+    Services put it into the prompt, so that no name may hold there what it may not hold elsewhere.
+    """
+    names = list(dict.fromkeys(printable(table.name) for table in schema.tables))
     listed = {"type": "array", "items": {"type": "string", "enum": names}, "minItems": 1, "maxItems": len(names)}
     return {"type": "object", "properties": {"tables": listed}, "required": ["tables"], "additionalProperties": False}
 
@@ -108,7 +112,8 @@ def read(reply: str, schema: Schema) -> set[int]:
     return {
         place
         for place, table in enumerate(schema.tables)
-        if any(json.dumps(table.name, ensure_ascii=escaped) in named for escaped in (True, False))
+        for name in {table.name, printable(table.name)}
+        if any(json.dumps(name, ensure_ascii=escaped) in named for escaped in (True, False))
     }
 
 

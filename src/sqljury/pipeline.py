@@ -182,7 +182,7 @@ class Pipeline:
         grouped, choice = self._refine(grouped, choice, ready, progress)
         remarks = looser(grouped[choice.index or 0], ready.task.schema, ready.work)
         answer = self._answered(ready.task.question, grouped, choice, ready.clock.total(), tuple(ready.clock.steps))
-        return replace(answer, linked=ready.linked, remarks=remarks)
+        return replace(answer, linked=ready.linked, remarks=remarks, dialect=ready.task.schema.dialect)
 
     def ready(
         self,

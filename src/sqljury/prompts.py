@@ -1,10 +1,12 @@
-"""Prompt texts: files under ``prompts/<step>/<name>.md``, rendered strictly."""
+"""Prompt texts: files under ``prompts/<step>/<name>.md``, rendered strictly, and text from outside made fit for one."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 from importlib.resources import files
+from typing import Final
 
 _SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
 
@@ -25,3 +27,65 @@ def render(name: str, **values: str) -> str:
 @cache
 def _load(name: str) -> str:
     return (files("sqljury") / "prompts" / f"{name}.md").read_text(encoding="utf-8").rstrip("\n")
+
+
+# Special tokens of chat templates, by their published tokenizer configurations. What stands between angle brackets is
+# compared without its slash, in small letters; a name of several words (``tool_call``, ``seed:think``) is one anyway.
+_ANGLED: Final = frozenset(
+    """
+    s unk pad bos eos sep cls mask eot eod eoh eoa eop sop pre suf mid sys human bot user assistant system developer
+    think thinking thought reasoning answer response tools toolcall toolresponse function functions parameter invoke
+    step image video audio filename reponame turn channel message
+    """.split()  # noqa: SIM905 - the words are read easier so
+)
+_BRACKETED: Final = (
+    "INST SYS SYSTEM_PROMPT AVAILABLE_TOOLS TOOL_CALLS TOOL_RESULTS TOOL_CONTENT MODEL_SETTINGS ARGS CALL_ID THINK "
+    "IMG IMG_BREAK IMG_END AUDIO BEGIN_AUDIO TRANSCRIBE PREFIX MIDDLE SUFFIX BOS EOS EOT PAD UNK MASK gMASK sMASK "
+    "start_header_id end_header_id"
+)
+_INVISIBLE: Final = "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff"
+_FEW: Final = f"[{_INVISIBLE}]*"
+_LESS, _MORE, _BAR = "<＜﹤", ">＞﹥", "|｜"
+_MARK: Final = re.compile(
+    rf"""
+      [{_LESS}](?={_FEW}[{_BAR}]{_FEW}\S)                                     # <|im_start|>, <｜User｜>
+    | [{_LESS}](?=[^\s{_LESS}{_MORE}]{{1,80}}[{_BAR}]{_FEW}[{_MORE}])         # <turn|>
+    | [{_LESS}](?={_FEW}[{_LESS}]{_FEW}[/／]?{_FEW}(?:SYS|ＳＹＳ){_FEW}[{_MORE}])   # <<SYS>>
+    | [{_LESS}](?=(?P<angled>[^\s{_LESS}{_MORE}]{{1,80}}?)[{_MORE}])          # <tool_call>, </think>, <function=f>
+    | <(?=(?:invoke|function|parameter|tool|tool_call)\s+\w+\s*=\s*["'])        # <invoke name="f">
+    | [\[［](?={_FEW}[{_BAR}]{_FEW}\w)                                        # [|user|]
+    | [\[［](?=[/／]?(?:{_BRACKETED.replace(" ", "|")})[\]］])                # [INST]
+    | [\[［](?=@|extra_id_|UNUSED_TOKEN)(?=[^\s\[\]]{{1,40}}[\]］])           # [@BOS@]
+    | \](?=~!?b[\]\[])|\[(?=e~\[)|\](?=!p~\[)                                # MiniMax
+    | >(?=>[A-Z_]{{4,20}}<<)                                                 # Falcon
+    """,
+    re.VERBOSE,
+)
+_HIDDEN: Final = re.compile(f"[{_INVISIBLE}]")
+_SEVERAL_WORDS: Final = re.compile(r"[a-z0-9]*[a-z][a-z0-9]*(?:[_:▁-][a-z0-9]+)+")
+_NUMBERED: Final = re.compile(r"(?:unused|reserved|special|extra|byte)[_-]?\d+|0x[0-9a-f]{2}")
+_CALLS: Final = frozenset({"function", "parameter", "invoke", "tool", "tool_call"})
+
+
+def unmarked(text: str) -> str:
+    """``text`` with every mark of a chat template broken by a blank after its first character.
+
+    A model's tokenizer takes such a mark for the end of a turn or the start of a call, wherever it stands. Every
+    ``Message`` goes through here, so that no name, value, comment, question, query, error or earlier reply can be
+    taken for more than text; text without marks stays byte for byte what it is.
+    """
+    return _MARK.sub(_broken, text)
+
+
+def _broken(match: re.Match[str]) -> str:
+    angled = match["angled"]
+    return match[0] if angled is not None and not _is_mark(angled) else f"{match[0]} "
+
+
+def _is_mark(inner: str) -> bool:
+    """Whether what stands between ``<`` and ``>`` makes a mark of them, rather than a tag of HTML or a placeholder."""
+    word = _HIDDEN.sub("", unicodedata.normalize("NFKC", inner)).casefold().strip("/")
+    if word in _ANGLED or _NUMBERED.fullmatch(word) or _SEVERAL_WORDS.fullmatch(word):
+        return True
+    called, equals, _ = word.partition("=")
+    return bool(equals) and called in _CALLS

@@ -13,7 +13,7 @@ from typing import Final
 from sqljury import fix, prompts
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes import RefinePart
-from sqljury.replies import STOP, extract_sql
+from sqljury.replies import STOP, extract_sql, lines_of
 from sqljury.schema.text import cell_text, plain, unmarked
 from sqljury.select.judge import shown
 from sqljury.types import Candidate, Cost, Fix, Result, Task, Tried
@@ -244,7 +244,7 @@ def _result(result: Result) -> str:
 
 def _program(code: str) -> str:
     """The program as data: the model wrote it, but what it read may have told it what to write."""
-    lines = [plain(line, _LINE_CHARACTERS) for line in code.replace("```", "'''").splitlines()]
+    lines = [plain(line, _LINE_CHARACTERS) for line in lines_of(code.replace("```", "'''"))]
     return "\n".join(lines[:CODE_LINES])
 
 

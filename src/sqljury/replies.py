@@ -42,6 +42,11 @@ def extract_code(reply: str) -> str:
     return text if _ASSIGNS.search(text) else ""
 
 
+def lines_of(code: str) -> list[str]:
+    """The lines of a program as Python counts them; ``splitlines`` knows ends of lines that Python does not."""
+    return re.split(r"\r\n|\r|\n", code)
+
+
 def is_write(sql: str) -> bool:
     """Whether the text begins like a statement that changes something."""
     return _WRITE.match(sql) is not None

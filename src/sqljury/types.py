@@ -302,7 +302,7 @@ class Answer:
     know, such as which condition leaves it without rows.
     ``truncated`` says that the row limit cut ``rows``. ``steps`` are the steps that asked the model, in order, with
     what each of them took. ``linked`` are the tables that the model was shown where the recipe links some. ``verified``
-    is what ``verify.verified`` found, None where it was not asked.
+    is what ``verify.verified`` found, None where it was not asked. ``dialect`` is that of ``sql``.
     """
 
     question: Question
@@ -320,6 +320,7 @@ class Answer:
     linked: tuple[str, ...] = ()
     verified: Verified | None = None
     remarks: tuple[str, ...] = ()
+    dialect: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON; the keys are part of the public interface."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+from dataclasses import replace
 
 import pytest
 
@@ -72,7 +74,31 @@ def test_csv_for_a_pipe_is_the_data(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_sql_for_a_pipe_is_the_query(capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(capsys, "sql")[0] == f"{SQL};\n"
+    assert printed(capsys, "sql")[0] == f"{SQL}\n;\n"  # the comment at its end would swallow a semicolon
+
+
+def test_a_table_shows_no_tail_of_a_comment_as_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    tail = "".join(f"x{end}OR 1" for end in "\u2028\u2029\x85\v\f\x1c\x1d\x1e\r")
+    sql = f"SELECT 1 -- {tail}\nFROM t WHERE a = 'b\t\u202e'"
+    show.answer(replace(ANSWER, sql=sql, candidates=(Candidate(sql, "direct", result=RESULT),)), "table", None, True)
+    out, error = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[0].startswith("SELECT 1 -- x OR 1x OR 1")
+    assert lines[1] == "FROM t WHERE a = 'b\\t\\u202e'"
+    assert "OR 1 */ FROM t" in out  # on one line, where nothing may become a part of the comment
+    assert "they stand as escapes" in error
+
+
+def test_a_long_query_is_not_broken_into_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terminal wraps it by itself; a line that is made stays one when it is copied, live behind a comment."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+    sql = f"SELECT 1 -- {'long ' * 30}\nFROM t"
+    show.answer(replace(ANSWER, sql=sql), "table", None, False)
+    plain = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
+    assert plain.startswith(f"SELECT 1 -- {('long ' * 30).strip()}\nFROM t\n")
 
 
 @pytest.mark.parametrize("output", ["csv", "json", "sql"])

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqljury.bench.charts import Spot, groups, intervals, small_bar
 from sqljury.bench.evaluation import RETURNS_NOTHING, Evaluation
 from sqljury.bench.markup import Html, element, html, joined, section, table
+from sqljury.written import one_line
 
 LISTED: Final = 50
 """Queries in a list at most; JSON has them all."""
@@ -222,7 +223,7 @@ def _provenance(report: dict[str, Any]) -> Html:
 
 
 def _sql(*queries: str) -> Html:
-    return joined(element("div", element("code", " ".join(query.split()) or "(none)")) for query in queries)
+    return joined(element("div", element("code", one_line(query) or "(none)")) for query in queries)
 
 
 def _cut(total: int) -> Html:

@@ -110,7 +110,7 @@ def ask(
         except NoAnswerError as error:
             report.close()
             if explain:
-                show.evidence(error.candidates, error.cost, stderr=True)
+                show.evidence(error.candidates, error.cost, stderr=True, dialect=database.dialect)
             raise
         if verify:
             report(Progress("looking for rows that tell the answer from its rival", 0, 1))

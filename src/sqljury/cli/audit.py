@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sqljury import written
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import TextForm, Timeout
 from sqljury.cli.interrupt import interruptible
@@ -146,10 +147,11 @@ def _print(report: dict[str, Any], *, one_by_one: bool) -> None:
     last = None
     for one in report["findings"]:
         if one["id"] != last:
-            print(f"{one['id']} {one['db_id']}: {' '.join(one['question'].split())}")
-            print(f"  gold  {' '.join(one['gold'].split())}")
+            print(terminal.clean(f"{one['id']} {one['db_id']}: {' '.join(one['question'].split())}"))
+            print(f"  gold  {written.one_line(one['gold'])}")
         last = one["id"]
-        print(f"  {one['confidence']:.2f}  {one['type']} ({one['check']})  {one['clause']}\n        {one['evidence']}")
+        print(f"  {one['confidence']:.2f}  {one['type']} ({one['check']})  {terminal.clean(one['clause'])}")
+        print(f"        {terminal.clean(one['evidence'])}")
     if one_by_one:
         if not report["findings"]:
             print("nothing was found")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sqljury import written
 from sqljury.cli import refining, terminal
 from sqljury.cli.analyze import (
     Analysis,
@@ -105,7 +106,7 @@ def spider(
 
     def say(done: int, record: Record | None) -> None:
         if record is not None:
-            outcome = record["error"] or " ".join(record["sql"].split())
+            outcome = record["error"] or written.one_line(record["sql"])
             terminal.note(f"{done}/{len(examples)} {record['cost']['seconds']:.1f} s {outcome[:100]}")
         elif done:
             terminal.note(f"{out} has {done} of {len(examples)} answers; going on")
@@ -160,7 +161,7 @@ def select(
 
     def say(done: int, total: int, line: folder.Record | None) -> None:
         if line is not None:
-            terminal.note(f"{done}/{total} {line['error'] or ' '.join(line['sql'].split())[:100]}")
+            terminal.note(f"{done}/{total} {line['error'] or written.one_line(line['sql'])[:100]}")
         elif done:
             terminal.note(f"{run_dir} has {done} of {total} choices; going on")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sqljury import written
 from sqljury.cli import show, show_tests, terminal
 from sqljury.cli.eval_options import TextForm
 from sqljury.cli.interrupt import interruptible
@@ -38,6 +39,7 @@ from sqljury.cli.options import (
     opening,
     price_of,
 )
+from sqljury.replies import lines_of
 
 if TYPE_CHECKING:
     from sqljury.check import Checked
@@ -105,12 +107,12 @@ def check(
     if output is TextForm.JSON:
         print(terminal.to_json(found.to_dict()))
     else:
-        _print(found)
+        _print(found, database.dialect)
     if code := CODES[found.verdict]:
         raise typer.Exit(code)
 
 
-def _print(found: Checked) -> None:
+def _print(found: Checked, dialect: str) -> None:
     """The verdict, who agrees, the tests that say most, and the correction."""
     terminal.show(f"{TITLES[found.verdict]}: {terminal.clean(found.why)}.")
     terminal.show(_votes(found))
@@ -122,7 +124,7 @@ def _print(found: Checked) -> None:
         terminal.show("", f"{len(found.tests) - len(told)} more tests with --output json.")
     if found.correction is not None:
         terminal.show("", "A query that does better:" if found.tests else "A query that runs:")
-        terminal.show(f"  {terminal.clean(' '.join(found.correction.sql.split()))}")
+        terminal.show(f"  {written.one_line(found.correction.sql, dialect)}")
         terminal.show("  On the database it returns:", show_tests.table_of(found.correction.result))
 
 
@@ -148,7 +150,7 @@ def _test(test: Tried, title: str, found: Checked) -> None:
     )
     show_tests.expectation(test)
     if test.code:
-        terminal.show("", "The program:", *(f"    {line}" for line in terminal.clean_lines(test.code).splitlines()))
+        terminal.show("", "The program:", *(f"    {terminal.clean(line)}" for line in lines_of(test.code)))
     if found.correction is not None and found.correction.sql in test.queries:
         place = test.queries.index(found.correction.sql)
         told = f"The query below returns{show_tests.judged(test.passed[place])}:"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sqljury import written
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import TextForm
 from sqljury.cli.interrupt import interruptible
@@ -103,7 +104,7 @@ def _outcome(line: Record) -> str:
     what = "kept" if line["sql"] == line["before"] else "rewritten"
     tests = f"{line['passed']} of {line['said']} tests passed, " if line["said"] else ""
     rounds = f"{line['rounds']} round{'' if line['rounds'] == 1 else 's'}"
-    return f"{tests}{what} after {rounds}: {' '.join(line['sql'].split())}"
+    return f"{tests}{what} after {rounds}: {written.one_line(line['sql'])}"
 
 
 def _tables(found: dict[str, Any]) -> Iterator[RenderableType]:

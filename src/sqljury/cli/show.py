@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from sqljury import written
 from sqljury.cli import show_tests, terminal
 from sqljury.cli.cells import text
 from sqljury.types import Answer, Candidate, Choice, Cost
@@ -56,7 +57,7 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool) -> None
     elif output == "csv":
         _csv(found)
     elif output == "sql":
-        print(f"{terminal.clean_lines(found.sql) if terminal.at_terminal() else found.sql};")
+        _sql(found)
     else:
         _table(found, limit or TABLE_ROWS)
     if found.verified is not None and output != "json":
@@ -65,7 +66,18 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool) -> None
         stderr = output != "table"
         if found.linked:
             terminal.show("", terminal.clean(f"Tables shown: {', '.join(found.linked)}"), stderr=stderr)
-        evidence(found.candidates, found.cost, stderr=stderr, choice=found.choice, steps=found.steps)
+        evidence(
+            found.candidates, found.cost, stderr=stderr, choice=found.choice, steps=found.steps, dialect=found.dialect
+        )
+
+
+def _sql(found: Answer) -> None:
+    """The query with a semicolon: as it is for another program, all of it visible for a person."""
+    if not terminal.at_terminal():
+        print(written.statement(found.sql))
+        return
+    print(written.statement(written.query(found.sql, found.dialect)))
+    terminal.say_escapes(found.sql, found.dialect)
 
 
 def _csv(found: Answer) -> None:
@@ -87,6 +99,7 @@ def evidence(
     stderr: bool = False,
     choice: Choice | None = None,
     steps: Sequence[tuple[str, Cost]] = (),
+    dialect: str = "",
 ) -> None:
     """Print every candidate with its group, what was repaired, how it was chosen, and what it all cost."""
     from rich.table import Table
@@ -104,7 +117,7 @@ def evidence(
             "-" if candidate.logprob is None else f"{candidate.logprob:.1f}",
             str(len(candidate.result.rows)) if candidate.result.ok else "error",
             candidate.generator,
-            Text("\n".join(map(terminal.clean, _story(candidate)))),
+            Text("\n".join(map(terminal.clean, _story(candidate, dialect)))),
         )
     terminal.show("", table, stderr=stderr)
     if choice is not None and choice.index is not None:
@@ -171,12 +184,12 @@ _REPAIRS = {
 }
 
 
-def _story(candidate: Candidate) -> list[str]:
+def _story(candidate: Candidate, dialect: str) -> list[str]:
     """The query, what it was before its repairs, and the error that is left."""
-    lines = [" ".join(candidate.sql.split()) or "(no query)"]
+    lines = [written.one_line(candidate.sql, dialect) or "(no query)"]
     for fix in candidate.fixes:
         lines.append(f"  {_REPAIRS[fix.by]} after: {fix.reason}")
-        lines.append(f"  before: {' '.join(fix.before.split())}")
+        lines.append(f"  before: {written.one_line(fix.before, dialect)}")
     if candidate.result.error:
         lines.append(f"  error: {candidate.result.error}")
     return lines
@@ -193,7 +206,6 @@ def _bill(cost: Cost) -> str:
 
 def _table(found: Answer, limit: int) -> None:
     from rich import box
-    from rich.syntax import Syntax
     from rich.table import Table
     from rich.text import Text
 
@@ -204,8 +216,8 @@ def _table(found: Answer, limit: int) -> None:
         table.add_column(Text(text(name)), justify="right" if numeric and shown else "left", overflow="fold")
     for row in shown:
         table.add_row(*[Text(text(cell)) for cell in row])
-    sql = terminal.clean_lines(found.sql)
-    terminal.show(Syntax(sql, "sql", theme="ansi_dark", background_color="default", word_wrap=True), table)
+    terminal.show_query(found.sql, found.dialect)
+    terminal.show(table)
     total = f"{len(found.rows):,}{'+' if found.truncated else ''} row{'' if len(found.rows) == 1 else 's'}"
     cut = f", the first {len(shown)} shown" if len(shown) < len(found.rows) else ""
     terminal.show(f"{total}{cut}.{_agreement(found)}")

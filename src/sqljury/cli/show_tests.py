@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sqljury import written
 from sqljury.cli import terminal
 from sqljury.cli.cells import text
 from sqljury.types import Answer, Cell, Choice, Result, Row, Tried
@@ -62,7 +63,7 @@ def verification(found: Answer, *, stderr: bool) -> None:
         ("answer", "rival"), verified.test.queries, verified.test.results, verified.test.passed, strict=True
     ):
         terminal.show("", f"The {name} returns there{judged(passed)}:", stderr=stderr)
-        shown = Text(terminal.clean(" ".join(query.split())))
+        shown = Text(written.one_line(query, found.dialect))
         terminal.show(_indented(shown), table_of(result), stderr=stderr)
     expectation(verified.test, stderr=stderr)
 
@@ -91,7 +92,7 @@ def _headline(found: Answer) -> str:
         made = ORIGINS.get(verified.test.how, "made for this")
         return f"Verify by eye: on {size} row{'' if size == 1 else 's'} {made}, the answer differs from {other}."
     query = next(one.sql for one in found.candidates if one.group == verified.rival)
-    named = f"{other}, {terminal.clean(' '.join(query.split()))}"
+    named = f"{other}, {written.one_line(query, found.dialect)}"
     if verified.outcome == "untried":
         return f"Not held against {named}: small databases are SQLite's, and {terminal.clean(verified.why)}"
     return f"No rows were found on which the answer differs from {named}. They may mean the same."

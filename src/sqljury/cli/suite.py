@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sqljury import written
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import Processes, TextForm, Timeout
 
@@ -114,5 +115,6 @@ def _print(report: dict[str, Any]) -> None:
     if report["gold_fails"]:
         print(f"{report['gold_fails']} gold queries fail on the given data")
     for one in report["counterexamples"]:
-        print(f"\n{one['index']} {one['db_id']}: {one['reason']} in {one['counterexample']}")
-        print(f"  gold      {' '.join(one['gold'].split())}\n  predicted {' '.join(one['predicted'].split())}")
+        found = f"{one['index']} {one['db_id']}: {one['reason']} in {one['counterexample']}"
+        print(f"\n{terminal.clean(found)}\n  gold      {written.one_line(one['gold'])}")
+        print(f"  predicted {written.one_line(one['predicted'])}")

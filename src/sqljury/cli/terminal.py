@@ -12,6 +12,8 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from sqljury import written
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -58,8 +60,8 @@ def cleaned(value: Any) -> Any:
 
 
 def clean_lines(text: str) -> str:
-    """The same, but the lines stay."""
-    return "\n".join(map(clean, text.splitlines()))
+    """The same, but the lines stay: those that end as files' lines do, for nothing else may look like a line."""
+    return "\n".join(map(clean, text.replace("\r\n", "\n").removesuffix("\n").split("\n")))
 
 
 def say(text: str) -> None:
@@ -105,6 +107,23 @@ def show(*parts: RenderableType, stderr: bool = False) -> None:
     made = console(stderr=stderr)
     for part in parts:
         made.print(part, soft_wrap=not made.is_terminal)
+
+
+def show_query(sql: str, dialect: str) -> None:
+    """Print a query as ``written.query`` has it, in colours; a terminal wraps it by itself, so that no line is made."""
+    from rich.syntax import Syntax
+
+    text = written.query(sql, dialect)
+    painted = Syntax(text, "sql", theme="ansi_dark", background_color="default").highlight(text)
+    painted.rstrip()
+    console().print(painted, soft_wrap=True)
+    say_escapes(sql, dialect)
+
+
+def say_escapes(sql: str, dialect: str) -> None:
+    """Say that a query was shown with escapes, where it was."""
+    if written.has_escapes(sql, dialect):
+        say("the query has characters that cannot be shown; they stand as escapes, --output json has the query itself")
 
 
 def abandon() -> None:

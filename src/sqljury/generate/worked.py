@@ -14,6 +14,7 @@ from sqljury.generate.engine_steps import ask
 from sqljury.generate.explain import explain, numbered
 from sqljury.generate.pool import Shot
 from sqljury.llm.base import Message
+from sqljury.schema.text import printable
 from sqljury.types import Task
 
 TABLES: Final = "gardener(id, name, town), plot(id, gardener_id, size), harvest(plot_id, crop, kilos)"
@@ -63,7 +64,7 @@ def turns(task: Task, opening: str, bare: str, shown: Sequence[tuple[str, str]])
     for place, (asked, answer) in enumerate(shown):
         text = prompts.render(opening, tables=TABLES, question=asked) if place == 0 else asked
         said += [Message("user", text), Message("assistant", answer)]
-    names = ", ".join(table.name for table in task.schema.tables[:NAMED])
+    names = ", ".join(printable(table.name) for table in task.schema.tables[:NAMED])
     more = ", ..." if len(task.schema.tables) > NAMED else ""
     return (*said, Message("user", prompts.render("examples/ask", tables=names + more, question=question(task))))
 

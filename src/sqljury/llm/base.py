@@ -8,16 +8,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from sqljury.prompts import unmarked
 from sqljury.types import Cost
 
 Role = Literal["system", "user", "assistant"]
 
 
-class Message(NamedTuple):
-    """One turn of a conversation."""
-
+class _Turn(NamedTuple):
     role: Role
     content: str
+
+
+class Message(_Turn):
+    """One turn of a conversation; marks of chat templates in ``content`` are broken, whoever wrote it."""
+
+    __slots__ = ()
+
+    def __new__(cls, role: Role, content: str) -> Message:
+        return super().__new__(cls, role, unmarked(content))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from sqljury.prompts import unmarked
 from sqljury.schema.names import quote_name, quote_table
 
 CELL_CHARS: Final = 40
 COMMENT_CHARS: Final = 160
 NAME_CHARS: Final = 120
 
-_CONTROL: Final = re.compile(r"<\|(?=\w)|<(?=(?:start_of_turn|end_of_turn|bos|eos|s|/s|unk|pad)>)|\[(?=/?INST\])")
-"""What chat templates mark turns with: a model's tokenizer would take it for such a mark, wherever it stands."""
 _PLAIN_TYPE: Final = re.compile(r"\w[\w ]{0,38}(\([\w ,]{1,20}\))?(\[\])?")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _SINGLE: Final = re.compile(r"\d|_|[^\w\s]|\n")
@@ -60,14 +59,6 @@ def plain(text: str, chars: int) -> str:
     return text if len(text) <= chars else text[: max(chars - 1, 0)] + "…"
 
 
-def unmarked(text: str) -> str:
-    """A query or a program as a prompt may hold it: its lines as they are, the marks of chat templates broken.
-
-    What a model wrote may hold what it read in a database, and repairs put stored names and values into it.
-    """
-    return _CONTROL.sub(lambda match: match[0][0] + " " + match[0][1:], text)
-
-
 def remark(text: str, chars: int = COMMENT_CHARS) -> str:
     """A comment or description as ``plain`` gives it, its white space made single blanks."""
     return plain(" ".join(text[: chars * 8].split()), chars).strip()
@@ -75,12 +66,12 @@ def remark(text: str, chars: int = COMMENT_CHARS) -> str:
 
 def name(name: str, dialect: str) -> str:
     """A name for use in a query; one with unprintable characters loses them, and cannot be queried anyway."""
-    return quote_name(_printable(name), dialect)
+    return quote_name(printable(name), dialect)
 
 
 def table_name(name: str, schema: str, dialect: str) -> str:
     """A table's name for use in a query, as ``name`` treats it."""
-    return quote_table(_printable(name), _printable(schema), dialect)
+    return quote_table(printable(name), printable(schema), dialect)
 
 
 def names(columns: tuple[str, ...], dialect: str) -> str:
@@ -94,6 +85,7 @@ def type_text(declared: str) -> str:
     return match.group().strip() if match else ""
 
 
-def _printable(name: str) -> str:
-    as_it_is = name.isprintable() and len(name) <= NAME_CHARS and not _CONTROL.search(name)
+def printable(name: str) -> str:
+    """A name as prompts show it, before it is quoted: the name itself unless it cannot stand there."""
+    as_it_is = name.isprintable() and len(name) <= NAME_CHARS and unmarked(name) == name
     return name if as_it_is else plain(name, NAME_CHARS)

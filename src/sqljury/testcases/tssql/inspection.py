@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqljury import prompts
 from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.replies import lines_of
 from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.schema.text import cell_text, plain, unmarked
 from sqljury.testcases.tssql import frames, given
@@ -86,7 +87,7 @@ class Runner:
             done = [one for one in ast.parse(code).body if (one.end_lineno or 0) < line]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return {}
-        before = code.splitlines()[: done[-1].end_lineno if done else 0]
+        before = lines_of(code)[: done[-1].end_lineno if done else 0]
         ran = self._sandbox.run("\n".join(before) + _COLUMNS, self._frames, LIMITS)
         found: dict[str, list[str]] = {}
         for name, column, *_ in ran.result.rows:
@@ -196,7 +197,7 @@ class Inspection:
         if self.hidden and not self.runner.refusal(code):
             kind = _KIND.match(told)
             told = kind[0] if kind and kind[0] in _KINDS else "it raised an exception"
-        lines = code.splitlines()
+        lines = lines_of(code)
         if not 0 < number <= len(lines):
             return prompts.render("tssql/inspect_error", place="", error=plain(told, _ERROR_CHARS), state="")
         line = lines[number - 1].strip()

@@ -19,6 +19,7 @@ from sqljury.testcases.shape import Shape
 from sqljury.testcases.trial import Pair, Trial, pairs_of
 from sqljury.testcases.tssql.linking import Linked, Place
 from sqljury.types import Cell, Result, Row
+from sqljury.written import one_line
 
 FAULTS: Final = 6
 """Faults told at once."""
@@ -135,7 +136,7 @@ def faults(look: Look, queries: Sequence[str]) -> list[str]:
 
 
 def _line(sql: str) -> str:
-    return plain(" ".join(sql.split()), _SQL_CHARS)
+    return plain(one_line(sql, "sqlite"), _SQL_CHARS)
 
 
 def _holds(cell: Cell, value: Cell) -> bool:
