@@ -88,6 +88,8 @@ def test_rows_are_cut_and_it_is_said(sandbox: Sandbox) -> None:
     assert (found.result.rows, found.result.truncated) == (((0,), (1,), (2,)), True)
     exact = sandbox.run("result = pd.DataFrame({'n': range(3)})", limits=SandboxLimits(rows=3))
     assert (len(exact.result.rows), exact.result.truncated) == (3, False)
+    wide = sandbox.run("result = pd.DataFrame([[1, 2, 3]] * 1000)", limits=SandboxLimits(cells=9))
+    assert (wide.result.rows, wide.result.truncated) == (((1, 2, 3),) * 3, True)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
+import tracemalloc
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +17,7 @@ from hypothesis import strategies as st
 from sqljury.sandbox import Sandbox, SandboxLimits, reply
 from sqljury.sandbox.worker import HEAD
 
-LIMITS = SandboxLimits(rows=100, columns=5, reply=1024**2)
+LIMITS = SandboxLimits(rows=100, columns=5, cells=400, reply=1024**2)
 
 
 def stream(table: pa.Table, **options: Any) -> bytes:
@@ -33,6 +36,61 @@ def patched(old: bytes, new: bytes) -> bytes:
     whole = stream(pa.table({"t": ["abcdefg"]}))
     at = whole.rindex(old)
     return whole[:at] + new + whole[at + len(old) :]
+
+
+def parts(whole: bytes) -> tuple[int, int]:
+    """Where the headers of the schema and of the first batch begin."""
+    (size,) = struct.unpack_from("<4xI", whole)
+    return 8, 8 + size + 8
+
+
+def field(data: bytes, at: int, number: int) -> int:
+    """Where a field of a flatbuffers table lies, or what it leads to is in ``leads``."""
+    entries = at - int(struct.unpack_from("<i", data, at)[0])
+    return at + int(struct.unpack_from("<H", data, entries + 4 + 2 * number)[0])
+
+
+def leads(data: bytes, at: int) -> int:
+    return at + int(struct.unpack_from("<I", data, at)[0])
+
+
+def batch_of(whole: bytes) -> int:
+    """Where the first batch's table lies in a stream."""
+    return leads(whole, field(whole, leads(whole, parts(whole)[1]), 2))
+
+
+def forged(table: pa.Table, change: Callable[[list[tuple[int, int]]], list[tuple[int, int]]], vector: int = 2) -> bytes:
+    """A stream whose batch names other places: of its buffers (2), or other lengths of its columns (1)."""
+    whole = bytearray(stream(table))
+    at = leads(whole, field(whole, batch_of(whole), vector))
+    (count,) = struct.unpack_from("<I", whole, at)
+    found = [struct.unpack_from("<qq", whole, at + 4 + 16 * place) for place in range(count)]
+    for place, pair in enumerate(change([(first, second) for first, second in found])):
+        struct.pack_into("<qq", whole, at + 4 + 16 * place, *pair)
+    return bytes(whole)
+
+
+def batches(table: pa.Table, count: int) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as out:
+        for _ in range(count):
+            out.write_batch(pa.record_batch([column.combine_chunks() for column in table.columns], table.schema))
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def nested(depth: int) -> pa.Table:
+    kind = pa.int8()
+    for _ in range(depth):
+        kind = pa.struct([("a", kind), ("b", kind)])
+    return pa.table({"t": pa.nulls(1, kind)})
+
+
+TEXTS = pa.table({name: ["long " * 20] * 50 if name == "a" else [""] * 50 for name in "abcd"})
+
+
+def shared(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Every column has the buffers of the first."""
+    return places[:3] * (len(places) // 3)
 
 
 PLAIN = pa.table(
@@ -85,6 +143,39 @@ REFUSED = {
     "a date beyond all": framed(stream(pa.table({"t": pa.array([2**62], pa.timestamp("s"))}))),
     "offsets beyond": framed(patched(struct.pack("2i", 0, 7), struct.pack("2i", 0, 9000))),
     "text that is none": framed(patched(b"abcdefg", b"abc\xff\xfeef")),
+    "columns that share their bytes": framed(forged(TEXTS, shared)),
+    "columns that share offsets": framed(forged(TEXTS, lambda at: [*at[:4], at[1], *at[5:]])),
+    "columns that share half of their bytes": framed(
+        forged(TEXTS, lambda at: [*at[:5], (at[2][0] + 8, at[2][1] - 8), *at[6:]])
+    ),
+    "one buffer over all": framed(forged(TEXTS, lambda at: [*at[:-1], (0, at[-1][0] + at[-1][1])])),
+    "buffers in another order": framed(forged(TEXTS, lambda at: [*at[3:6], *at[:3], *at[6:]])),
+    "a buffer beyond the body": framed(forged(TEXTS, lambda at: [*at[:-1], (at[-1][0], 2**40)])),
+    "a buffer before the body": framed(forged(TEXTS, lambda at: [(-8, 8), *at[1:]])),
+    "a buffer of less than nothing": framed(forged(TEXTS, lambda at: [(8, -8), *at[1:]])),
+    "a buffer between words": framed(forged(TEXTS, lambda at: [*at[:1], (at[1][0] + 4, at[1][1] - 4), *at[2:]])),
+    "columns of other lengths": framed(forged(TEXTS, lambda nodes: [(49, 0), *nodes[1:]], vector=1)),
+    "columns without end": framed(forged(TEXTS, lambda nodes: [(2**31, 0)] * len(nodes), vector=1)),
+    "nothing in many columns": framed(stream(pa.table({f"c{n}": pa.nulls(82) for n in range(5)}))),
+    "too many batches": framed(batches(pa.table({"t": [1]}), 17)),
+    "too many empty batches": framed(batches(pa.table({"t": pa.array([], pa.int8())}), 17)),
+    "too many rows in all": framed(batches(pa.table({"t": range(40)}), 3)),
+    "another compression": framed(stream(pa.table({"t": ["x" * 500_000]}), compression="lz4")),
+    "an older frame": framed(stream(PLAIN, use_legacy_format=True)),
+    "metadata of the schema": framed(stream(PLAIN.replace_schema_metadata({"k": "v" * 1000}))),
+    "metadata of a column": framed(stream(pa.table([[1]], pa.schema([pa.field("t", pa.int8(), metadata={"k": "v"})])))),
+    "nested without end": framed(stream(nested(8))),
+    "large lists": framed(stream(pa.table({"t": pa.array([[1]], pa.large_list(pa.int8()))}))),
+    "lists of one length": framed(stream(pa.table({"t": pa.array([[1]], pa.list_(pa.int8(), 1))}))),
+    "maps": framed(stream(pa.table({"t": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int8()))}))),
+    "views of texts": framed(stream(pa.table({"t": pa.array(["x" * 100] * 9, pa.string_view())}))),
+    "views of bytes": framed(stream(pa.table({"t": pa.array([b"x" * 100] * 9, pa.binary_view())}))),
+    "bytes of one length": framed(stream(pa.table({"t": pa.array([b"x" * 100], pa.binary(100))}))),
+    "unions": framed(stream(pa.table({"t": pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])}))),
+    "durations": framed(stream(pa.table({"t": pa.array([1], pa.duration("s"))}))),
+    "an endless time zone": framed(stream(pa.table({"t": pa.array([1], pa.timestamp("s", "x" * 70_000))}))),
+    "something behind the end": framed(stream(PLAIN) + b"x" * 8),
+    "a second stream behind the end": framed(stream(PLAIN) * 2),
 }
 
 
@@ -92,6 +183,48 @@ REFUSED = {
 def test_refused(name: str) -> None:
     with pytest.raises(reply.ReplyError):
         reply.read(REFUSED[name], LIMITS)
+
+
+WIDEST = SandboxLimits(rows=10_000, columns=500, cells=20_000, reply=4 * 1024**2)
+BULKY = {
+    "columns that share their bytes": forged(
+        pa.table({f"c{n}": ["x" * 999 + "\U0001f600" if not n else ""] * 400 for n in range(50)}), shared
+    ),
+    "wide letters": stream(pa.table({"t": ["x" * 3999 + "\U0001f600"] * 500})),
+    "wide letters in a name": stream(pa.table({"\U0001f600" + "x" * 999 + str(n): [1] for n in range(500)})),
+    "large numbers": stream(pa.table({"t": pa.array([Decimal(10) ** 75 + n for n in range(9_000)])})),
+    "small numbers": stream(pa.table({f"c{n}": pa.array(range(400), pa.int16()) for n in range(50)})),
+    "nothing": stream(pa.table({f"c{n}": pa.nulls(9_000) for n in range(500)})),
+    "empty texts": stream(pa.table({f"c{n}": [""] * 400 for n in range(50)})),
+    "times": stream(pa.table({"t": pa.array(range(9_000), pa.timestamp("us", "UTC"))})),
+}
+
+
+@pytest.mark.parametrize("name", BULKY)
+def test_a_reply_takes_no_more_than_a_few_times_its_length(name: str) -> None:
+    data = framed(BULKY[name])
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(reply.ReplyError):
+            reply.read(data, WIDEST)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 6 * len(data) + 400 * WIDEST.cells
+
+
+def test_a_result_of_many_columns_is_cut_at_its_cells() -> None:
+    limits = SandboxLimits(rows=100, columns=5, cells=40, reply=1024**2)
+    whole = pa.table({name: range(9) for name in "abcde"})
+    _, found = reply.read(framed(stream(whole)), limits)
+    assert (len(found.rows), found.truncated) == (8, True)
+    _, found = reply.read(framed(stream(whole.slice(0, 8))), limits)
+    assert (len(found.rows), found.truncated) == (8, False)
+
+
+def test_several_batches_are_one_table() -> None:
+    _, found = reply.read(framed(batches(pa.table({"t": [1, 2]}), 3)), LIMITS)
+    assert found.rows == ((1,), (2,)) * 3
 
 
 WHOLE = stream(PLAIN)

@@ -1,7 +1,8 @@
 """Judges a file of predictions: every chosen metric on every pair, in processes that can be killed.
 
 A prediction that hangs, crashes its process or makes a metric fail is one wrong answer. A gold query that does not run
-is no one's: metrics that need its result have no score for that pair, and reports name it before anything else.
+is no one's: metrics that need its result have no score for that pair, and reports name it before anything else. Where
+there is no gold query, it is longer than any that is run, or its database cannot be used, no metric has a score.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from typing import Any, Final
 from sqljury.bench.targets import Targets
 from sqljury.datasets.pairs import Gold, Pair, perfect
 from sqljury.db.quiet import hush_parser
-from sqljury.errors import DatasetError, InputError
+from sqljury.errors import DatabaseError, DatasetError, InputError
 from sqljury.metrics.case import PATIENCE, Case, Options, Remembered, Score, Target
 from sqljury.metrics.hardness import hardness
 from sqljury.metrics.partial import Part, partial_match
 from sqljury.metrics.registry import Metric, named, titled
 from sqljury.metrics.spider import Query
+from sqljury.metrics.text import length_fault, text_fault
 from sqljury.processes import Tell, map_processes
 
 GRACE_SECONDS: Final = 10.0
@@ -32,7 +34,7 @@ DEFAULT_METRICS: Final = ("ex", "exe", "esm")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One pair with its scores by metric, None where gold cannot be run.
+    """One pair with its scores by metric, None where gold cannot be judged by.
 
     ``fault`` says in words what is wrong with gold itself: it fails, or it returns nothing, which most wrong queries
     return too. ``parts`` holds the clauses for partial match where ESM was asked for.
@@ -43,6 +45,11 @@ class Judged:
     scores: dict[str, Score | None]
     fault: str = ""
     parts: dict[str, Part] | None = None
+
+    @property
+    def left_out(self) -> bool:
+        """No metric has a score, for gold or its database is bad."""
+        return all(score is None for score in self.scores.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,14 @@ class Evaluation:
         """The pairs with something wrong about gold."""
         return [one for one in self.judged if one.fault]
 
+    def refuse_if_nothing_judged(self) -> None:
+        """Raise ``DatasetError`` with the first reason where no pair has a score by any metric."""
+        if self.judged and all(one.left_out for one in self.judged):
+            first = self.judged[0]
+            raise DatasetError(
+                f"{first.pair.gold.place}: {first.fault}; nor can any other of {len(self.judged)} queries be judged"
+            )
+
 
 def evaluate(
     pairs: Sequence[Pair],
@@ -74,8 +89,9 @@ def evaluate(
 ) -> Evaluation:
     """Judge every pair by the metrics of these names on their databases.
 
-    Where a metric is timed there is only one process. Raises ``InputError`` for an unknown metric or for ``suite``
-    without one, ``DatasetError`` and ``DatabaseError`` for files that cannot be used.
+    Where a metric is timed there is only one process. Gold that cannot be judged by, its database among the reasons, is
+    a ``fault`` of its pair. Raises ``InputError`` for an unknown metric or for ``suite`` without one, ``DatasetError``
+    for files that cannot be used.
     """
     start = time.monotonic()
     chosen = named(metrics)
@@ -148,18 +164,29 @@ class _Judge:
     def lost(self, pair: Pair, why: str, told: _Progress | None) -> Judged:
         """The verdict on a pair whose process had to be replaced: what was done counts, the rest is wrong."""
         done = told or _Progress()
-        if done.at == "gold":
-            done.fault = f"the gold query {why}"
-        wrong = None if done.at == "gold" else Score(0.0, f"limit: {why}")
+        if done.at in ("gold", "database"):
+            done.fault = f"the gold query {why}" if done.at == "gold" else f"its database cannot be used: {why}"
+        wrong = None if done.at in ("gold", "database") else Score(0.0, f"limit: {why}")
         scores = {name: done.scores.get(name, wrong) for name in self.names}
         return Judged(pair, done.hardness, scores, done.fault, done.parts)
 
     def _judge(self, pair: Pair, tell: Tell) -> Judged:
         gold = pair.gold
-        progress = _Progress()
-        target = self.targets.target(gold.db_id, lambda: tell(progress))
+        progress = _Progress(at="database", hardness=gold.difficulty, fault=text_fault(gold.sql))
+        if progress.fault:
+            return self._left_out(pair, progress)
+        tell(progress)
+        try:
+            target = self.targets.target(gold.db_id, lambda: tell(progress))
+        except DatabaseError as error:
+            progress.fault = f"its database cannot be used: {error}"
+            return self._left_out(pair, progress)
         case = Case(gold.sql, pair.prediction.sql, target, self.options)
-        progress.hardness = gold.difficulty or (hardness(case.gold) if case.gold != Query() else "")
+        progress.at = "gold"
+        tell(progress)
+        progress.hardness = progress.hardness or (hardness(case.gold) if case.gold != Query() else "")
+        progress.at = "text"
+        tell(progress)
         self._text(case, progress)
         progress.at = "gold"
         metrics = [metric for metric in named(self.names) if metric.rules is not None]
@@ -171,6 +198,9 @@ class _Judge:
         self._spend(target, float("inf"))
         scores = {name: progress.scores[name] for name in self.names}
         return Judged(pair, progress.hardness, scores, progress.fault, progress.parts)
+
+    def _left_out(self, pair: Pair, progress: _Progress) -> Judged:
+        return Judged(pair, progress.hardness, dict.fromkeys(self.names), progress.fault)
 
     def _text(self, case: Case, progress: _Progress) -> None:
         """The metrics of the text alone; they come first, for no query can take their scores away."""
@@ -204,6 +234,8 @@ class _Judge:
 
 def _score(metric: Metric, case: Case) -> Score:
     """The metric's score; where a prediction makes it fail, that is a wrong answer which says so."""
+    if why := length_fault(case.predicted_sql):
+        return Score(0.0, why)
     try:
         return metric.score(case)
     except Exception as error:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from sqljury.bench.evaluation import Evaluation
+from sqljury.bench.scores import faults
 
 
 def lucky(evaluation: Evaluation) -> dict[str, Any]:
     """Counts, and every prediction that the suite rejects; ready for JSON.
 
     The evaluation is by one metric of a suite, ``suite`` or ``suite_keep_distinct``. ``untested`` counts the right
-    ones that could not be tried: on no database of the suite is gold's answer settled.
+    ones that could not be tried: on no database of the suite is gold's answer settled. ``gold`` has what is wrong with
+    gold queries, ``gold_fails`` counts those that nothing can be judged by.
     """
     (metric,) = evaluation.metrics
     scores = [one.scores[metric.name] for one in evaluation.judged]
@@ -32,6 +34,7 @@ def lucky(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "queries": len(scores),
         "gold_fails": sum(score is None for score in scores),
+        "gold": faults(evaluation),
         "correct": sum(found is not None for found in tried),
         "rejected": len(rejected),
         "untested": sum(found is not None and not found.tried for found in tried),

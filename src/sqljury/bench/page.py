@@ -59,7 +59,7 @@ def _gold(faults: Sequence[dict[str, Any]]) -> Html:
     places = ", ".join(str(fault["index"]) for fault in empty)
     return section(
         "Problems of gold",
-        element("p", f"{len(failing)} gold queries fail; no prediction can be judged by them.", class_="problem")
+        element("p", f"{len(failing)} gold queries cannot be judged by; they are left out.", class_="problem")
         if failing
         else "",
         table(("query", "place", "what is wrong"), rows, words=3) if failing else "",
@@ -70,6 +70,7 @@ def _gold(faults: Sequence[dict[str, Any]]) -> Html:
 
 def _scores(report: dict[str, Any]) -> Html:
     metrics = report["metrics"].values()
+    left = f", {report['left_out']} of them left out" if report["left_out"] else ""
     spots = [Spot(found["title"], found["percent"], found["low"], found["high"]) for found in metrics]
     levels = list(dict.fromkeys(level for found in metrics for level in found["hardness"]))
     rows = []
@@ -87,7 +88,7 @@ def _scores(report: dict[str, Any]) -> Html:
     chart = groups(levels, series, "Percent by hardness") if levels else ""
     return section(
         "Scores",
-        element("p", f"{report['queries']} queries; percent, with 95 % intervals from resampling databases."),
+        element("p", f"{report['queries']} queries{left}; percent, with 95 % intervals from resampling databases."),
         intervals(spots),
         table(("metric", "%", "95 % interval", "of", *levels), rows),
         element("h3", "By hardness of gold") if levels else "",

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from sqljury.bench import folder
 from sqljury.bench.folder import Record
-from sqljury.bench.report import Share
+from sqljury.bench.report import Share, refuse_if_nothing_judged
 from sqljury.bench.run import UNANSWERED, made_of, settings
 from sqljury.bench.stored import cost_of, limits_of, question_of, recipe_of
 from sqljury.bench.verdicts import Verdicts, verdicts
@@ -206,14 +206,16 @@ def _refined(start: Candidate, pipeline: Pipeline, ready: Ready, way: Way) -> Re
 def summary(out: Path, data: Path, processes: int = 1) -> dict[str, Any]:
     """What refinement came to, ready for JSON.
 
-    ``corrected`` queries were wrong and are right, ``misled`` ones were right and are wrong; ``changed`` counts all
-    that are others than before. ``verdicts`` sets what tests said of the query before against what it is. ``cost`` is
-    means a question, of ``tests`` and ``refine``; ``tokens`` are those read and written, ``computed`` those that were
-    not in a cache. Raises what ``verdicts`` raises.
+    ``questions`` are those that can be judged, ``faults`` the others, by id and reason. ``corrected`` queries were
+    wrong and are right, ``misled`` ones were right and are wrong; ``changed`` counts all that are others than before.
+    ``verdicts`` sets what tests said of the query before against what it is. ``cost`` is means a question, of ``tests``
+    and ``refine``; ``tokens`` are those read and written, ``computed`` those that were not in a cache. Raises what
+    ``verdicts`` raises, and ``DatasetError`` where no question can be judged.
     """
     described = folder.described(out)
     records = folder.records(out)
     judged = verdicts(records, out, data, limits_of(out, described), processes)
+    refuse_if_nothing_judged(out, judged)
     pairs = [(record, one) for record, one in zip(records, judged, strict=True) if not one.fault]
     both = [(_right(one, record["before"]), _right(one, record["sql"])) for record, one in pairs]
     levels = {level: [both[at] for at, (_, one) in enumerate(pairs) if one.hardness == level] for level in LEVELS}

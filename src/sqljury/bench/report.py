@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from sqljury.bench.folder import Record
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
+from sqljury.errors import DatabaseError, DatasetError
 from sqljury.metrics.execution import EX, EXE, LIMITS, Rules, judge, run_gold
 from sqljury.metrics.hardness import LEVELS, hardness
 from sqljury.metrics.spider import Names, parse_or_empty
+from sqljury.metrics.text import text_fault
 from sqljury.schema.introspect import introspect
 from sqljury.select.consistency import choose, group
 from sqljury.types import Candidate, Limits, Result
@@ -68,7 +70,8 @@ class Verdict:
     """One question of a run, judged: its hardness, and whether each of ``STEPS`` is right.
 
     ``runs`` counts candidates that run as written, of ``candidates``. ``exe`` is the answer with DISTINCT dropped
-    from both queries, as the published test-suite program does.
+    from both queries, as the published test-suite program does. ``fault`` says why nothing can be judged: gold fails,
+    or its database cannot be used; then no step is right, and no figure counts the question.
     """
 
     id: str
@@ -81,6 +84,7 @@ class Verdict:
     seconds: float
     tokens: int
     reason: str
+    fault: str = ""
 
     @property
     def right(self) -> bool:
@@ -88,24 +92,59 @@ class Verdict:
         return self.steps["answer"]
 
 
+class Faulty(Protocol):
+    """A question that may turn out to be none that can be judged."""
+
+    @property
+    def id(self) -> str:
+        """The question's."""
+
+    @property
+    def fault(self) -> str:
+        """Why it cannot be judged; empty where it can."""
+
+
 def judge_run(
     records: Sequence[Record], data: Path, on_verdict: Callable[[Verdict], None] = lambda _: None
 ) -> list[Verdict]:
-    """A verdict a record, on the databases under ``data``; raises ``DatasetError`` where gold does not run."""
+    """A verdict a record, on the databases under ``data``; one with a ``fault`` where gold does not run."""
     verdicts = []
     for record in records:
         name = record["db_id"]
-        with connect(data / "database" / name / f"{name}.sqlite") as db:
-            verdicts.append(_judge(record, db))
+        try:
+            if why := text_fault(record["gold"]):
+                raise DatasetError(f"no query can be judged by gold: {why}")
+            with connect(data / "database" / name / f"{name}.sqlite") as db:
+                verdicts.append(_judge(record, db))
+        except DatabaseError as error:
+            verdicts.append(_unjudged(record, f"its database cannot be used: {error}"))
+        except DatasetError as error:
+            verdicts.append(_unjudged(record, str(error)))
         on_verdict(verdicts[-1])
     return verdicts
 
 
+def refuse_if_nothing_judged(run: Path, verdicts: Sequence[Faulty]) -> None:
+    """Raise ``DatasetError`` with the first reason where no question of a run can be judged."""
+    if verdicts and all(verdict.fault for verdict in verdicts):
+        first = verdicts[0]
+        raise DatasetError(
+            f"{run}: none of its {len(verdicts)} questions can be judged; {first.id}: {first.fault}; "
+            "if the dataset has moved, name its folder with --data"
+        )
+
+
 def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """The figures of a run: shares are of questions, seconds and tokens a question."""
+    """The figures of a run: shares are of questions, seconds and tokens a question.
+
+    ``faults`` are the questions that cannot be judged, by id and reason; all else is of the other ``questions``.
+    """
+    faults = [[verdict.id, verdict.fault] for verdict in verdicts if verdict.fault]
+    verdicts = [verdict for verdict in verdicts if not verdict.fault]
     right = _share(verdict.right for verdict in verdicts)
     return {
         "questions": len(verdicts),
+        "faults": faults,
         "ex": right.figures(),
         "exe": _share(verdict.exe for verdict in verdicts).figures(),
         "hardness": {
@@ -153,9 +192,31 @@ def _judge(record: Record, db: Database) -> Verdict:
         runs=sum(run(sql).ok for sql in written),
         candidates=len(written),
         seconds=record["cost"]["seconds"],
-        tokens=record["cost"]["prompt_tokens"] - record["cost"]["cached_tokens"] + record["cost"]["completion_tokens"],
+        tokens=_tokens(record),
         reason=judge(gold, run(EX.prepare(record["sql"])), ordered).reason,
     )
+
+
+def _unjudged(record: Record, fault: str) -> Verdict:
+    return Verdict(
+        id=record["id"],
+        db_id=record["db_id"],
+        hardness="",
+        steps=dict.fromkeys(STEPS, False),
+        exe=False,
+        runs=0,
+        candidates=len(record["candidates"]),
+        seconds=record["cost"]["seconds"],
+        tokens=_tokens(record),
+        reason="",
+        fault=fault,
+    )
+
+
+def _tokens(record: Record) -> int:
+    """What was computed, read and written."""
+    cost = record["cost"]
+    return int(cost["prompt_tokens"] - cost["cached_tokens"] + cost["completion_tokens"])
 
 
 def _exe(record: Record, db: Database, rules: Rules) -> bool:

@@ -25,16 +25,14 @@ BIRD_LEVELS = ("simple", "moderate", "challenging")
 def summary(evaluation: Evaluation, seed: int = 0) -> dict[str, Any]:
     """Faults of gold first, then each metric's mean in percent: overall with its interval, by level, by turn.
 
-    Plain lists, numbers and strings, ready for JSON. Percentages of VES may pass 100.
+    Plain lists, numbers and strings, ready for JSON. Percentages of VES may pass 100. ``left_out`` counts the queries
+    that no metric has a score for; each metric's ``judged`` is how many it has one for.
     """
     found: dict[str, Any] = {
         "queries": len(evaluation.judged),
         "seconds": round(evaluation.seconds, 2),
-        "gold": [
-            {"index": index, "id": one.pair.gold.id, "place": one.pair.gold.place, "fault": one.fault}
-            for index, one in enumerate(evaluation.judged)
-            if one.fault
-        ],
+        "gold": faults(evaluation),
+        "left_out": sum(one.left_out for one in evaluation.judged),
         "metrics": {metric.name: _metric(evaluation, metric.name, seed) for metric in evaluation.metrics},
     }
     if any(one.parts for one in evaluation.judged):
@@ -42,11 +40,21 @@ def summary(evaluation: Evaluation, seed: int = 0) -> dict[str, Any]:
     return found
 
 
+def faults(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """What is wrong with gold, query by query, ready for JSON."""
+    return [
+        {"index": index, "id": one.pair.gold.id, "place": one.pair.gold.place, "fault": one.fault}
+        for index, one in enumerate(evaluation.judged)
+        if one.fault
+    ]
+
+
 def slices(evaluation: Evaluation, metric: str) -> dict[str, dict[str, agreement.Slice]]:
     """One metric's mean by hardness, by clause of gold, by its number of joins, and by database."""
     scores = evaluation.column(metric)
     gold = [one.pair.gold for one in evaluation.judged]
-    made_of = [features(query.sql) for query in gold]
+    # What has no score is in no slice, and reading a text that is too long would take a while.
+    made_of = [features("" if one.left_out else one.pair.gold.sql) for one in evaluation.judged]
     by_level = agreement.slices(scores, [[one.hardness] if one.hardness else [] for one in evaluation.judged])
     return {
         "hardness": {level: by_level[level] for level in (*LEVELS, *BIRD_LEVELS) if level in by_level},
@@ -109,22 +117,29 @@ def _metric(evaluation: Evaluation, name: str, seed: int) -> dict[str, Any]:
 
 
 def _interactions(evaluation: Evaluation, name: str) -> dict[str, Any]:
-    """Whole dialogues are right when every turn is (Yu et al. 2019, "CoSQL"); turns are counted from 1."""
+    """Whole dialogues are right when every turn is (Yu et al. 2019, "CoSQL"); turns are counted from 1.
+
+    Turns without a score are passed over, and dialogues without any.
+    """
     dialogues: dict[int, list[float | None]] = {}
     for one, score in zip(evaluation.judged, evaluation.column(name), strict=True):
         dialogues.setdefault(one.pair.gold.interaction, []).append(score)
     if len(dialogues) < 2:
         return {}
-    right = [all(score is None or score >= 1 for score in turns) for turns in dialogues.values()]
+    scored = [[score for score in turns if score is not None] for turns in dialogues.values()]
+    right = [all(score >= 1 for score in own) for own in scored if own]
     turns: dict[str, list[float | None]] = {}
     for scores in dialogues.values():
         for number, score in enumerate(scores, 1):
             turns.setdefault(str(number) if number < 5 else "> 4", []).append(score)
     return {
-        "interactions": len(dialogues),
-        "percent": _percent(sum(right) / len(right)),
+        "interactions": len(right),
+        "percent": _percent(sum(right) / len(right)) if right else 0.0,
         "turns": {
-            turn: {"queries": len(scores), "percent": _percent(agreement.mean(scores))}
+            turn: {
+                "queries": sum(score is not None for score in scores),
+                "percent": _percent(agreement.mean(scores)),
+            }
             for turn, scores in sorted(turns.items(), key=lambda item: (len(item[0]), item[0]))
         },
     }

@@ -11,7 +11,7 @@ from typing import Any, Final, get_args, get_type_hints
 from sqljury import recipes
 from sqljury.bench import folder
 from sqljury.bench.folder import Record, is_figure, misshapen
-from sqljury.bench.report import stages
+from sqljury.bench.report import refuse_if_nothing_judged, stages
 from sqljury.bench.verdicts import Tried, Verdicts, verdicts
 from sqljury.errors import DatasetError, InputError, RecipeError
 from sqljury.recipes import Recipe
@@ -106,8 +106,8 @@ class Asked:
 class StoredRun:
     """All questions of a run that can be judged, in the order of their answers; ``faults`` are the ones that cannot.
 
-    A fault is a question's id with what is wrong with its gold query. ``left_out`` are parts of the recipe, by place,
-    that are not looked at, see ``only``.
+    A fault is a question's id with what is wrong with its gold query or database. ``left_out`` are parts of the recipe,
+    by place, that are not looked at, see ``only``.
     """
 
     folder: Path
@@ -143,8 +143,8 @@ class StoredRun:
 def load(run: Path, data: Path, processes: int = 1) -> StoredRun:
     """The run in a folder, its queries judged on the dataset in ``data``.
 
-    Raises ``DatasetError`` for a folder that holds no run, none with answers, or one without what analyses need, and
-    what ``verdicts`` raises.
+    Raises ``DatasetError`` for a folder that holds no run, none with answers, one without what analyses need, or one of
+    whose questions none can be judged.
     """
     described = folder.described(run)
     records = folder.records(run)
@@ -157,6 +157,7 @@ def load(run: Path, data: Path, processes: int = 1) -> StoredRun:
                 f"{run / folder.ANSWERS}: {record['id']!r}: {fault}; it cannot be analysed, run the benchmark again"
             )
     judged = verdicts(records, run, data, limits_of(run, described), processes)
+    refuse_if_nothing_judged(run, judged)
     pairs = list(zip(records, judged, strict=True))
     return StoredRun(
         run,

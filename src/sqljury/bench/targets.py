@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqljury.datasets.reading import Document
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.errors import DatasetError
+from sqljury.errors import DatabaseError, DatabaseNotFoundError, DatasetError
 from sqljury.metrics.case import Remembered, Target
 from sqljury.metrics.match.keys import ForeignKeys
 from sqljury.metrics.match.plus import Facts
@@ -40,21 +40,39 @@ class Targets:
         self._files = {name: tuple(paths) for name, paths in files.items()}
         self._entries = {} if tables is None else read_tables(tables)
         self._open: OrderedDict[str, tuple[Target, list[Database]]] = OrderedDict()
+        self._unusable: dict[str, DatabaseError] = {}
         self._before: Callable[[], None] = lambda: None
 
     def target(self, db_id: str, before: Callable[[], None] = lambda: None) -> Target:
         """The database of this name; ``before`` is called ahead of each query that is run on it from now on.
 
-        Raises ``DatabaseError`` where it cannot be opened.
+        Raises ``DatabaseError`` where there is none, or it cannot be opened; it is not tried again.
         """
         self._before = before
+        if db_id in self._unusable:
+            raise self._unusable[db_id]
         if db_id not in self._open:
-            members = self._suite[db_id].members if db_id in self._suite else ()
-            self._make_room(len(self._files[db_id]) + len(members))
-            databases = [connect(path) for path in self._files[db_id]]
-            self._open[db_id] = self._target(db_id, databases), databases
+            try:
+                self._open[db_id] = self._opened(db_id)
+            except DatabaseError as error:
+                self._unusable[db_id] = error
+                raise
         self._open.move_to_end(db_id)
         return self._open[db_id][0]
+
+    def _opened(self, db_id: str) -> tuple[Target, list[Database]]:
+        if db_id not in self._files:
+            raise DatabaseNotFoundError(f"there is no database {db_id!r}; add {db_id}/{db_id}.sqlite")
+        members = self._suite[db_id].members if db_id in self._suite else ()
+        self._make_room(len(self._files[db_id]) + len(members))
+        databases: list[Database] = []
+        try:
+            databases += (connect(path) for path in self._files[db_id])
+            return self._target(db_id, databases), databases
+        except BaseException:
+            for database in databases:
+                database.close()
+            raise
 
     def close(self) -> None:
         """Close every database."""
@@ -65,7 +83,7 @@ class Targets:
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process gets: the files' names, none of them open."""
-        return {**self.__dict__, "_open": OrderedDict(), "_before": None}
+        return {**self.__dict__, "_open": OrderedDict(), "_unusable": {}, "_before": None}
 
     def _target(self, db_id: str, databases: list[Database]) -> Target:
         schema = introspect(databases[0])

@@ -24,10 +24,11 @@ from sqljury.bench.folder import Record, misshapen
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.db.quiet import hush_parser
-from sqljury.errors import DatasetError
+from sqljury.errors import DatabaseError, DatasetError
 from sqljury.metrics.execution import EX, LIMITS, judge, run_gold
 from sqljury.metrics.hardness import hardness
 from sqljury.metrics.spider import Names, Query, parse_or_empty
+from sqljury.metrics.text import text_fault
 from sqljury.processes import Tell, map_processes
 from sqljury.schema.introspect import introspect
 from sqljury.select.consistency import agree, rounded
@@ -64,12 +65,16 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """All queries of one question, judged; ``fault`` says why there are none: gold itself fails."""
+    """All queries of one question, judged; ``fault`` says why there are none: gold itself fails.
+
+    Where ``unusable``, the database cannot be used as it is now, which is not kept: it may be there next time.
+    """
 
     id: str
     hardness: str
     fault: str
     queries: dict[str, Tried]
+    unusable: bool = False
 
     def stand_in(self, sql: str) -> Result:
         """A small result that agrees with those of the question's other queries exactly where the real one does.
@@ -97,13 +102,11 @@ class _Asked:
     killed: dict[str, str] = field(default_factory=dict)
 
     def digest(self) -> str:
-        """Of all that the verdicts rest on; raises ``DatasetError`` where there is no database."""
+        """Of all that the verdicts rest on; empty where there is no database."""
         try:
             file = self.database.stat()
-        except OSError as error:
-            raise DatasetError(
-                f"{self.database}: cannot be read ({error.strerror}); name the dataset's folder with --data"
-            ) from None
+        except OSError:
+            return ""
         rests_on = (version("sqljury"), self.gold, sorted(self.queries), asdict(self.limits), asdict(LIMITS))
         text = json.dumps((*rests_on, file.st_size, file.st_mtime_ns))
         return hashlib.sha256(text.encode()).hexdigest()
@@ -118,8 +121,8 @@ class _Killed:
 def verdicts(records: Sequence[Record], folder: Path, data: Path, limits: Limits, processes: int = 1) -> list[Verdicts]:
     """The verdicts on all queries of each record, from ``folder`` where they are known; what is new is kept there.
 
-    ``data`` is the dataset's folder, ``limits`` are those of the run, which decide what results agree. Raises
-    ``DatasetError`` where there is no database and ``DatabaseError`` for one that cannot be used.
+    ``data`` is the dataset's folder, ``limits`` are those of the run, which decide what results agree. A question whose
+    gold query or database cannot be used has a ``fault``.
     """
     asked = [_asked(record, data, limits) for record in records]
     digests = [one.digest() for one in asked]
@@ -127,12 +130,13 @@ def verdicts(records: Sequence[Record], folder: Path, data: Path, limits: Limits
     new = {
         place: one
         for place, (one, digest) in enumerate(zip(asked, digests, strict=True))
-        if (one.id, digest) not in known or set(known[one.id, digest].queries) != set(one.queries)
+        if not digest or (one.id, digest) not in known or set(known[one.id, digest].queries) != set(one.queries)
     }
     judged = dict(zip(new, _judge_all(list(new.values()), processes), strict=True))
     found = [judged.get(place) or known[one.id, digests[place]] for place, one in enumerate(asked)]
     if new:
-        _write(folder / VERDICTS, zip(digests, found, strict=True))
+        kept = [(digest, one) for digest, one in zip(digests, found, strict=True) if not one.unusable]
+        _write(folder / VERDICTS, kept)
     return found
 
 
@@ -179,10 +183,16 @@ class _Judge:
         hush_parser()
         self._file: Path | None = None
         self._db: Database | None = None
+        self._unusable: DatabaseError | None = None
 
     def __call__(self, asked: _Asked, tell: Tell) -> Verdicts | _Killed:
-        db = self._opened(asked.database)
-        query = parse_or_empty(asked.gold, Names.of_schema(introspect(db)))
+        if fault := text_fault(asked.gold):
+            return Verdicts(asked.id, "", f"no query can be judged by gold: {fault}", _all_wrong(asked))
+        try:
+            db = self._opened(asked.database)
+            query = parse_or_empty(asked.gold, Names.of_schema(introspect(db)))
+        except DatabaseError as error:
+            return Verdicts(asked.id, "", f"its database cannot be used: {error}", _all_wrong(asked), unusable=True)
         level = hardness(query) if query != Query() else ""
         tell("")
         try:
@@ -210,10 +220,17 @@ class _Judge:
         return Verdicts(asked.id, level, "", tried)
 
     def _opened(self, file: Path) -> Database:
-        if self._db is None or self._file != file:
+        if self._file != file:
             if self._db is not None:
                 self._db.close()
-            self._db, self._file = connect(file), file
+            self._db, self._file, self._unusable = None, file, None
+        if self._unusable is not None:  # a lock is waited for once, not for each question
+            raise self._unusable
+        try:
+            self._db = self._db or connect(file)
+        except DatabaseError as error:
+            self._unusable = error
+            raise
         return self._db
 
 

@@ -9,12 +9,11 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from sqljury.cli import terminal
-from sqljury.cli.eval_tables import plain_table
+from sqljury.cli.eval_tables import left_out, plain_table
 
 if TYPE_CHECKING:
     from sqljury.bench.stored import StoredRun
 
-SHOWN_FAULTS: Final = 10
 SHOWN_IDS: Final = 4
 _KEYS: Final = {"written": "as written", "repaired": "no model", "fixed": "fixer"}
 
@@ -29,10 +28,7 @@ def heading(run: StoredRun) -> Iterator[RenderableType]:
     if run.left_out:
         numbers = [str(place + 1) for place in range(len(run.recipe.generate)) if place not in run.left_out]
         yield f"the parts {', '.join(numbers)} of the recipe alone, answers by votes"
-    for name, fault in run.faults[:SHOWN_FAULTS]:
-        yield terminal.clean(f"left out: {name}: {fault}")
-    if len(run.faults) > SHOWN_FAULTS:
-        yield f"and {len(run.faults) - SHOWN_FAULTS} more questions left out, for gold itself fails"
+    yield from left_out(run.faults, len(run.questions))
 
 
 def _bounds(found: dict[str, Any]) -> Iterator[RenderableType]:

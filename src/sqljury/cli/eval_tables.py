@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sqljury.bench.evaluation import RETURNS_NOTHING
+from sqljury.cli import terminal
 
 SHOWN_FAULTS = 10
 LISTED = 20
@@ -44,15 +46,27 @@ def print_faults(console: Console, faults: list[dict[str, Any]]) -> None:
         return
     empty = [fault for fault in faults if fault["fault"] == RETURNS_NOTHING]
     failing = [fault for fault in faults if fault not in empty]
+    if failing:
+        console.print(f"{len(failing)} gold queries cannot be judged by; they are left out:")
     for fault in failing[:SHOWN_FAULTS]:
         console.print(f"{fault['place']}: {fault['fault']}")
     if len(failing) > SHOWN_FAULTS:
-        console.print(f"and {len(failing) - SHOWN_FAULTS} more gold queries that fail")
+        console.print(f"and {len(failing) - SHOWN_FAULTS} more; --output json has all")
     if empty:
         places = ", ".join(fault["id"] for fault in empty[:SHOWN_FAULTS])
         more = ", ..." if len(empty) > SHOWN_FAULTS else ""
         console.print(f"{len(empty)} gold queries return nothing, as many wrong ones do: {places}{more}")
     console.print()
+
+
+def left_out(faults: Sequence[Sequence[str]], questions: int) -> Iterator[str]:
+    """The questions of a run that are left out, by id and reason; ``questions`` are those that are judged."""
+    if faults:
+        yield f"{len(faults)} of {questions + len(faults)} questions are left out, for nothing can be judged by gold:"
+    for name, fault in faults[:SHOWN_FAULTS]:
+        yield terminal.clean(f"left out: {name}: {fault}")
+    if len(faults) > SHOWN_FAULTS:
+        yield f"and {len(faults) - SHOWN_FAULTS} more; JSON has all"
 
 
 def print_metrics(console: Console, report: dict[str, Any]) -> None:

@@ -18,7 +18,10 @@ TABLE_BEGINS: Final = "id\tdb_id"
 
 
 def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as_json: bool) -> None:
-    """Judge a run by execution accuracy and print the report; ``per_query`` is a TSV file to write."""
+    """Judge a run by execution accuracy and print the report; ``per_query`` is a TSV file to write.
+
+    Raises ``DatasetError`` for a run without answers, and for one of whose questions none can be judged.
+    """
     from sqljury.bench import folder, report
     from sqljury.errors import CancelledError, DatasetError
 
@@ -36,6 +39,7 @@ def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as
                 raise CancelledError("stopped")
 
         verdicts = report.judge_run(records, where, check)
+        report.refuse_if_nothing_judged(run_dir, verdicts)
         if table is not None:
             table.write(_tsv(verdicts))
     if per_query is not None:
@@ -50,7 +54,8 @@ def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as
 def _tsv(verdicts: list[Verdict]) -> str:
     lines = ["\t".join((TABLE_BEGINS, "hardness", "ex", "exe", "seconds", "reason"))]
     for v in verdicts:
-        fields = (v.id, v.db_id, v.hardness, str(int(v.right)), str(int(v.exe)), f"{v.seconds:.2f}", v.reason)
+        right, exe = ("", "") if v.fault else (str(int(v.right)), str(int(v.exe)))
+        fields = (v.id, v.db_id, v.hardness, right, exe, f"{v.seconds:.2f}", v.fault or v.reason)
         lines.append("\t".join(" ".join(terminal.clean(field).split()) for field in fields))
     return "\n".join(lines) + "\n"
 
@@ -58,6 +63,8 @@ def _tsv(verdicts: list[Verdict]) -> str:
 def _print(described: dict[str, Any], figures: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
+
+    from sqljury.cli.eval_tables import left_out
 
     dataset = described["dataset"]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -81,6 +88,7 @@ def _print(described: dict[str, Any], figures: dict[str, Any]) -> None:
     seconds, tokens, runs = figures["seconds"], figures["tokens"], figures["executable"]
     terminal.show(
         terminal.clean(about),
+        *left_out(figures["faults"], figures["questions"]),
         "",
         table,
         f"\nseconds a question: mean {seconds['mean']:.1f}, median {seconds['median']:.1f}, max {seconds['max']:.1f}; "

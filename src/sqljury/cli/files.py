@@ -88,8 +88,8 @@ class Files:
         return Targets(self.databases(golds), self.tables, self.suite)
 
     def databases(self, golds: Sequence[Gold]) -> dict[str, tuple[Path, ...]]:
-        """The files of each database that the queries name."""
-        return database_files(self.db_dir, golds)
+        """The files of each database that the queries name, but of those that are not there."""
+        return database_files(self.db_dir, golds, all_there=False)
 
     def read_from(self, golds: Sequence[Gold]) -> list[Path]:
         """All files that are read, and the folders of which every file may be."""
@@ -165,6 +165,7 @@ def judge_files(files: Files, settings: Settings, wanted: Wanted) -> None:
     with table_file(wanted.per_query, scores.TABLE_BEGINS, files.read_from(golds)) as table:
         provenance = files.provenance(golds)
         found = files.evaluate(pairs, settings)
+        found.refuse_if_nothing_judged()
         other = None if others is None else files.evaluate(others, settings)
         labelled = found if labels is None else with_labels(found, labels)
         if table is not None:
@@ -196,7 +197,8 @@ def _print(console: Console, report: dict[str, Any], wanted: Wanted, against: st
     if wanted.accumulate:
         eval_tables.print_accumulated(console, report["accumulated_rules"])
     sources = eval_tables.hashes(report["provenance"])
-    console.print(f"\n{report['queries']} queries in {report['seconds']:.1f} s; {sources}")
+    left = f", {report['left_out']} of them left out," if report["left_out"] else ""
+    console.print(f"\n{report['queries']} queries{left} in {report['seconds']:.1f} s; {sources}")
 
 
 def explain_pair(files: Files, settings: Settings, index: int, as_json: bool) -> None:
@@ -208,6 +210,7 @@ def explain_pair(files: Files, settings: Settings, index: int, as_json: bool) ->
             f"--explain {index}: {files.gold} has no such pair; they are counted from 0 to {len(pairs) - 1}"
         )
     evaluation = files.evaluate([pairs[index]], settings)
+    evaluation.refuse_if_nothing_judged()
     gold = pairs[index].gold
     targets = files.targets([gold])
     try:

@@ -109,7 +109,7 @@ def _outcome(line: Record) -> str:
 
 def _tables(found: dict[str, Any]) -> Iterator[RenderableType]:
     """Before and after by hardness, what changed, what tests said, and what it cost."""
-    from sqljury.cli.eval_tables import plain_table
+    from sqljury.cli.eval_tables import left_out, plain_table
 
     shares = plain_table("questions", "number", "before, %", "after, %")
     for name, both in (*found["hardness"].items(), ("all", found)):
@@ -132,5 +132,4 @@ def _tables(found: dict[str, Any]) -> Iterator[RenderableType]:
     yield costs
     if found["not_refined"]:
         yield f"\n{found['not_refined']} could not be refined"
-    for name, fault in found["faults"]:
-        yield terminal.clean(f"left out: {name}: {fault}")
+    yield from left_out(found["faults"], found["questions"])

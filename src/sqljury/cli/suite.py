@@ -51,7 +51,9 @@ def build(
     if not golds:
         raise DatasetError(f"{gold}: holds no gold queries; give a file with some")
     settings = distill.Settings(seed=seed, candidates=candidates, databases=databases, nulls=nulls)
-    files = database_files(db_dir, golds)
+    files = database_files(db_dir, golds, all_there=False)
+    for name in dict.fromkeys(one.db_id for one in golds if one.db_id not in files):
+        terminal.note(f"{name}: there is no such database in {db_dir}; its gold queries are left out")
     store.claim(out, db_dir)
     entries = store.load(out)
     for name, own in files.items():
@@ -87,10 +89,12 @@ def run(
     from sqljury.metrics.case import Options
 
     pairs = read_pairs(gold, pred)
-    targets = Targets(database_files(db_dir, [pair.gold for pair in pairs]), suite=suite)
+    targets = Targets(database_files(db_dir, [pair.gold for pair in pairs], all_there=False), suite=suite)
     options = Options(limits=replace(Options().limits, seconds=timeout))
     metric = "suite_keep_distinct" if keep_distinct else "suite"
-    report = lucky(evaluate(pairs, targets, (metric,), options=options, processes=processes))
+    found = evaluate(pairs, targets, (metric,), options=options, processes=processes)
+    found.refuse_if_nothing_judged()
+    report = lucky(found)
     if output is TextForm.JSON:
         print(terminal.to_json(report))
     else:
@@ -108,12 +112,21 @@ def _queries(golds: list[Gold], name: str) -> list[str]:
 
 
 def _print(report: dict[str, Any]) -> None:
+    from sqljury.bench.evaluation import RETURNS_NOTHING
+    from sqljury.cli.eval_tables import SHOWN_FAULTS
+
     correct, rejected = report["correct"], report["rejected"]
     share = 100 * rejected / correct if correct else 0.0
-    print(f"{correct} of {report['queries']} predictions are right on the given data (EXE)")
+    judged = report["queries"] - report["gold_fails"]
+    print(f"{correct} of {judged} predictions are right on the given data (EXE)")
     print(f"{rejected} of these ({share:.1f} %) are wrong on the suite; {report['untested']} could not be tried on it")
     if report["gold_fails"]:
-        print(f"{report['gold_fails']} gold queries fail on the given data")
+        print(f"{report['gold_fails']} gold queries cannot be judged by on the given data; they are left out")
+    failing = [fault for fault in report["gold"] if fault["fault"] != RETURNS_NOTHING]
+    for fault in failing[:SHOWN_FAULTS]:
+        print(f"  {fault['place']}: {fault['fault']}")
+    if len(failing) > SHOWN_FAULTS:
+        print(f"  and {len(failing) - SHOWN_FAULTS} more; --output json has all")
     for one in report["counterexamples"]:
         found = f"{one['index']} {one['db_id']}: {one['reason']} in {one['counterexample']}"
         print(f"\n{terminal.clean(found)}\n  gold      {written.one_line(one['gold'])}")

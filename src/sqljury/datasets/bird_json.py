@@ -12,14 +12,23 @@ SEPARATOR: Final = "\t----- bird -----\t"
 
 
 def golds(file: Document) -> list[Gold]:
-    """The same form with gold queries, ordered by key; raises ``DatasetError`` for one without query or database."""
-    found = []
+    """The same form with gold queries, ordered by key.
+
+    Raises ``DatasetError`` for one without a database, and where none has a query.
+    """
+    found: list[Gold] = []
     for key, text, place in sorted(_items(file), key=lambda item: (len(item[0]), item[0])):
         sql, db_id = _split(text)
-        if not sql or not db_id:
-            raise DatasetError(f"{place}: is not a query, {SEPARATOR.strip()!r} and a database; add what is missing")
+        if not db_id:
+            raise _misshapen(place)
         found.append(Gold(key, sql, db_id, place=place))
+    if found and not any(gold.sql for gold in found):
+        raise _misshapen(found[0].place)
     return found
+
+
+def _misshapen(place: str) -> DatasetError:
+    return DatasetError(f"{place}: is not a query, {SEPARATOR.strip()!r} and a database; add what is missing")
 
 
 def predictions(file: Document, _known: Known) -> list[Prediction]:

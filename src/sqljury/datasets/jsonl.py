@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from sqljury.datasets.pairs import Gold, Known, Prediction
-from sqljury.datasets.reading import Document, field, json_of
+from sqljury.datasets.reading import Document, field, json_of, some_text
 from sqljury.errors import DatasetError
+
+_GOLD: Final = ("gold", "query", "sql")
 
 
 def golds(file: Document) -> list[Gold]:
     """The query is ``gold``, else ``query`` or ``sql``; ``interaction`` may number dialogues.
 
-    Raises ``DatasetError`` that names the line.
+    Raises ``DatasetError`` that names the line, and where no line has a query.
     """
+    entries = list(_entries(file))
+    some = some_text((entry for entry, _ in entries), _GOLD)
     return [
         Gold(
             _id(entry, place),
-            field(entry, ("gold", "query", "sql"), place).strip(),
+            field(entry, _GOLD, place, may_be_empty=some).strip(),
             field(entry, ("db_id",), place),
             _interaction(entry, place),
             place,
         )
-        for entry, place in _entries(file)
+        for entry, place in entries
     ]
 
 

@@ -22,15 +22,21 @@ _UNFINISHED: Final = re.compile(
 def golds(file: Document) -> list[Gold]:
     """``SQL TAB db_id`` a line; blank lines separate interactions. The ids count the queries from 0.
 
-    Raises ``DatasetError`` for a line without a database.
+    Raises ``DatasetError`` for a line without a database, and where no line has a query.
     """
     found: list[Gold] = []
     for interaction, place, line in _numbered(file):
-        sql, tab, db_id = line.strip().rpartition("\t")
-        if not tab or not sql.strip() or not db_id.strip():
-            raise DatasetError(f"{place}: is not a query, a tab and a database; add what is missing")
+        sql, tab, db_id = line.rstrip().rpartition("\t")
+        if not tab or not db_id.strip():
+            raise _misshapen(place)
         found.append(Gold(str(len(found)), sql.strip(), db_id.strip(), interaction, place))
+    if found and not any(gold.sql for gold in found):
+        raise _misshapen(found[0].place)
     return found
+
+
+def _misshapen(place: str) -> DatasetError:
+    return DatasetError(f"{place}: is not a query, a tab and a database; add what is missing")
 
 
 def predictions(file: Document, known: Known) -> list[Prediction]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,16 +62,26 @@ def json_of(text: str, place: str) -> Any:
         raise DatasetError(f"{place}{line}: is no JSON ({error}); write the file again") from None
 
 
-def field(entry: Mapping[str, Any], names: Iterable[str], place: str) -> str:
-    """The text under the first of these names that is there; raises ``DatasetError`` for none, or one without text."""
+def field(entry: Mapping[str, Any], names: Iterable[str], place: str, *, may_be_empty: bool = False) -> str:
+    """The text under the first of these names that is there; raises ``DatasetError`` for none, or one without text.
+
+    Where it ``may_be_empty`` it may also be null.
+    """
     for name in names:
         if name in entry:
             value = entry[name]
-            if not isinstance(value, str) or not value.strip():
+            if may_be_empty and value is None:
+                return ""
+            if not isinstance(value, str) or not (may_be_empty or value.strip()):
                 raise DatasetError(f"{place}: {name!r} is no text; give it one")
             return value
     wanted = " or ".join(repr(name) for name in names)
     raise DatasetError(f"{place}: has no {wanted}; add it")
+
+
+def some_text(entries: Iterable[Mapping[str, Any]], names: Sequence[str]) -> bool:
+    """Whether any entry has text under one of these names: then a gold query that is empty is one bad question."""
+    return any(isinstance(entry.get(name), str) and entry[name].strip() for entry in entries for name in names)
 
 
 def entries_of(items: Any, place: str) -> list[dict[str, Any]]:

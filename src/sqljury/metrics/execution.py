@@ -24,11 +24,14 @@ from typing import Final, Protocol
 from sqljury.errors import DatasetError, QueryLimitError
 from sqljury.metrics.plug import plugged
 from sqljury.metrics.results import same_result
-from sqljury.metrics.text import orders, without_distinct
+from sqljury.metrics.text import length_fault, orders, text_fault, without_distinct
 from sqljury.types import Limits, Result
 
 LIMITS: Final = Limits(seconds=60.0, rows=1_000_000, bytes=1024**3)
 """For one query under evaluation; wide, because a result that is cut can seldom be compared."""
+
+_SHOWN: Final = 500
+"""Characters of a gold query that a message quotes."""
 
 _SPLIT_OPERATORS: Final = (("> =", ">="), ("< =", "<="), ("! =", "!="))
 _CURRENT_YEAR: Final = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECASE)
@@ -57,7 +60,12 @@ class Rules:
         return plugged(self.prepare(gold_sql), predicted) if self.plug_values else (predicted,)
 
     def prepare(self, sql: str) -> str:
-        """The query that is run: split operators joined, YEAR(CURDATE()) read as 2020, the year of the program."""
+        """The query that is run: split operators joined, YEAR(CURDATE()) read as 2020, the year of the program.
+
+        One that is too long to be run is left as it is.
+        """
+        if length_fault(sql):
+            return sql
         for apart, joined in _SPLIT_OPERATORS:
             sql = sql.replace(apart, joined)
         return _CURRENT_YEAR.sub("2020", sql if self.keep_distinct else without_distinct(sql))
@@ -112,19 +120,24 @@ def suite_match(
 
 def run_gold(database: Runs, sql: str, rules: Rules = EX, limits: Limits = LIMITS) -> Result:
     """The whole result of a gold query; raises ``DatasetError`` when it fails or a limit cuts it."""
+    if fault := text_fault(sql):
+        raise DatasetError(f"no prediction can be judged by gold: {fault}")
     result = database.execute(rules.prepare(sql), limits)
+    shown = sql if len(sql) <= _SHOWN else f"{sql[:_SHOWN]} ..."
     if result.error is not None:
-        raise DatasetError(f"the gold query fails, so no prediction can be judged by it: {result.error}; query: {sql}")
+        raise DatasetError(
+            f"the gold query fails, so no prediction can be judged by it: {result.error}; query: {shown}"
+        )
     if result.truncated:
-        message = f"the gold query returns more than {limits.rows} rows; raise Limits.rows to judge by it; query: {sql}"
-        raise DatasetError(message)
+        message = f"the gold query returns more than {limits.rows} rows; raise Limits.rows to judge by it"
+        raise DatasetError(f"{message}; query: {shown}")
     return result
 
 
 def _on_all(databases: Sequence[Runs], gold_sql: str, sql: str, rules: Rules, limits: Limits) -> Outcome:
-    ordered = rules.ordered(gold_sql)
     for number, database in enumerate(databases):
-        outcome = judge(run_gold(database, gold_sql, rules, limits), database.execute(sql, limits), ordered)
+        gold = run_gold(database, gold_sql, rules, limits)
+        outcome = judge(gold, database.execute(sql, limits), rules.ordered(gold_sql))
         if not outcome.correct:
             where = f" (database {number + 1} of {len(databases)})" if len(databases) > 1 else ""
             return Outcome(False, outcome.reason + where)

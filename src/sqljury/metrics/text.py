@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from sqljury.db.readonly import MAX_SQL_CHARS
+
 _PIECE: Final = re.compile(
     r"""
       '(?:[^']|'')*(?:'|\Z)          # a string; one never closed runs to the end
@@ -16,6 +18,18 @@ _PIECE: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+
+def text_fault(sql: str) -> str:
+    """What is wrong with a query before anything reads it: it is empty, or ``length_fault`` says so."""
+    return length_fault(sql) if sql.strip() else "there is no query"
+
+
+def length_fault(sql: str) -> str:
+    """That a query is longer than any that is run; else empty. What metrics read it with takes long over megabytes."""
+    if len(sql) <= MAX_SQL_CHARS:
+        return ""
+    return f"the query has {len(sql)} characters; {MAX_SQL_CHARS} are the most that is run"
 
 
 def orders(sql: str) -> bool:

@@ -1,47 +1,39 @@
 """Reads what came back from the sandbox, which any code may have written, and takes only what is plain.
 
-Sizes and kinds are checked before Arrow decodes anything: no compression and no dictionaries (a few bytes could become
-gigabytes), no nested or extension types, a bounded number of columns and rows.
+Sizes and kinds are checked before Arrow decodes anything (``layout``): no compression, no dictionaries, no bytes that
+several columns share (a few could become gigabytes), no nested or extension types, bounded columns, rows and cells.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+from sqljury.sandbox import layout
+from sqljury.sandbox.layout import ReplyError as ReplyError
 from sqljury.sandbox.values import Kind, SandboxLimits
-from sqljury.sandbox.worker import HEAD
-from sqljury.types import Result
+from sqljury.sandbox.worker import HEAD, fitting_rows
+from sqljury.types import Cell, Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_MESSAGES: Final = 100_000
-_NAME: Final = 1_000
 _MESSAGE: Final = 500
-_CONTINUES: Final = 0xFFFFFFFF
-_HEADER, _COMPRESSION = 2, 3
-"""Places of fields in the flatbuffers ``Message`` and ``RecordBatch`` of Arrow's format (``Message.fbs``)."""
 
 
-class ReplyError(Exception):
-    """What came back is no reply that honest code leads to."""
-
-
-def read(data: bytes, limits: SandboxLimits) -> tuple[Kind, Result]:
+def read(data: bytes | bytearray, limits: SandboxLimits) -> tuple[Kind, Result]:
     """How the run ended and its table or error; raises ``ReplyError`` for anything else."""
     if len(data) < HEAD.size:
         raise ReplyError("it is cut off")
     kind, size = HEAD.unpack_from(data)
-    payload = data[HEAD.size :]
+    payload = memoryview(data)[HEAD.size :]
     if size != len(payload):
         raise ReplyError(f"it says {size} bytes and has {len(payload)}")
     if kind == b"R":
-        return "ok", table(payload, limits)
-    name, _, message = payload.decode(errors="replace").partition("\n")
+        return "ok", table(bytes(payload), limits)
+    name, _, message = bytes(payload[: 5 * _MESSAGE]).decode(errors="replace").partition("\n")
     if kind != b"E" or name not in ("code", "memory"):
         raise ReplyError("it is neither a table nor an error")
     return ("memory" if name == "memory" else "code"), Result(error=one_line(message) or "it failed without a message")
@@ -53,82 +45,33 @@ def one_line(text: str) -> str:
 
 
 def table(stream: bytes, limits: SandboxLimits) -> Result:
-    """The rows of an Arrow stream, cut at ``limits.rows``; raises ``ReplyError`` unless it is plain and whole."""
+    """The rows of an Arrow stream, cut at ``limits.rows`` and ``limits.cells``.
+
+    Raises ``ReplyError`` unless it is plain and whole.
+    """
     import pyarrow as pa
 
     try:
-        _look_at_messages(stream)
+        layout.check(stream, limits)
+        rows: list[tuple[Cell, ...]] = []
         with pa.ipc.open_stream(pa.py_buffer(stream)) as batches:
-            _look_at_schema(batches.schema, limits)
-            found = []
-            count = 0
+            _look_at_schema(batches.schema)
             for batch in batches:
-                count += batch.num_rows
-                if count > limits.rows + 1:
-                    raise ReplyError(f"it has more than {limits.rows + 1} rows")
                 batch.validate(full=True)
-                found.append(batch)
+                rows += _cells(batch)
             columns = tuple(one_line(name) for name in batches.schema.names)
-        cells = [tuple(_cells(batch)) for batch in found]
     except ReplyError:
         raise
     except Exception as error:  # what a made-up stream leads to within Arrow is not for us to list
         raise ReplyError(f"it is no Arrow stream: {one_line(str(error))}") from None
-    rows = tuple(row for batch in cells for row in batch)
-    return Result(columns, rows[: limits.rows], truncated=len(rows) > limits.rows)
+    most = fitting_rows(limits.rows, limits.cells, len(columns))
+    return Result(columns, tuple(rows[:most]), truncated=len(rows) > most)
 
 
-def _look_at_messages(stream: bytes) -> None:
-    """One schema, then record batches as they are in memory, then the end; anything else is refused."""
-    import pyarrow as pa
-
-    messages = pa.ipc.MessageReader.open_stream(pa.py_buffer(stream))
-    for place in range(_MESSAGES):
-        try:
-            message = messages.read_next_message()
-        except StopIteration:
-            if place:
-                return
-            raise ReplyError("it has no schema") from None
-        if message.type != ("record batch" if place else "schema"):
-            raise ReplyError(f"it has a message of type {message.type}")
-        if place and _compressed(message.metadata.to_pybytes()):
-            raise ReplyError("it is compressed")
-    raise ReplyError("it has too many parts")
-
-
-def _compressed(metadata: bytes) -> bool:
-    """Whether a record batch's header says that its buffers are compressed; pyarrow does not tell."""
-    header = _field(metadata, _offset(metadata, 0), _HEADER)
-    if not header:
-        raise ReplyError("it has a batch without a header")
-    return bool(_field(metadata, _offset(metadata, header), _COMPRESSION))
-
-
-def _offset(data: bytes, at: int) -> int:
-    """Where the table lies that the four bytes at ``at`` lead to."""
-    return at + int(struct.unpack_from("<I", data, at)[0])
-
-
-def _field(data: bytes, table_at: int, place: int) -> int:
-    """Where a table's field lies, 0 when it has none."""
-    index = table_at - int(struct.unpack_from("<i", data, table_at)[0])
-    if index < 0:
-        raise ReplyError("its header leads nowhere")
-    (size,) = struct.unpack_from("<H", data, index)
-    entry = 4 + 2 * place
-    if entry + 2 > size:
-        return 0
-    (inside,) = struct.unpack_from("<H", data, index + entry)
-    return table_at + int(inside) if inside else 0
-
-
-def _look_at_schema(schema: pa.Schema, limits: SandboxLimits) -> None:
-    if len(schema) > limits.columns:
-        raise ReplyError(f"it has {len(schema)} columns; {limits.columns} are allowed")
+def _look_at_schema(schema: pa.Schema) -> None:
     for field in schema:
         _reader(field.type)
-        if len(field.name) > _NAME:
+        if len(field.name) > layout.NAME:
             raise ReplyError("it has a column with an endless name")
 
 

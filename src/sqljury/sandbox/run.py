@@ -89,7 +89,7 @@ class Sandbox(Closing):
         """
         limits = limits or SandboxLimits()
         started = time.monotonic()
-        job = worker.pack(code, {name: _stream(table) for name, table in (frames or {}).items()}, limits.rows)
+        job = worker.pack(code, {name: _stream(table) for name, table in (frames or {}).items()}, limits)
         with contextlib.ExitStack() as held:
             run = self._order(job, limits, held)
             process = self._process
@@ -303,7 +303,7 @@ class _Run:
         if not self.replied:
             return "crash", Result(error="its process ended before it gave a result")
         try:
-            return reply.read(bytes(self.replied), self.limits)
+            return reply.read(self.replied, self.limits)
         except reply.ReplyError as error:
             return "reply", Result(error=f"what it sent is no valid reply: {error}")
 

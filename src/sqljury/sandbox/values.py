@@ -21,8 +21,9 @@ class SandboxLimits:
     """What one run may use.
 
     ``seconds`` of wall time, ``cpu_seconds`` of processor time (whole seconds count), ``memory`` in bytes on top of
-    what Python and pandas take, ``rows`` and ``columns`` of the result (more rows are cut, more columns an error),
-    ``reply`` bytes of it, ``printed`` characters kept of what it prints; over ``output`` bytes printed it is ended.
+    what Python and pandas take. Of the result ``columns`` (more are an error), and as many rows as ``rows`` and
+    ``cells`` let, in ``reply`` bytes. ``printed`` characters are kept of what it prints; over ``output`` bytes printed
+    it is ended.
     """
 
     seconds: float = 10.0
@@ -30,6 +31,7 @@ class SandboxLimits:
     memory: int = 1024**3
     rows: int = 10_000
     columns: int = 500
+    cells: int = 100_000
     reply: int = 16 * 1024**2
     printed: int = 16 * 1024
     output: int = 4 * 1024**2

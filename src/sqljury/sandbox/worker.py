@@ -13,7 +13,10 @@ import random
 import struct
 import sys
 from types import TracebackType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from sqljury.sandbox.values import SandboxLimits
 
 HEAD: Final = struct.Struct("=cQ")
 """What a reply begins with: ``R`` for a table as an Arrow stream or ``E`` for an error, and the bytes that follow."""
@@ -28,10 +31,17 @@ class NoTableError(Exception):
     """``result`` is missing, or cannot be shown as a table of plain values."""
 
 
-def pack(code: str, frames: dict[str, bytes], rows: int) -> bytes:
-    """A job: what to run, Arrow streams by name, and how many rows may come back."""
-    head = json.dumps({"code": code, "frames": [(name, len(data)) for name, data in frames.items()], "rows": rows})
-    return b"".join((SIZE.pack(len(head.encode())), head.encode(), *frames.values()))
+def pack(code: str, frames: dict[str, bytes], limits: SandboxLimits) -> bytes:
+    """A job: what to run, Arrow streams by name, and how many rows and cells may come back."""
+    sizes = [(name, len(data)) for name, data in frames.items()]
+    told = {"code": code, "frames": sizes, "rows": limits.rows, "cells": limits.cells}
+    head = json.dumps(told).encode()
+    return b"".join((SIZE.pack(len(head)), head, *frames.values()))
+
+
+def fitting_rows(rows: int, cells: int, columns: int) -> int:
+    """How many of at most ``rows`` rows have no more than ``cells`` cells."""
+    return min(rows, cells // max(columns, 1))
 
 
 def serve(job: int, reply: int, printed: int) -> None:
@@ -58,7 +68,7 @@ def _read(job: int) -> bytes:
 
 
 def _run(job: bytes) -> bytes:
-    """The table that the code leaves in ``result``, as an Arrow stream of at most one row more than asked for."""
+    """The table that the code leaves in ``result``, as an Arrow stream."""
     import numpy as np
     import pandas as pd
     import pyarrow as pa
@@ -77,13 +87,15 @@ def _run(job: bytes) -> bytes:
     exec(compile(head["code"], _FILE, "exec"), names)  # noqa: S102
     if "result" not in names:
         raise NoTableError("the code does not set `result`")
-    return _stream(names["result"], head["rows"] + 1)
+    return _stream(names["result"], head["rows"], head["cells"])
 
 
-def _stream(value: Any, rows: int) -> bytes:
+def _stream(value: Any, rows: int, cells: int) -> bytes:
+    """One row more than fits, which says that there were more."""
     import pyarrow as pa
 
-    frame = _frame(value).head(rows)
+    frame = _frame(value)
+    frame = frame.head(fitting_rows(rows, cells, len(frame.columns)) + 1)
     columns = [_array(frame.iloc[:, place], name) for place, name in enumerate(frame.columns)]
     table = pa.Table.from_arrays(columns, names=list(frame.columns)) if columns else pa.table({})
     sink = pa.BufferOutputStream()

@@ -12,7 +12,7 @@ from sqljury import link
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.errors import InputError
+from sqljury.errors import DatabaseError, InputError
 from sqljury.generate.direct import messages
 from sqljury.llm.base import derive_seed
 from sqljury.prepare import Preparation
@@ -67,10 +67,15 @@ Make = Callable[[Example, Task, list[str], Preparation, Database], Item]
 
 
 def _made(examples: Sequence[Example], part: SchemaPart, make: Make) -> Iterator[Item | LeftOut]:
-    """An item for each example whose gold query can be read and is shown its tables, in the order of the examples."""
+    """An item for each example whose gold query and database can be read and is shown its tables, in their order."""
     for file, own in groupby(examples, key=lambda one: one.database):
+        try:
+            db = connect(file)
+        except DatabaseError:
+            yield from (LeftOut(example.id, "unread") for example in own)
+            continue
         preparation = Preparation(part)
-        with connect(file) as db:
+        with db:
             whole = introspect(db)
             for example in own:
                 needed = used(whole, [example.gold_sql])

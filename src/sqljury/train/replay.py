@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -87,11 +88,19 @@ def replay(
 ) -> Iterator[Replayed]:
     """The questions of a run in its order, but those in ``leave_out``, repeated ones, and those whose gold fails.
 
+    A warning counts the last and names the first of them.
     Tasks are made as the run's own recipe makes them, so that judges see of them what they saw then. Questions without
     candidates are left out too. Raises what ``bench.stored.load`` raises, and ``InputError`` where the run has no
     choices of that name, or none for one of these questions, and where its recipe refines answers.
     """
     loaded = stored.load(run, data, processes)
+    if loaded.faults:
+        name, fault = loaded.faults[0]
+        warnings.warn(
+            f"{run}: {len(loaded.faults)} of {len(loaded.questions) + len(loaded.faults)} questions are left out, for "
+            f"nothing can be judged by their gold; {name}: {fault}",
+            stacklevel=2,
+        )
     records = {record["id"]: record for record in folder.records(run)}
     if loaded.recipe.refine.rounds:  # a refined query is one candidate more, which no judge had before it when it chose
         raise InputError(f"{run}: its recipe {loaded.recipe.name} refines answers; make a run without [refine]")

@@ -17,6 +17,7 @@ from sqljury.bench import folder
 from sqljury.datasets import spider
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
+from sqljury.errors import DatabaseError
 from sqljury.schema.introspect import introspect
 from sqljury.select import linking
 from sqljury.select.anatomy import Anatomy, anatomy
@@ -55,26 +56,36 @@ class Told:
 def gold(runs: Sequence[Path], data: Path | None, measured: Sequence[Example]) -> list[Told]:
     """The questions of the splits that runs were on, with what their gold queries are made of.
 
-    Without those on databases of ``measured`` and on wide ones, and those whose gold no parser reads. ``data`` is the
-    datasets' folder where it has moved. Raises what ``spider.load`` raises, and what databases that cannot be read do.
+    Without those on databases of ``measured``, on wide ones and on ones that cannot be used, and those whose gold no
+    parser reads. ``data`` is the datasets' folder where it has moved. Raises what ``spider.load`` raises.
     """
     splits = {(data or folder.data_of(run), str(folder.described(run)["dataset"].get("split", ""))) for run in runs}
     barred = {one.db_id.casefold() for one in measured}
-    examples = [one for where, split in sorted(splits) if split for one in spider.load(where, split)]
-    schemas: dict[Path, Schema] = {}
+    examples = [one for where, split in sorted(splits) if split for one in spider.load(where, split, databases=False)]
+    schemas: dict[Path, Schema | None] = {}
     found = {}
     for one in examples:
         if one.db_id.casefold() in barred:
             continue
         place = one.database.resolve()
         if place not in schemas:
-            with connect(place) as db:
-                schemas[place] = introspect(db)
+            schemas[place] = _schema(place)
+        if (schema := schemas[place]) is None:
+            continue
         text = one.question.whole
-        query = anatomy(one.gold_sql, schemas[place])
-        if query.parsed and not wide(schemas[place]):
-            found[str(place), text] = Told(one.db_id.casefold(), text, query, schemas[place])
+        query = anatomy(one.gold_sql, schema)
+        if query.parsed and not wide(schema):
+            found[str(place), text] = Told(one.db_id.casefold(), text, query, schema)
     return list(found.values())
+
+
+def _schema(database: Path) -> Schema | None:
+    """The database's schema, None where it cannot be used."""
+    try:
+        with connect(database) as db:
+            return introspect(db)
+    except DatabaseError:
+        return None
 
 
 def fitted(known: Sequence[Told]) -> Sketch:

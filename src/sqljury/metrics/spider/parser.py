@@ -31,6 +31,7 @@ from sqljury.metrics.spider.structure import (
     ValUnit,
 )
 from sqljury.metrics.spider.tokens import tokenize
+from sqljury.metrics.text import length_fault
 
 MAX_DEPTH: Final = 60
 """Queries inside queries; deeper ones cannot be read."""
@@ -42,6 +43,8 @@ _ENDS: Final = _CLAUSES | {")", ";"}
 
 def parse(sql: str, names: Names) -> Query:
     """The structure of one query; raises ``InputError`` for what Spider's parser cannot read, valid SQL or not."""
+    if why := length_fault(sql):
+        _fail(why)
     words = tokenize(sql)
     return _Parser(words, names, _aliases(words, names), 0).query()
 

@@ -16,7 +16,7 @@ _SPLITS: Final = tuple(
     for pattern, replacement in (
         (r"``|`|[«»“”„‘’]", r" \g<0> "),
         (
-            r"(?<!\.)\.(?=[\])}>»”’ ]*\s*\Z)",
+            r"(?<!\.)\.(?=[\])}>»”’ ]*+\s*+\Z)",
             r" . ",
         ),  # a full stop ends the text, it does not end a word inside it
         (r"([:,])(\D|\Z)", r" \1 \2"),  # not between digits: 1,000

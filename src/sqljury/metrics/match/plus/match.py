@@ -21,6 +21,7 @@ from sqljury.metrics.match.plus.strict_reader import read_strictly
 from sqljury.metrics.match.plus.strict_tables import renumbered
 from sqljury.metrics.match.plus.structure import Query, flat, grouped, without_distinct
 from sqljury.metrics.match.plus.valid import is_valid
+from sqljury.metrics.text import length_fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,8 @@ def _rewritten(sql: str, facts: Facts, options: Options) -> tuple[Query | None, 
     rules = STRICT_RULES if options.strict else PUBLISHED_RULES
     active = [(number, rule) for number, rule in rules if number not in options.disabled]
     rewriter = Rewriter(active, grouped if options.strict else flat)
+    if why := length_fault(sql):
+        return None, Side(error=why)
     try:
         if options.strict:
             query = read_strictly(sql, facts.names)
