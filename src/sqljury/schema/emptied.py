@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
 from sqljury.schema import text
 from sqljury.types import Schema
 
@@ -27,14 +27,11 @@ def emptied(sql: str, schema: Schema, finds: Finds) -> list[str]:
 
     Looked at is the outermost SELECT; nothing is said of set operations and of what cannot be parsed.
     """
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    if not can_be_parsed(sql, schema.dialect):
-        return []
     try:
-        tree = sqlglot.parse_one(sql, dialect=schema.dialect)
+        tree = parsing.parse_one(sql, schema.dialect)
         return _lines(tree, schema.dialect, finds) if isinstance(tree, exp.Select) else []
     except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
         return []  # a parser's own bug on odd text too
