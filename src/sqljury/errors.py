@@ -13,6 +13,7 @@
     │   └── EmptyDatabaseError        3   no table to ask about
     ├── QueryError                    4   a query failed
     │   ├── QueryRefusedError         4   not a plain read; it never reached the database
+    │   │   └── QueryStoppedError     4   stopped by its time limit or cancelled while it was still read
     │   └── QueryLimitError           4   over its time, row or memory limit
     ├── ModelError                    5   the model cannot be used
     │   ├── WeightsError              5   weights missing, incomplete, or with a wrong hash
@@ -31,7 +32,7 @@ Messages name the input, say what is wrong with it, and what to do next; never a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from sqljury.types import Candidate, Cost
@@ -95,6 +96,16 @@ class QueryError(SqljuryError):
 
 class QueryRefusedError(QueryError):
     """The statement is not a plain read, so it was not sent to the database."""
+
+    kind: Literal["refused", "limit", "cancelled"] = "refused"
+
+
+class QueryStoppedError(QueryRefusedError):
+    """Whether the statement is a plain read was not known when its time was over or it was cancelled."""
+
+    def __init__(self, kind: Literal["limit", "cancelled"], reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
 
 
 class QueryLimitError(QueryError):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqljury.audit.finding import Type
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
 
 
@@ -20,7 +20,7 @@ def difference(gold: str, better: str, dialect: str = "sqlite") -> Type:
     then of aggregates and groups, then of the columns that are selected.
     """
     try:
-        one, other = (sqlglot.parse_one(sql, dialect=dialect) for sql in (gold, better))
+        one, other = (parsing.parse_one(sql, dialect) for sql in (gold, better))
         for kind, same in _NARROW:
             if same(one) == same(other):
                 return kind

@@ -18,7 +18,6 @@ from sqljury.bench.deviation import DEVIATIONS
 from sqljury.bench.report import Share
 from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, StoredRun
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
 from sqljury.metrics.hardness import LEVELS
 from sqljury.metrics.suite.reading import DIALECT, tree_of
 from sqljury.select.anatomy import tables
@@ -103,7 +102,7 @@ def _of_queries(question: Asked) -> str:
 
 
 def _tree(sql: str, columns: Collection[str] = ()) -> exp.Expr | None:
-    return tree_of(sql, columns) if can_be_parsed(sql, DIALECT) else None
+    return tree_of(sql, columns)
 
 
 def _bare(tree: exp.Expr) -> set[str]:

@@ -96,10 +96,10 @@ class DuckDBDatabase(Closing):
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
         try:
-            readonly.check(sql, self.dialect)
-            return self._run(sql, (), limits, cancel, trusted=False)
+            readonly.check(sql, self.dialect, watch)
+            return self._run(sql, (), watch.left, cancel, trusted=False)
         except QueryRefusedError as error:
-            return Result(error=error_text("refused", str(error)), seconds=watch.seconds)
+            return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
         except DatabaseLockedError as error:
             return Result(error=error_text("locked", str(error)), seconds=watch.seconds)
         except DatabaseError as error:

@@ -6,26 +6,26 @@ it does not understand is none; the engine's own walls stand behind it whatever 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from collections import Counter
+from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from sqljury.db import literals
+from sqljury.db import literals, parsing
+from sqljury.db.parsing import MAX_SQL_CHARS, ParsingStoppedError, TooManyStepsError
 from sqljury.db.quiet import quiet
-from sqljury.errors import QueryRefusedError
+from sqljury.errors import QueryRefusedError, QueryStoppedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sqlglot import exp
 
-MAX_SQL_CHARS: Final = 64 * 1024
-MAX_NESTING: Final = 150
-MAX_TYPE_NESTING: Final = 6
-"""Of calls named like types, such as ``date(date(...``: the parser tries each as a type first, in twice the time."""
+    from sqljury.db.watch import Watch
 
 _SQLITE: Final = """
     load_extension readfile writefile edit eval fsdir completion fts3_tokenizer fts5 fts5_source_id
@@ -45,47 +45,60 @@ WIDE_FORMAT: Final = re.compile(r"%[^a-zA-Z%]*(?:\*|\d{4})")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _STARTS: Final = frozenset({"SELECT", "WITH", "VALUES", "L_PAREN"})
-_OPENS: Final = frozenset({"L_PAREN", "CASE", "L_BRACKET"})
-_CLOSES: Final = frozenset({"R_PAREN", "END", "R_BRACKET"})
 _VARIABLES: Final = frozenset({"PARAMETER", "SESSION_PARAMETER", "COLON_EQ"})
 _BUILT_IN: Final = frozenset({"pg_catalog", "information_schema"})
-_PREFIXES: Final = frozenset({"NOT", "DASH", "PLUS", "TILDE"})
 
 
-def check(sql: str, dialect: str) -> None:
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """What is checked; who waits for it makes no difference to the outcome that is remembered."""
+
+    sql: str
+    dialect: str
+    stop: parsing.Stop | None = field(default=None, compare=False)
+
+
+def check(sql: str, dialect: str, watch: Watch | None = None) -> None:
     """Raise ``QueryRefusedError`` unless ``sql`` is one SELECT, WITH ... SELECT, set operation or VALUES.
 
-    What was decided is remembered for a while, so that a query run again starts at once: the timing metrics need that.
+    Raises ``QueryStoppedError``, a kind of it, when ``watch`` says stop before that is known. What was decided is
+    remembered for a while, so that a query run again starts at once: the timing metrics need that.
     """
-    objection = _objection(sql, dialect)
+    with stopped_by(watch):
+        objection = _objection(_Query(sql, dialect, None if watch is None else watch.stop))
     if objection is not None:
         raise QueryRefusedError(objection)
 
 
-def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
-    """The words of ``sql`` and the one statement in it; raises ``QueryRefusedError``. It may be no plain read yet."""
-    if "\x00" in sql or _SURROGATE.search(sql):
-        _refuse("the text holds characters that no query has")
-    if len(sql) > MAX_SQL_CHARS:
-        _refuse(f"the text is longer than {MAX_SQL_CHARS} characters")
-    return _parse(sql, dialect)
+def parse(sql: str, dialect: str, watch: Watch | None = None) -> tuple[Sequence[Any], exp.Expr]:
+    """The words of ``sql`` and the one statement in it; raises as ``check`` does. It may be no plain read yet."""
+    with stopped_by(watch):
+        return _parse(_Query(sql, dialect, None if watch is None else watch.stop))
+
+
+@contextlib.contextmanager
+def stopped_by(watch: Watch | None) -> Iterator[None]:
+    """Within, a text that ``watch`` stopped the reading of raises ``QueryStoppedError`` with the reason."""
+    try:
+        yield
+    except ParsingStoppedError:
+        if watch is None:
+            raise
+        raise QueryStoppedError(watch.kind or "limit", watch.reason or "stopped") from None
 
 
 @functools.lru_cache(maxsize=256)
-def _objection(sql: str, dialect: str) -> str | None:
+def _objection(query: _Query) -> str | None:
     try:
-        _check(sql, dialect)
+        _check(query)
     except QueryRefusedError as error:
         return str(error)
     return None
 
 
-def _check(sql: str, dialect: str) -> None:
-    if "\x00" in sql or _SURROGATE.search(sql):
-        _refuse("the text holds characters that no query has")
-    if len(sql) > MAX_SQL_CHARS:
-        _refuse(f"the text is longer than {MAX_SQL_CHARS} characters")
-    tokens, statement = _parse(sql, dialect)
+def _check(query: _Query) -> None:
+    sql, dialect = query.sql, query.dialect
+    tokens, statement = _parse(query)
     if dialect in literals.DIALECTS:
         _check_server_words(sql, tokens, dialect)
     allowed, queries = _allowed_nodes()
@@ -101,18 +114,24 @@ def _check(sql: str, dialect: str) -> None:
 
 
 @quiet()
-def _parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
-    """The words of ``sql``, and the one statement in it."""
-    import sqlglot
+def _parse(query: _Query) -> tuple[Sequence[Any], exp.Expr]:
+    """The words of the query, and the one statement in it."""
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
+    sql, dialect = query.sql, query.dialect
+    if "\x00" in sql or _SURROGATE.search(sql):
+        _refuse("the text holds characters that no query has")
+    if len(sql) > MAX_SQL_CHARS:
+        _refuse(f"the text is longer than {MAX_SQL_CHARS} characters")
     try:
-        tokens = sqlglot.tokenize(sql, read=dialect)
-        _check_tokens(tokens)
-        found = sqlglot.Dialect.get_or_raise(dialect).parser().parse(tokens, sql)
+        tokens = parsing.tokenize(sql, dialect, query.stop)
+        _check_start(tokens)
+        found = parsing.parse_tokens(tokens, sql, dialect, query.stop)
     except SqlglotError as error:
         _refuse(f"not a query in {dialect}: {_first_complaint(error)}")
+    except TooManyStepsError as error:
+        _refuse(str(error))
     except RecursionError:
         _refuse("the query is nested too deeply")
     except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
@@ -124,21 +143,12 @@ def _parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
     return tokens, statements[0]
 
 
-def _check_tokens(tokens: Sequence[Any], *, any_start: bool = False) -> None:
-    """Before parsing: an allowed first word unless it may be any, and nesting that no parser can choke on."""
-    names = [token.token_type.name for token in tokens]
-    if not names:
+def _check_start(tokens: Sequence[Any]) -> None:
+    """Before anything is parsed: an allowed first word."""
+    if not tokens:
         _refuse("there is no query")
-    if not any_start and names[0] not in _STARTS:
+    if tokens[0].token_type.name not in _STARTS:
         _refuse(f"only SELECT is allowed, this starts with {tokens[0].text[:40]!r}")
-    if _nests_types(names):
-        _refuse("functions named like types are nested too deeply")
-    depth = run = 0
-    for name in names:
-        run = run + 1 if name in _PREFIXES else 0
-        depth += (name in _OPENS) - (name in _CLOSES)
-        if depth + run > MAX_NESTING:
-            _refuse("the query is nested too deeply")
 
 
 def _check_server_words(sql: str, tokens: Sequence[Any], dialect: str) -> None:
@@ -153,40 +163,6 @@ def _check_server_words(sql: str, tokens: Sequence[Any], dialect: str) -> None:
         owner = tokens[at - 1].text.lower() if at else ""
         if name == "DOT" and names[at + 2 : at + 3] == ["L_PAREN"] and owner not in _BUILT_IN:
             _refuse(f"the function {tokens[at + 1].text[:60]} of {owner[:60]} is not built in")
-
-
-def can_be_parsed(sql: str, dialect: str) -> bool:
-    """Whether a parser may be given the text: no longer and nested no deeper than it copes with, in any time."""
-    import sqlglot
-    from sqlglot.errors import SqlglotError
-
-    if len(sql) > MAX_SQL_CHARS:
-        return False
-    try:
-        _check_tokens(sqlglot.tokenize(sql, read=dialect), any_start=True)
-    except (SqlglotError, QueryRefusedError, ValueError, IndexError, AttributeError):
-        return False
-    return True
-
-
-def _nests_types(names: Sequence[str]) -> bool:
-    types = _type_words()
-    opened: list[bool] = []
-    for before, name in zip(["", *names], names, strict=False):
-        if name in ("L_PAREN", "L_BRACKET"):
-            opened.append(before in types)
-            if sum(opened) > MAX_TYPE_NESTING:
-                return True
-        elif name in ("R_PAREN", "R_BRACKET") and opened:
-            opened.pop()
-    return False
-
-
-@functools.cache
-def _type_words() -> frozenset[str]:
-    from sqlglot.parser import Parser
-
-    return frozenset(token.name for token in Parser.TYPE_TOKENS)
 
 
 def _check_calls(tokens: Sequence[Any], statement: exp.Expr, known: frozenset[str]) -> None:

@@ -82,10 +82,10 @@ class ServerDatabase(Closing):
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
         try:
-            readonly.check(sql, self.dialect)
+            readonly.check(sql, self.dialect, watch)
             return self._run(sql, (), watch)
         except QueryRefusedError as error:
-            return Result(error=error_text("refused", str(error)), seconds=watch.seconds)
+            return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
         except DatabaseError as error:
             return Result(error=error_text("database", str(error)), seconds=watch.seconds)
 

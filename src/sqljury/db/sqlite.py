@@ -96,10 +96,10 @@ class SQLiteDatabase(Closing):
         """
         watch = Watch(limits, cancel)
         try:
-            readonly.check(sql, self.dialect)
+            readonly.check(sql, self.dialect, watch)
             return self._run(sql, (), watch, trusted=False, may_read=may_read)
         except QueryRefusedError as error:
-            return Result(error=error_text("refused", str(error)), seconds=watch.seconds)
+            return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
         except DatabaseLockedError as error:
             return Result(error=error_text("locked", str(error)), seconds=watch.seconds)
         except DatabaseError as error:

@@ -72,10 +72,10 @@ class MemoryDatabase(Closing):
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
         try:
-            readonly.check(sql, self.dialect)
+            readonly.check(sql, self.dialect, watch)
             return fetch(self._connection, self._authorize, sql, (), watch)
         except QueryRefusedError as error:
-            return Result(error=error_text("refused", str(error)), seconds=watch.seconds)
+            return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
         except sqlite3.Error as error:
             return Result(error=explain(error, watch), seconds=watch.seconds)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from dataclasses import replace
 from typing import Final, Literal
 
 from sqljury.types import Limits
@@ -12,6 +13,7 @@ from sqljury.types import Limits
 MEMORY_BYTES: Final = 2 * 1024**3
 TEMP_BYTES: Final = 1024**3
 _PROBE_SECONDS: Final = 0.02
+_NOTED_SECONDS: Final = 0.1
 
 
 class Watch:
@@ -35,6 +37,13 @@ class Watch:
     def seconds(self) -> float:
         """Wall seconds since the start."""
         return time.monotonic() - self.start
+
+    @property
+    def left(self) -> Limits:
+        """The limits with what is left of the time, for who begins to count anew; as they are in the first 0.1 s."""
+        if self.seconds <= _NOTED_SECONDS:
+            return self.limits
+        return replace(self.limits, seconds=round(max(self.limits.seconds - self.seconds, 0.0), 2))
 
     def stop(self) -> bool:
         """Whether the query must end now."""

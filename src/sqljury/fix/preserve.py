@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
 from sqljury.fix.terms import Side, Term, aggregates, side, terms
 from sqljury.schema.text import remark
 from sqljury.schema.translate import SOURCES
@@ -70,15 +70,12 @@ def losses(before: str, after: str, schema: Schema, lacking: Collection[str] = (
 
 def _parsed(sql: str, dialects: Sequence[str]) -> exp.Query | None:
     """The query as the first dialect reads it that can."""
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     for dialect in dict.fromkeys(dialects):
-        if not can_be_parsed(sql, dialect):
-            continue
         try:
-            tree = sqlglot.parse_one(sql, dialect=dialect)
+            tree = parsing.parse_one(sql, dialect)
         except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
             continue
         if isinstance(tree, exp.Query):

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from sqljury.db import readonly
+from sqljury.db import parsing, readonly
+from sqljury.errors import QueryRefusedError
 from sqljury.generate import query_parts as parts
 from sqljury.generate.engine_steps import Access, Block, blocks
 from sqljury.generate.phrases import Words, conjuncts, phrase
@@ -35,6 +36,10 @@ def explain(sql: str, dialect: str = "sqlite", rows: Iterable[Sequence[Any]] = (
     """
     readonly.check(sql, dialect)
     _, statement = readonly.parse(sql, dialect)
+    try:
+        parsing.check_writable(statement, dialect)
+    except RecursionError as error:
+        raise QueryRefusedError(str(error)) from None
     narrator = _Narrator(dialect, list(blocks(rows)))
     narrator.query(statement, "Deliver ", {})
     return tuple(narrator.sentences)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from sqljury.db import parsing
 from sqljury.schema.access_names import broad
 from sqljury.schema.access_resolve import refuse, refuse_column
 
@@ -82,12 +83,11 @@ def _name_kinds() -> frozenset[str]:
 
 def query_of(definition: str, dialect: str) -> str:
     """The query in the statement that made a view, or the text itself where only the query is kept."""
-    import sqlglot
     from sqlglot.errors import SqlglotError
 
     try:
-        tokens = sqlglot.tokenize(definition, read=dialect)
-    except SqlglotError:
+        tokens = parsing.tokenize(definition, dialect)
+    except (SqlglotError, RecursionError):
         return ""
     if not tokens or tokens[0].text.upper() != "CREATE":
         return definition

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.routes import find
 from sqljury.schema.text import plain
 from sqljury.schema.values.index import ValueIndex
@@ -36,15 +36,12 @@ def bind_values(sql: str, schema: Schema, has: Has, index: Callable[[], ValueInd
     Looked at are texts compared by ``=``, ``<>`` or ``IN`` with a column of one table. ``index`` is only called when
     a column lacks a text. The result is parsed, not run.
     """
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     changed = False
-    if not can_be_parsed(sql, schema.dialect):
-        return None
     try:
-        tree = sqlglot.parse_one(sql, dialect=schema.dialect)
+        tree = parsing.parse_one(sql, schema.dialect)
         for table, name, literal in _lacking(tree, schema, has):
             if (value := _meant(index(), table, name, literal.name)) is not None:
                 literal.replace(exp.Literal.string(value))
@@ -57,13 +54,10 @@ def bind_values(sql: str, schema: Schema, has: Has, index: Callable[[], ValueInd
 @quiet()
 def lacking(sql: str, schema: Schema, has: Has) -> list[tuple[Table, str, str]]:
     """Texts of the query that the column they are compared with does not have: its table, its name, the text."""
-    import sqlglot
     from sqlglot.errors import SqlglotError
 
-    if not can_be_parsed(sql, schema.dialect):
-        return []
     try:
-        tree = sqlglot.parse_one(sql, dialect=schema.dialect)
+        tree = parsing.parse_one(sql, schema.dialect)
         return [(table, name, literal.name) for table, name, literal in _lacking(tree, schema, has)]
     except (SqlglotError, RecursionError, ValueError):
         return []

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
 from sqljury.schema import text
 from sqljury.types import Schema
 
@@ -74,14 +74,11 @@ def _are(count: str) -> str:
 
 
 def _read(sql: str, schema: Schema, lines: Callable[[exp.Select], list[str]]) -> list[str]:
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    if not can_be_parsed(sql, schema.dialect):
-        return []
     try:
-        tree = sqlglot.parse_one(sql, dialect=schema.dialect)
+        tree = parsing.parse_one(sql, schema.dialect)
         return lines(tree) if isinstance(tree, exp.Select) else []
     except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
         return []  # a parser's own bug on odd text too

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.text import NAME_CHARS, cell_text, name, names, plain, table_name, type_text
 from sqljury.types import Column, Result, Schema, Table
 
@@ -150,16 +150,13 @@ def _view_query(definition: str, dialect: str) -> str:
     It says what a name alone does not, such as which rows were left out. Comments in it may be made to address the
     model, as any content may.
     """
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     if not definition or len(definition) > _VIEW_CHARS:
         return ""
-    if not can_be_parsed(definition, dialect):
-        return ""
     try:
-        create = sqlglot.parse_one(definition, dialect=dialect)
+        create = parsing.parse_one(definition, dialect)
         query = create.args.get("expression") if isinstance(create, exp.Create) else None
         text = query.sql(dialect=dialect, comments=False) if isinstance(query, exp.Query) else ""
     except (SqlglotError, RecursionError, ValueError):

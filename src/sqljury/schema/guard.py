@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, NoReturn
@@ -11,6 +10,7 @@ from typing import Final, NoReturn
 from sqljury.closing import Closing
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind, error_text
 from sqljury.db.sqlite import SQLiteDatabase
+from sqljury.db.watch import Watch
 from sqljury.errors import QueryRefusedError
 from sqljury.schema.access import Access, compiled, secrets, tells
 from sqljury.schema.access_check import Checker
@@ -73,11 +73,12 @@ class Guarded(Closing):
         """Run one query that reads nothing but what may be seen; anything else is ``refused`` and not sent."""
         if self._checker is None:
             return self._db.execute(sql, limits, cancel)
-        start = time.monotonic()
+        watch = Watch(limits, cancel)
         try:
-            text = self._checker.check(sql)
+            text = self._checker.check(sql, watch)
         except QueryRefusedError as error:
-            return Result(error=error_text("refused", str(error)), seconds=time.monotonic() - start)
+            return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
+        limits = watch.left
         if isinstance(self._db, SQLiteDatabase):
             result = self._db.execute(text, limits, cancel, may_read=self._found.may_read)
         else:

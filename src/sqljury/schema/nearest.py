@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
 from sqljury.schema import text
 from sqljury.schema.alike import likeness, pieces
 from sqljury.schema.routes import Route, end, find, routes
@@ -40,14 +40,11 @@ def unknown(sql: str, schema: Schema) -> list[str]:
 
     Empty for a query that cannot be parsed, or whose names are all there.
     """
-    import sqlglot
     from sqlglot.errors import SqlglotError
     from sqlglot.optimizer.scope import traverse_scope
 
-    if not can_be_parsed(sql, schema.dialect):
-        return []
     try:
-        scopes = traverse_scope(sqlglot.parse_one(sql, dialect=schema.dialect))
+        scopes = traverse_scope(parsing.parse_one(sql, schema.dialect))
         found = (line for scope in scopes for line in _Reader(scope, schema).lines())
         return _first(found)
     except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
@@ -67,13 +64,12 @@ def _first(found: Iterable[str]) -> list[str]:
 @quiet()
 def unknown_functions(sql: str, dialect: str, known: Collection[str], error: str) -> list[str]:
     """Functions of a query that the engine's ``error`` names and that are not among ``known``, with the nearest."""
-    import sqlglot
     from sqlglot.errors import SqlglotError
 
     said = {word.lower() for word in _WORD.findall(error)}
     try:
-        tokens = sqlglot.tokenize(sql, read=dialect) if can_be_parsed(sql, dialect) else []
-    except SqlglotError:
+        tokens = parsing.tokenize(sql, dialect)
+    except (SqlglotError, RecursionError):
         return []
     called = {one.text for one, following in pairwise(tokens) if following.token_type.name == "L_PAREN"}
     return _first(

@@ -12,8 +12,8 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.names import quote_name
 from sqljury.schema.routes import Route, Step, end, find, only, routes
 from sqljury.types import Schema, Table
@@ -44,15 +44,12 @@ def rebind(sql: str, schema: Schema) -> str | None:
     most similar table's name. Columns that two tables share are qualified. The result is parsed, not run: whether it
     answers is for the caller to see.
     """
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
     from sqlglot.optimizer.scope import traverse_scope
 
-    if not can_be_parsed(sql, schema.dialect):
-        return None
     try:
-        tree = sqlglot.parse_one(sql, dialect=schema.dialect)
+        tree = parsing.parse_one(sql, schema.dialect)
         if sum(1 for _ in tree.find_all(exp.Table, exp.Column)) > MAX_NAMES:
             return None
         searches = _Searches()

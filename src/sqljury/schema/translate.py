@@ -10,8 +10,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -69,20 +69,16 @@ def in_sqlite(sql: str, schema: Schema) -> str | None:
 
 
 def _translation(sql: str, source: str, schema: Schema) -> str:
-    import sqlglot
     from sqlglot.errors import ErrorLevel
 
-    if not can_be_parsed(sql, source):
-        raise ValueError("nested too deeply")
-
-    tree = sqlglot.parse_one(_backquoted(sql, schema) if source == "mysql" else sql, dialect=source)
+    tree = parsing.parse_one(_backquoted(sql, schema) if source == "mysql" else sql, source)
     literals, restrictions = _literals(sql, source), _restrictions(tree)
     _strings(tree, schema)
     if schema.dialect == "sqlite":
         tree = tree.transform(_sqlite)
-    text = tree.sql(dialect=schema.dialect, unsupported_level=ErrorLevel.RAISE)
+    text = parsing.write(tree, schema.dialect, unsupported_level=ErrorLevel.RAISE)
     # sqlglot drops what the other dialect does not have, such as an argument of a function; that is another question.
-    kept = _restrictions(sqlglot.parse_one(text, dialect=schema.dialect))
+    kept = _restrictions(parsing.parse_one(text, schema.dialect))
     if _literals(text, schema.dialect) < literals or any(kept[kind] < count for kind, count in restrictions.items()):
         raise ValueError("something was dropped")
     return text
@@ -106,17 +102,13 @@ def _restrictions(tree: exp.Expr) -> Counter[str]:
 
 
 def _literals(sql: str, dialect: str) -> int:
-    import sqlglot
-
-    return sum(token.token_type.name in ("STRING", "NUMBER") for token in sqlglot.tokenize(sql, read=dialect))
+    return sum(token.token_type.name in ("STRING", "NUMBER") for token in parsing.tokenize(sql, dialect))
 
 
 def _backquoted(sql: str, schema: Schema) -> str:
     """Double quotes around names of the schema as MySQL writes them: it would take those for strings."""
-    import sqlglot
-
     names, parts, end = _names(schema), [], 0
-    for token in sqlglot.tokenize(sql, read="sqlite"):
+    for token in parsing.tokenize(sql, "sqlite"):
         if sql[token.start] == '"' and token.text.lower() in names:
             parts += [sql[end : token.start], f"`{token.text}`"]
             end = token.end + 1

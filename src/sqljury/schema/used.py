@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
 from sqljury.schema.subset import subset
 from sqljury.types import Schema, Table
 
@@ -38,16 +38,11 @@ def used(schema: Schema, queries: Iterable[str]) -> Schema:
 
 
 def _named(query: str, schema: Schema) -> Iterator[tuple[Table, set[str]]]:
-    import sqlglot
     from sqlglot.errors import SqlglotError
     from sqlglot.optimizer.scope import traverse_scope
 
-    if not can_be_parsed(query, schema.dialect):
-        return
     try:
-        scopes = [
-            scope for tree in sqlglot.parse(query, dialect=schema.dialect) if tree for scope in traverse_scope(tree)
-        ]
+        scopes = [scope for tree in parsing.parse(query, schema.dialect) if tree for scope in traverse_scope(tree)]
     except (SqlglotError, RecursionError):
         return
     for scope in scopes:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import can_be_parsed
 from sqljury.select.joined import idle, unlinked
 from sqljury.select.ties import keys, loose
 from sqljury.types import Schema
@@ -75,14 +75,11 @@ _ELEMENTS: Final[dict[str, tuple[str, ...]]] = {
 @quiet()
 def anatomy(sql: str, schema: Schema) -> Anatomy:
     """The parts of a query on that schema; never raises."""
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    if not can_be_parsed(sql, schema.dialect):
-        return UNREAD
     try:
-        tree = sqlglot.parse_one(sql, dialect=schema.dialect)
+        tree = parsing.parse_one(sql, schema.dialect)
         return _anatomy(tree, schema) if isinstance(tree, exp.Query) else UNREAD
     except (SqlglotError, RecursionError):
         return UNREAD

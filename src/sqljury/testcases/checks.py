@@ -7,13 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from sqljury.db import parsing
 from sqljury.db.base import Database
 from sqljury.db.quiet import quiet
-from sqljury.db.readonly import MAX_SQL_CHARS, can_be_parsed
 from sqljury.errors import SqljuryError
 from sqljury.metrics.suite.reading import DIALECT
 from sqljury.types import Schema, Table
@@ -58,7 +57,7 @@ def of_part(checks: Checks, part: Schema) -> Checks:
 
 def tree(condition: str) -> exp.Expr:
     """The condition as sqlglot reads it."""
-    return sqlglot.parse_one(condition, dialect=DIALECT)
+    return parsing.parse_one(condition, DIALECT)
 
 
 def _definitions(db: Database) -> dict[str, str]:
@@ -83,11 +82,9 @@ def _conditions(definition: str, table: Table) -> list[str]:
 
 def _texts(definition: str) -> list[str]:
     """What stands in parentheses after each CHECK; the rest of the statement may be beyond sqlglot."""
-    if len(definition) > MAX_SQL_CHARS:
-        return []
     try:
-        tokens = sqlglot.tokenize(definition, read=DIALECT)
-    except SqlglotError:
+        tokens = parsing.tokenize(definition, DIALECT)
+    except (SqlglotError, RecursionError):
         return []
     found = []
     for at, token in enumerate(tokens[:-1]):
@@ -103,10 +100,8 @@ def _texts(definition: str) -> list[str]:
 
 @quiet()
 def _parsed(condition: str) -> exp.Expr | None:
-    if not can_be_parsed(condition, DIALECT):
-        return None
     try:
-        return sqlglot.parse_one(condition, dialect=DIALECT)
+        return parsing.parse_one(condition, DIALECT)
     except (SqlglotError, RecursionError):
         return None
 

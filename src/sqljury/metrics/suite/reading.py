@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
 from sqljury.types import Cell, Schema
 
@@ -42,7 +42,7 @@ def tree_of(sql: str, columns: Collection[str] = ()) -> exp.Expr | None:
     if len(sql) > MAX_QUERY_CHARS:
         return None
     try:
-        tree = sqlglot.parse_one(sql, dialect=DIALECT)
+        tree = parsing.parse_one(sql, DIALECT)
     except (SqlglotError, RecursionError):
         return None
     if not isinstance(tree, exp.Query):

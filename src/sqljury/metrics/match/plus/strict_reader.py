@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from sqljury.db import parsing
 from sqljury.db.quiet import quiet
 from sqljury.errors import InputError
 from sqljury.metrics.match.plus.scope import UNNAMED, Relation, Scope, table_relation
@@ -51,14 +52,13 @@ _READ: Final = frozenset(
 @quiet()
 def read_strictly(sql: str, names: Names) -> Query:
     """The structure of one query; raises ``InputError`` where it cannot be read, valid SQL or not."""
-    import sqlglot
     from sqlglot.errors import SqlglotError
 
     if len(sql) > MAX_CHARACTERS:
         raise InputError(f"the query has {len(sql)} characters; at most {MAX_CHARACTERS} are read")
     check_text(sql)
     try:
-        trees = [tree for tree in sqlglot.parse(sql, dialect="sqlite") if tree is not None]
+        trees = [tree for tree in parsing.parse(sql, "sqlite") if tree is not None]
         if len(trees) != 1:
             fail(f"{len(trees)} statements")
         check_tree(trees[0])
