@@ -110,11 +110,11 @@ def ask_again(
     for attempt in range(attempts):
         if not latest.sql or work.over():  # looking for advice takes time too
             break
-        advice = advise(latest, task, work) if hinted and not lost else Advice()
-        if hinted and latest.result.ok and not latest.result.rows and not advice.lines:
+        advice = Advice() if lost else advise(latest, task, work)
+        if hinted and latest.result.ok and not lost and not advice.lines:
             break
         lacking.update(advice.lacking)
-        request = complaint(latest, advice.lines, lost)
+        request = complaint(latest, advice.lines if hinted else (), lost)
         turn = [*conversation, Message("assistant", unmarked(latest.sql)), Message("user", request)]
         sampling = Sampling(max_tokens=max_tokens, stop=STOP, seed=derive_seed(work.seed, "fix", attempt))
         reply = work.ask(turn, sampling)
