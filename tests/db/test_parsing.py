@@ -29,7 +29,7 @@ from sqljury.select.anatomy import UNREAD, anatomy
 from sqljury.types import Column, Limits, Schema, Table
 
 DIALECTS = ("sqlite", "postgres", "mysql", "duckdb")
-LEVELS = 40  # twice the work each: ages
+LEVELS = 22  # twice the work each: minutes; Python itself stops deeper ones
 
 
 def nested(before: str, after: str, levels: int = LEVELS) -> str:

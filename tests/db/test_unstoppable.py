@@ -25,7 +25,7 @@ from sqljury.errors import QueryRefusedError
         ("SELECT position(x || 'b' IN x) FROM t", "postgres"),
         ("SELECT strpos(x, x || 'b') FROM t", "postgres"),
         ("SELECT strpos((ARRAY[x, 'b'])[1], 'b' || x) FROM t", "postgres"),
-        ("SELECT strpos(x, '" + "a" * 2000 + "b') FROM t", "postgres"),
+        ("SELECT strpos(x, '" + "a" * 2000 + "b') FROM (SELECT string_agg('a', '') AS x FROM t) AS q", "postgres"),
         ("SELECT strpos(x, y) FROM (VALUES ('a', 'b')) AS t(x, y)", "postgres"),
         ("SELECT string_to_array(x, (SELECT max(y) FROM t)) FROM t", "postgres"),
         ("SELECT replace(x, concat(x, 'b'), '') FROM t", "mysql"),
