@@ -35,6 +35,7 @@ MAX_COMPILED_STEPS: Final = 2_000_000
 _POLL_STEPS: Final = 128  # some 4 ms
 _CHARS_PER_STEP: Final = 16
 _POLLED_CHARS: Final = 4096  # shorter texts are cut into words in some 20 ms
+_COMPILED_LEVELS: Final = 8  # the same where sqlglot is compiled: some seconds at most
 _SAFE_LEVELS: Final = 3  # of functions in functions, which are written in a few milliseconds whatever they are
 
 _OPENS: Final = frozenset({"L_PAREN", "CASE", "L_BRACKET"})
@@ -85,7 +86,10 @@ def parse_tokens(tokens: list[Any], sql: str, dialect: str, stop: Stop | None = 
     if metered is None:
         _check_compiled(tokens)
         metered = _plain(dialect)
-    return metered.parser().parse(tokens, sql)
+    statements = metered.parser().parse(tokens, sql)
+    if stop is not None and stop():
+        raise ParsingStoppedError
+    return statements
 
 
 def parse(sql: str, dialect: str) -> list[exp.Expr | None]:
@@ -126,7 +130,7 @@ def check_writable(tree: exp.Expr, dialect: str) -> None:
     levels = _levels(tree)
     if levels <= _SAFE_LEVELS:
         return
-    if _classes(dialect) is None and levels > 2 * _SAFE_LEVELS:
+    if _classes(dialect) is None and levels > _COMPILED_LEVELS:
         raise TooManyStepsError("functions are nested too deeply")
     for target in dict.fromkeys((dialect, "sqlite")):
         try:

@@ -15,7 +15,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from sqljury.db import literals, parsing
+from sqljury.db import literals, parsing, unstoppable
 from sqljury.db.parsing import MAX_SQL_CHARS, ParsingStoppedError, TooManyStepsError
 from sqljury.db.quiet import quiet
 from sqljury.errors import QueryRefusedError, QueryStoppedError
@@ -106,6 +106,9 @@ def _check(query: _Query) -> None:
         _refuse(f"only SELECT is allowed, this is {_spell(statement)}")
     if dialect in _LISTED:
         _check_calls(tokens, statement, allowed_functions(dialect))
+        why = unstoppable.objection(tokens, statement, dialect) if dialect in literals.DIALECTS else None
+        if why is not None:
+            _refuse(why)
     forbidden = FORBIDDEN_FUNCTIONS.get(dialect, frozenset())
     for node in statement.walk():
         if not isinstance(node, allowed):

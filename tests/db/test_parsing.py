@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqljury.audit.difference import difference
+from sqljury.db import parsing
+from sqljury.db.base import error_kind
+from sqljury.db.readonly import check
+from sqljury.db.sqlite import SQLiteDatabase
+from sqljury.db.watch import Watch
+from sqljury.errors import InputError, QueryRefusedError, QueryStoppedError
+from sqljury.metrics.match.plus.strict_reader import read_strictly
+from sqljury.metrics.spider.names import Names
+from sqljury.metrics.suite.reading import tree_of
+from sqljury.schema.bind_values import lacking
+from sqljury.schema.emptied import emptied
+from sqljury.schema.nearest import unknown
+from sqljury.schema.rebind import rebind
+from sqljury.schema.translate import in_sqlite
+from sqljury.schema.used import used
+from sqljury.select.anatomy import UNREAD, anatomy
+from sqljury.types import Column, Limits, Schema, Table
+
+DIALECTS = ("sqlite", "postgres", "mysql", "duckdb")
+LEVELS = 22  # twice the work each: minutes; Python itself stops deeper ones
+
+
+COMPILED = pytest.mark.skipif(parsing._classes("sqlite") is None, reason="compiled, sqlglot refuses and asks nobody")
+
+
+def nested(before: str, after: str, levels: int = LEVELS) -> str:
+    return before * levels + "1" + after * levels
+
+
+DOUBLING = {
+    "limit": "SELECT a FROM t LIMIT " + nested("(SELECT 1 LIMIT ", ")"),
+    "limit of two": "SELECT a FROM t LIMIT 1, " + nested("(SELECT 1 LIMIT 1, ", ")"),
+    "limit with a term": "SELECT 1 IN " + nested("(SELECT 1 LIMIT 1 + ", ")"),
+    "offset": "SELECT a FROM t LIMIT 1 OFFSET " + nested("(SELECT 1 LIMIT 1 OFFSET ", ")"),
+    "union": "SELECT 1 UNION SELECT 1 LIMIT " + nested("(SELECT 1 UNION SELECT 1 LIMIT ", ")"),
+    "values": "VALUES (1) LIMIT " + nested("(VALUES (1) LIMIT ", ")"),
+    "joins": "SELECT 1 FROM t" + " JOIN t" * LEVELS,
+    "quoted type": 'SELECT CAST(1 AS "' + nested("int(", ")") + '")',
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("sql", DOUBLING.values(), ids=DOUBLING.keys())
+def test_work_that_doubles_is_given_up(sql: str, dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "BASE_STEPS", 3_000)
+    with contextlib.suppress(QueryRefusedError):  # some dialects read some of them without going back
+        check(sql, dialect)
+
+
+@COMPILED
+def test_the_limit_and_cancel_are_heard_while_a_query_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "BASE_STEPS", 10**12)
+    with contextlib.closing(sqlite3.connect(tmp_path / "one.db")) as made:
+        made.execute("CREATE TABLE t (a)")
+    with SQLiteDatabase(tmp_path / "one.db") as db:
+        start = time.monotonic()
+        assert error_kind(db.execute(DOUBLING["limit"] + " -- waits", Limits(seconds=0.2))) == "limit"
+        cancel = threading.Event()
+        threading.Timer(0.2, cancel.set).start()
+        assert error_kind(db.execute(DOUBLING["values"] + " -- waits", Limits(seconds=60), cancel)) == "cancelled"
+        assert time.monotonic() - start < 20
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_was_stopped_is_not_remembered_as_refused(dialect: str) -> None:
+    sql = f"SELECT '{dialect}' WHERE a IN (" + ", ".join(map(str, range(2000))) + ")"
+    with pytest.raises(QueryStoppedError) as caught:
+        check(sql, dialect, Watch(Limits(seconds=0)))
+    assert caught.value.kind == "limit"
+    check(sql, dialect)
+
+
+@COMPILED
+def test_words_are_cut_under_the_limit_too() -> None:
+    with pytest.raises(QueryStoppedError):
+        check("SELECT " + "(" * 60_000, "sqlite", Watch(Limits(seconds=0)))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_long_honest_queries_are_read(dialect: str) -> None:
+    within = "SELECT a FROM t"
+    for level in range(15):
+        within = f"SELECT a FROM ({within}) AS s{level} WHERE a IN (SELECT b FROM u WHERE c > {level})"
+    ctes = ", ".join(f"c{n} AS (SELECT a, count(*) AS n FROM t WHERE b = {n} GROUP BY a)" for n in range(40))
+    for sql in (
+        "SELECT * FROM t WHERE id IN (" + ", ".join(map(str, range(9_000))) + ")",
+        "SELECT " + ", ".join(f"t.c{n} AS x{n}" for n in range(300)) + " FROM t",
+        f"WITH {ctes} SELECT * FROM c1 JOIN c2 ON c1.a = c2.a",
+        within,
+        "SELECT 1 FROM t0" + "".join(f" JOIN t{n} ON t{n}.a = t0.a" for n in range(1, 40)),
+    ):
+        check(sql, dialect, Watch(Limits(seconds=60)))
+
+
+def test_joins_with_all_conditions_at_the_end_are_read() -> None:
+    check("SELECT 1 FROM t0" + "".join(f" JOIN t{n}" for n in range(1, 10)) + " ON t0.a = t1.a", "sqlite")
+
+
+SCHEMA = Schema("shop", "sqlite", (Table("t", (Column("a", "INTEGER"), Column("b", "TEXT"))),))
+DUCKDB = Schema("shop", "duckdb", SCHEMA.tables)
+REWRITTEN = "SELECT a FROM t WHERE b = " + nested("arrays_zip(", ")", 12)
+"""Read in no time; DuckDB's generator writes each argument four times."""
+
+
+@pytest.mark.parametrize(
+    ("read", "nothing"),
+    [
+        (lambda sql: rebind(sql, SCHEMA), None),
+        (lambda sql: lacking(sql, SCHEMA, lambda *_: False), []),
+        (lambda sql: used(SCHEMA, [sql]).tables, ()),
+        (lambda sql: unknown(sql, SCHEMA), []),
+        (lambda sql: emptied(sql, SCHEMA, lambda _: True), []),
+        (lambda sql: anatomy(sql, SCHEMA), UNREAD),
+        (lambda sql: in_sqlite(sql, DUCKDB), None),
+        (lambda sql: difference(sql, "SELECT 1"), "semantic logic"),
+        (tree_of, None),
+        (lambda sql: read_strictly(sql, Names({"t": ("a", "b")})), None),
+    ],
+    ids=[
+        "rebind",
+        "lacking",
+        "used",
+        "unknown",
+        "emptied",
+        "anatomy",
+        "in_sqlite",
+        "difference",
+        "tree_of",
+        "read_strictly",
+    ],
+)
+def test_no_analysis_reads_such_a_query(
+    read: Callable[[str], object], nothing: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parsing, "BASE_STEPS", 3_000)
+    for name in ("limit", "joins"):
+        with contextlib.suppress(InputError):
+            assert read(DOUBLING[name]) == nothing
+
+
+def test_what_would_take_too_long_to_write_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "BASE_STEPS", 3_000)
+    assert anatomy(REWRITTEN, DUCKDB) == UNREAD
+    assert rebind(REWRITTEN.replace("b =", "bb ="), DUCKDB) is None
+    with pytest.raises(RecursionError):
+        parsing.parse_one(REWRITTEN, "duckdb")
+    assert parsing.parse_one("SELECT " + nested("round(", ", 2)", 7), "duckdb")
