@@ -16,7 +16,8 @@ from sqljury.errors import QueryRefusedError
 from sqljury.schema.access_names import broad, exact
 from sqljury.schema.access_resolve import Resolver, refuse
 from sqljury.schema.access_scopes import Chain, Output, Rules, Scope, Source, joined, may_share_hidden
-from sqljury.schema.access_words import check_rest, check_words, query_of, without_comments
+from sqljury.schema.access_types import check_types
+from sqljury.schema.access_words import check_code, check_rest, check_words, query_of, with_texts, without_comments
 from sqljury.types import Table
 
 if TYPE_CHECKING:
@@ -58,7 +59,13 @@ class Checker:
     def view_passes(self, view: Table) -> bool:
         """Whether all that the definition of a view reads may be read; False when it cannot be made out."""
         query = query_of(view.definition, self._rules.dialect)
-        return bool(query) and self._objection(query)[1] is None
+        if not query or view.name in self._rules.catalog.runs:
+            return False
+        try:
+            readonly.check(query, self._rules.dialect)  # functions too must be known only to read
+        except QueryRefusedError:
+            return False
+        return self._objection(query)[1] is None
 
     @quiet()
     def _objection(self, sql: str) -> tuple[str, str | None]:
@@ -68,7 +75,8 @@ class Checker:
             if text != sql:
                 tokens, statement = readonly.parse(text, self._rules.dialect)
             check_words(tokens, text, self._rules.dialect)
-            _Walk(self._rules).run(statement, tokens)
+            check_code(tokens, self._rules.catalog)
+            text = with_texts(text, _Walk(self._rules).run(statement, tokens))
         except QueryRefusedError as error:
             return "", str(error)
         except RecursionError:
@@ -84,17 +92,19 @@ class _Walk:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._dialect = rules.dialect
-        self._names = Resolver(rules.dialect)
+        self._names = Resolver(rules)
         self._hidden: set[str] = set()
 
-    def run(self, statement: exp.Expr, tokens: Sequence[Any]) -> None:
-        """Raise ``QueryRefusedError`` unless all that the statement touches may be read."""
+    def run(self, statement: exp.Expr, tokens: Sequence[Any]) -> list[exp.Identifier]:
+        """The names that are to be texts; raises ``QueryRefusedError`` unless all that is touched may be read."""
         from sqlglot import exp
 
         if not isinstance(statement, exp.Query | exp.Values):
             refuse(f"only SELECT is allowed, this is {str(statement.key).upper()}; write one SELECT")
         self.query(statement, {}, ())
+        check_types(statement, self._rules)
         check_rest(statement, tokens, self._hidden, self._names.seen)
+        return self._names.texts
 
     def query(self, node: exp.Expr, named: Named, outer: Chain) -> Output:
         """Check a whole query; ``outer`` are the scopes it stands in."""
@@ -299,7 +309,7 @@ class _Walk:
             for name in join.args.get("using") or ():
                 if not isinstance(name, exp.Identifier | exp.Column):
                     refuse("USING takes names of columns; write JOIN ... ON")
-                self._names.expressions([name], (scope, *chain[1:]), self._ask(named))
+                self._names.shared(name if isinstance(name, exp.Identifier) else name.this, scope.sources[:known])
             self._names.expressions([join.args.get("on")], (scope.until(known), *chain[1:]), self._ask(named))
 
     def _ask(self, named: Named) -> Any:

@@ -7,8 +7,10 @@ from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from sqljury.schema.access_catalog import Catalog
 from sqljury.schema.access_names import broad
 from sqljury.schema.access_resolve import refuse, refuse_column
+from sqljury.schema.access_types import refuse_type
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -37,6 +39,32 @@ def check_words(tokens: Sequence[Any], text: str, dialect: str) -> None:
             refuse('U&"..." is not allowed under access rules; write the name plainly')
         if dialect == "mysql" and close and token.text == following.text == "-":
             refuse("-- without a blank after it is not allowed under access rules")
+
+
+def check_code(tokens: Sequence[Any], catalog: Catalog) -> None:
+    """Refuse functions, macros and operators of the owner's, whatever built-in one bears the same name.
+
+    What they read is not known. Names after ``::`` are types, of which the owner's may be named like built-in ones.
+    """
+    before = ""
+    for token, following in zip_longest(tokens, tokens[1:]):
+        name = token.text.lower()
+        called = following is not None and following.token_type.name == "L_PAREN"
+        operates = not name[:1].isalnum() and token.token_type.name not in ("STRING", "IDENTIFIER")
+        if name in catalog.code and (called or operates):
+            refuse(f"{token.text[:60]} is not allowed under access rules: a function or operator of that name was made")
+        if before == "::" and name in catalog.types:
+            refuse_type(token.text)
+        before = token.text
+
+
+def with_texts(sql: str, names: Sequence[exp.Identifier]) -> str:
+    """The query with these names in double quotes written as texts, which they are."""
+    for name in sorted(names, key=lambda name: int(name.meta["start"]), reverse=True):
+        start, end = int(name.meta["start"]), int(name.meta["end"])
+        text = name.name.replace("'", "''")
+        sql = f"{sql[:start]}'{text}'{sql[end + 1 :]}"
+    return sql
 
 
 def check_rest(statement: exp.Expr, tokens: Sequence[Any], hidden: Collection[str], seen: Collection[int]) -> None:

@@ -12,6 +12,7 @@ from sqljury.closing import Closing
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind, error_text
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import QueryRefusedError
+from sqljury.schema import access_catalog
 from sqljury.schema.access import Access, compiled, secrets, tells
 from sqljury.schema.access_check import Checker
 from sqljury.types import Limits, Result, Schema
@@ -30,9 +31,9 @@ class Guarded(Closing):
 
     def __init__(self, db: Database, schema: Schema, access: Access) -> None:
         """Raises ``InputError`` when a pattern matches nothing in ``schema``, or the rules leave nothing."""
-        default = db.schemas[0] if db.schemas else ""
+        default = access_catalog.default_schema(db)
         self._db = db
-        self._found = compiled(schema, access, default)
+        self._found = compiled(schema, access, default, access_catalog.read(db, default))
         self._checker = Checker(self._found.rules) if access.allow or access.deny else None
         self._secret = secrets(schema, self._found.shown)
 
