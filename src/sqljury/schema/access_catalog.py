@@ -18,16 +18,26 @@ def _own(oid: str, catalog: str) -> str:
     return _POSTGRES_OWN.format(oid=oid, catalog=catalog)
 
 
+_ROW_TYPE: Final = "SELECT 1 FROM pg_catalog.pg_type t WHERE t.typtype = 'c' AND t.oid = ANY ({types})"
 _POSTGRES_CODE: Final = f"""
-    SELECT lower(p.proname::text) FROM pg_catalog.pg_proc p
-    WHERE pg_function_is_visible(p.oid) AND {_own("p.oid", "pg_proc")}
-    UNION SELECT o.oprname::text FROM pg_catalog.pg_operator o WHERE {_own("o.oid", "pg_operator")}
+    SELECT lower(p.proname::text), p.pronargs - p.pronargdefaults,
+        CASE WHEN p.provariadic <> 0 THEN 1000 ELSE p.pronargs END,
+        EXISTS ({_ROW_TYPE.format(types="p.proargtypes::oid[]")})
+    FROM pg_catalog.pg_proc p WHERE pg_function_is_visible(p.oid) AND {_own("p.oid", "pg_proc")}
 """  # noqa: S608
+_POSTGRES_OPERATORS: Final = f"""
+    SELECT DISTINCT o.oprname::text FROM pg_catalog.pg_operator o
+    WHERE {_own("o.oid", "pg_operator")} AND NOT EXISTS ({_ROW_TYPE.format(types="ARRAY[o.oprleft, o.oprright]")})
+"""  # noqa: S608
+_POSTGRES_ARITIES: Final = """
+    SELECT DISTINCT lower(proname::text), pronargs FROM pg_catalog.pg_proc WHERE oid < 16384
+"""
 _POSTGRES_TYPES: Final = f"""
     SELECT lower(t.typname::text) FROM pg_catalog.pg_type t
     WHERE t.typtype <> 'e' AND t.typelem = 0 AND {_own("t.oid", "pg_type")}
     UNION SELECT lower(format_type(c.casttarget, NULL)) FROM pg_catalog.pg_cast c
     WHERE c.castfunc <> 0 AND {_own("c.castfunc", "pg_proc")}
+        AND NOT EXISTS ({_ROW_TYPE.format(types="ARRAY[c.castsource]")})
 """  # noqa: S608
 _POSTGRES_RUNS: Final = f"""
     SELECT n.nspname::text, c.relname::text
@@ -65,6 +75,7 @@ _POSTGRES_FIELDS: Final = """
     WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND a.attnum > 0 AND NOT a.attisdropped
 """
 _DUCKDB_MACROS: Final = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
+_MOST: Final = 1000  # arguments, of a function that takes any number
 _MYSQL_ROUTINES: Final = "SELECT lower(routine_name) FROM information_schema.routines WHERE routine_schema = database()"
 
 
@@ -80,12 +91,15 @@ class Kin:
 class Catalog:
     """What a query or a view may run or read that the schema does not show; tables by their names in the schema.
 
-    ``code`` holds the names of functions, macros and operators that the owner made, in small letters, and ``types``
-    those of types. ``runs`` are tables and views that run such code when they are read. ``parts`` are the partitions
+    ``code`` has the numbers of arguments of functions and macros that the owner made, by their names in small letters,
+    ``operators`` the names of such operators, ``types`` those of such types. ``row_code`` are names of functions that
+    the owner made for rows, beside built-in ones of as many arguments, which all other values go to. ``runs`` are tables and views that run such code when they are read. ``parts`` are the partitions
     and child tables of a table, at any depth. ``fields`` are those of columns of a composite type, by table and column.
     """
 
-    code: frozenset[str] = frozenset()
+    code: Mapping[str, range] = field(default_factory=dict)
+    row_code: frozenset[str] = frozenset()
+    operators: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
     runs: frozenset[str] = frozenset()
     parts: Mapping[str, tuple[Kin, ...]] = field(default_factory=dict)
@@ -104,9 +118,9 @@ def read(db: Database, default: str) -> Catalog:
     if db.dialect == "postgres":
         return _postgres(db, default)
     if db.dialect == "duckdb":
-        return Catalog(code=_names(db, _DUCKDB_MACROS))
+        return Catalog(code=dict.fromkeys(_names(db, _DUCKDB_MACROS), range(_MOST)))
     if db.dialect == "mysql":
-        return Catalog(code=_names(db, _MYSQL_ROUTINES))
+        return Catalog(code=dict.fromkeys(_names(db, _MYSQL_ROUTINES), range(_MOST)))
     return Catalog()
 
 
@@ -125,10 +139,28 @@ def _postgres(db: Database, default: str) -> Catalog:
     fields: dict[tuple[str, str], frozenset[str]] = defaultdict(frozenset)
     for schema, table, column, part in db.catalog(_POSTGRES_FIELDS):
         fields[name(schema, table), str(column)] |= {str(part)}
+    code, row_code = _postgres_code(db)
     return Catalog(
-        code=_names(db, _POSTGRES_CODE),
+        code=code,
+        row_code=row_code,
+        operators=_names(db, _POSTGRES_OPERATORS),
         types=_names(db, _POSTGRES_TYPES),
         runs=frozenset(name(schema, table) for schema, table in db.catalog(_POSTGRES_RUNS)),
         parts=dict(parts),
         fields=dict(fields),
     )
+
+
+def _postgres_code(db: Database) -> tuple[dict[str, range], frozenset[str]]:
+    """``Catalog.code`` and ``Catalog.row_code``: the latter cannot be called by what is no row."""
+    built_in = {(str(name), int(arguments)) for name, arguments in db.catalog(_POSTGRES_ARITIES)}
+    code: dict[str, range] = {}
+    row_code = set()
+    for found, fewest, most, takes_row in db.catalog(_POSTGRES_CODE):
+        name = str(found)
+        if takes_row and fewest == most and (name, int(most)) in built_in:
+            row_code.add(name)
+            continue
+        known = code.get(name, range(int(fewest), int(most) + 1))
+        code[name] = range(min(known.start, int(fewest)), max(known.stop, int(most) + 1))
+    return code, frozenset(row_code)

@@ -172,7 +172,7 @@ class Resolver:
         if not all(isinstance(part, exp.Identifier) for part in (owners if star else names)):
             refuse("a column's name must be written as a name, not as a text")
         if star:
-            if self._strict and not isinstance(node.parent, exp.Select) and not is_row_taken(node):
+            if self._strict and not isinstance(node.parent, exp.Select) and not is_row_taken(node, self._rules.catalog.row_code):
                 refuse_row(owners[-1].name)
             self._star_of(owners, chain)
             self.expressions(node.this.iter_expressions(), chain, ask)  # of EXCLUDE and REPLACE
@@ -206,7 +206,7 @@ class Resolver:
         elif not self._is_value(name, chain):
             if not self._is_row(name, chain):
                 refuse_column(name.name)
-            if self._strict and not is_row_taken(name):
+            if self._strict and not is_row_taken(name, self._rules.catalog.row_code):
                 refuse_row(name.name)
 
     def _is_text(self, name: exp.Identifier, chain: Chain) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from sqljury.schema.access_names import exact
@@ -16,10 +17,11 @@ _ROW_TAKERS: Final = frozenset({"count", "to_json", "to_jsonb", "row_to_json", "
 _PAIRS: Final = frozenset({"json_each", "json_each_text", "jsonb_each", "jsonb_each_text"})
 
 
-def is_row_taken(node: exp.Expr) -> bool:
+def is_row_taken(node: exp.Expr, made: Collection[str]) -> bool:
     """Whether this whole row is given straight to a function that makes no row of it, or is compared with NULL.
 
-    Elsewhere PostgreSQL could pass it on to functions, casts and operators that the owner made for such rows.
+    Elsewhere PostgreSQL could pass it on to functions, casts and operators that the owner made for such rows; ``made``
+    are names of such functions.
     """
     from sqlglot import exp
 
@@ -28,9 +30,10 @@ def is_row_taken(node: exp.Expr) -> bool:
         parent = parent.parent
     if isinstance(parent, exp.Is):
         return isinstance(parent.expression, exp.Null)
-    if isinstance(parent, exp.Anonymous):
-        return parent.name.lower() in _ROW_TAKERS
-    return isinstance(parent, exp.Count | exp.JSONArrayAgg)
+    name = parent.name.lower() if isinstance(parent, exp.Anonymous) else ""
+    if isinstance(parent, exp.Count | exp.JSONArrayAgg):
+        name = "count" if isinstance(parent, exp.Count) else "json_agg"
+    return name in _ROW_TAKERS and name not in made
 
 
 def row_name(node: exp.Expr) -> exp.Identifier | None:

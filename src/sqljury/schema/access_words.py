@@ -47,15 +47,32 @@ def check_code(tokens: Sequence[Any], catalog: Catalog) -> None:
     What they read is not known. Names after ``::`` are types, of which the owner's may be named like built-in ones.
     """
     before = ""
-    for token, following in zip_longest(tokens, tokens[1:]):
-        name = token.text.lower()
-        called = following is not None and following.token_type.name == "L_PAREN"
-        operates = not name[:1].isalnum() and token.token_type.name not in ("STRING", "IDENTIFIER")
-        if name in catalog.code and (called or operates):
-            refuse(f"{token.text[:60]} is not allowed under access rules: a function or operator of that name was made")
+    for at, token in enumerate(tokens):
+        name, kind = token.text.lower(), token.token_type.name
+        called = name in catalog.code and tokens[at + 1 : at + 2] and tokens[at + 1].token_type.name == "L_PAREN"
+        if called and _arguments(tokens[at + 2 :]).intersection(catalog.code[name]):
+            refuse(f"{token.text[:60]} is not allowed under access rules: a function of that name was made")
+        if name in catalog.operators and kind not in ("STRING", "IDENTIFIER"):
+            refuse(f"{token.text[:60]} is not allowed under access rules: an operator of that name was made")
         if before == "::" and name in catalog.types:
             refuse_type(token.text)
         before = token.text
+
+
+def _arguments(tokens: Sequence[Any]) -> set[int]:
+    """How many arguments the words up to the closing parenthesis may be: all numbers where VARIADIC stands."""
+    depth, commas, words = 0, 0, 0
+    for token in tokens:
+        kind = token.token_type.name
+        depth += (kind in ("L_PAREN", "L_BRACKET", "L_BRACE")) - (kind in ("R_PAREN", "R_BRACKET", "R_BRACE"))
+        if depth < 0 or (not depth and kind == "ORDER_BY"):
+            break
+        if not depth and token.text.upper() == "VARIADIC":
+            return set(range(1000))
+        words += 1
+        commas += not depth and kind == "COMMA"
+    # count(*) has none, and f(a) may be f() with a parenthesis that is another's
+    return {commas + 1} if words else {0}
 
 
 def with_texts(sql: str, names: Sequence[exp.Identifier]) -> str:
