@@ -17,11 +17,11 @@ from sqljury.schema.access_names import broad, exact
 from sqljury.schema.access_resolve import Resolver, refuse
 from sqljury.schema.access_scopes import Chain, Output, Rules, Scope, Source, joined, may_share_hidden
 from sqljury.schema.access_types import check_types
-from sqljury.schema.access_words import check_code, check_rest, check_words, query_of, with_texts, without_comments
+from sqljury.schema.access_words import check_code, check_rest, check_words, edited, query_of, without_comments
 from sqljury.types import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from sqlglot import exp
 
@@ -77,7 +77,11 @@ class Checker:
             check_words(tokens, text, self._rules.dialect)
             if not (is_view and self._rules.dialect == "postgres"):  # whose catalogue says what each view runs
                 check_code(tokens, self._rules.catalog)
-            text = with_texts(text, _Walk(self._rules).run(statement, tokens))
+            if edits := _Walk(self._rules).run(statement, tokens):
+                text = edited(text, edits)
+                tokens, statement = readonly.parse(text, self._rules.dialect)
+                if _Walk(self._rules).run(statement, tokens):
+                    return "", "the query cannot be checked against the access rules; write each column with its table"
         except QueryRefusedError as error:
             return "", str(error)
         except RecursionError:
@@ -96,8 +100,8 @@ class _Walk:
         self._names = Resolver(rules)
         self._hidden: set[str] = set()
 
-    def run(self, statement: exp.Expr, tokens: Sequence[Any]) -> list[exp.Identifier]:
-        """The names that are to be texts; raises ``QueryRefusedError`` unless all that is touched may be read."""
+    def run(self, statement: exp.Expr, tokens: Sequence[Any]) -> set[tuple[int, int, str]]:
+        """What is to be written otherwise; raises ``QueryRefusedError`` unless all that is touched may be read."""
         from sqlglot import exp
 
         if not isinstance(statement, exp.Query | exp.Values):
@@ -105,7 +109,7 @@ class _Walk:
         self.query(statement, {}, ())
         check_types(statement, self._rules)
         check_rest(statement, tokens, self._hidden, self._names.seen)
-        return self._names.texts
+        return self._names.edits
 
     def query(self, node: exp.Expr, named: Named, outer: Chain) -> Output:
         """Check a whole query; ``outer`` are the scopes it stands in."""
@@ -144,9 +148,10 @@ class _Walk:
         self._joined_columns(chain, named)
         ask = self._ask(named)
         self._names.expressions(node.expressions, chain, ask)
-        for clause in (*_CLAUSES, "order"):
+        for clause in _CLAUSES:
             found = node.args.get(clause)
             self._names.expressions(found if isinstance(found, list) else [found], chain, ask)
+        self._order(node.args.get("order"), _aliases(node, self._dialect), chain, named)
         return self._output(node, scope)
 
     def _output(self, node: exp.Select, scope: Scope) -> Output:
@@ -186,9 +191,26 @@ class _Walk:
     def _tail(self, node: exp.Expr, output: Output, named: Named, outer: Chain) -> Output:
         """ORDER BY and LIMIT after a set operation or parentheses, which may name what any branch reads."""
         scope = Scope(list(output.sources), output.names, shields=False)
-        clauses = [node.args.get(clause) for clause in ("order", "limit", "offset")]
+        clauses = [node.args.get(clause) for clause in ("limit", "offset")]
         self._names.expressions(clauses, (scope, *outer), self._ask(named))
+        self._order(node.args.get("order"), output.sure, (scope, *outer), named)
         return output
+
+    def _order(self, order: exp.Expr | None, labels: Collection[str], chain: Chain, named: Named) -> None:
+        """ORDER BY, in which a name alone is that of a column of the result before any other, for every engine."""
+        from sqlglot import exp
+
+        if order is None:
+            return
+        rest = []
+        for item in order.expressions:
+            name = item.this.this if isinstance(item.this, exp.Column) and len(item.this.parts) == 1 else None
+            if isinstance(name, exp.Identifier) and exact(name, self._dialect) in labels:
+                self._names.seen.add(id(name))
+            else:
+                rest.append(item)
+        _only(order, {"expressions"})
+        self._names.expressions(rest, chain, self._ask(named))
 
     def _with(self, node: exp.Expr, named: Named, outer: Chain) -> Named:
         """The CTEs in force within ``node``."""
@@ -345,6 +367,14 @@ def _starred(item: exp.Expr, scope: Scope, dialect: str) -> list[Source] | None:
     if not isinstance(owner, exp.Identifier):
         return None
     return [source for source in scope.sources if source.alias == exact(owner, dialect, table=True)] or None
+
+
+def _aliases(node: exp.Select, dialect: str) -> frozenset[str]:
+    """The exact names that this SELECT gives its columns."""
+    from sqlglot import exp
+
+    names = [item.args.get("alias") for item in node.expressions if isinstance(item, exp.Alias)]
+    return frozenset(exact(name, dialect) for name in names if isinstance(name, exp.Identifier))
 
 
 def _label(item: exp.Expr) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from sqljury.errors import QueryRefusedError
 from sqljury.schema.access_names import broad, exact
 from sqljury.schema.access_rows import field_names, is_row_taken, is_text_place, row_name
+from sqljury.schema.names import quote_name
 from sqljury.schema.access_scopes import Chain, Reading, Rules, Scope, Source
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _BY_NAME: Final = re.compile(
 class Resolver:
     """Checks expressions of one query; ``seen`` has the ids of the nodes of all names it found to be allowed.
 
-    ``texts`` are names in double quotes that SQLite takes for a text, since no column has them.
+    ``edits`` say what is to be written otherwise, so that no hidden column can be meant: start, end and new text.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -38,7 +39,7 @@ class Resolver:
         # PostgreSQL reads r.f as f(r) where the row r has no column f, and the owner may have a function f.
         self._strict = rules.dialect == "postgres"
         self.seen: set[int] = set()
-        self.texts: list[exp.Identifier] = []
+        self.edits: set[tuple[int, int, str]] = set()
 
     def expressions(self, nodes: Iterable[exp.Expr | None], chain: Chain, ask: Ask) -> None:
         """Check these expressions, which stand in the scopes of ``chain``; raises ``QueryRefusedError``."""
@@ -114,6 +115,8 @@ class Resolver:
         elif isinstance(node, exp.Collate):
             skipped = (node.expression,) if isinstance(node.expression, exp.Identifier | exp.Column) else ()
         ids = {id(part) for part in skipped}
+        labels = (name for part in skipped if isinstance(part, exp.Expr) for name in part.find_all(exp.Identifier))
+        self.seen |= {id(name) for name in labels}
         return [part for part in node.iter_expressions() if id(part) not in ids]
 
     def _cast(self, node: exp.Cast, chain: Chain, ask: Ask) -> None:
@@ -145,8 +148,11 @@ class Resolver:
 
         if not isinstance(name, exp.Identifier):
             refuse("a parameter must be a plain name under access rules")
-        self._is_value(name, chain)
+        partial = any(source.partial for scope in chain for source in scope.sources)
+        if not self._is_value(name, chain) and partial and (self._dialect != "duckdb" or len(name.name) > 1):
+            refuse_column(name.name)  # as if a column of that name were hidden; a letter serves as well
         self._is_row(name, chain)
+        self.seen.add(id(name))
 
     def _dot(self, node: exp.Dot, chain: Chain, ask: Ask) -> None:
         """A field of a value: the value is checked, and a function called that way."""
@@ -202,7 +208,8 @@ class Resolver:
         """A name without a qualifier; one in double quotes that nothing has is a text to SQLite."""
         self.seen.add(id(name))
         if self._is_text(name, chain):
-            self.texts.append(name)
+            text = name.name.replace("'", "''")
+            self.edits.add((name.meta["start"], name.meta["end"] + 1, f"'{text}'"))
         elif not self._is_value(name, chain):
             if not self._is_row(name, chain):
                 refuse_column(name.name)
@@ -260,7 +267,10 @@ class Resolver:
         found = False
         for scope in chain:
             readings = {source.read(name, self._dialect) for source in scope.sources}
-            if Reading.HIDDEN in readings or _is_guess(name, scope, self._dialect):
+            if _is_guess(name, scope, self._dialect):
+                self._qualify(name, scope)
+                return True
+            if Reading.HIDDEN in readings:
                 refuse_column(name.name)
             if Reading.SURE in readings and scope.shields:
                 return True
@@ -268,6 +278,20 @@ class Resolver:
         if found:
             self._is_row(name, chain)  # it may be that as well
         return found
+
+    def _qualify(self, name: exp.Identifier, scope: Scope) -> None:
+        """Write a name that the query gave to a column of its own with its source, beside a table that may hide one.
+
+        To refuse it where one is hidden would tell so; where the source is not certain it is refused always.
+        """
+        sources = [source for source in scope.sources if source.read(name, self._dialect) is not None]
+        sources = [source for source in sources if source.read(name, self._dialect) is not Reading.HIDDEN]
+        later = any(source.later and source.partial for source in scope.sources)
+        alone = len(sources) == 1 and sources[0].read(name, self._dialect) is Reading.SURE
+        if not alone or not sources[0].alias or later or broad(name.name) in scope.aliases:
+            refuse_column(name.name)
+        start = name.meta["start"]
+        self.edits.add((start, start, f"{quote_name(sources[0].alias, self._dialect)}."))
 
     def _is_row(self, name: exp.Identifier, chain: Chain) -> bool:
         """Whether the name means whole rows of a source; refuses those with columns that may not be read."""
@@ -286,7 +310,7 @@ class Resolver:
             readings = [(s.alias == key, s.read(name, self._dialect)) for s in answering]
             if any(reading is Reading.HIDDEN for _, reading in readings):
                 refuse_column(said)
-            if any(s.partial and reading is None for s, (_, reading) in zip(answering, readings, strict=True)):
+            if any(s.partial and s.lacks(name) for s in answering):
                 refuse_column(said)  # as if it were hidden
             certain = [reading == (True, Reading.SURE) for reading in readings]
             if self._strict and not all(c or s.later for s, c in zip(answering, certain, strict=True)):
@@ -304,10 +328,9 @@ def _is_guess(name: exp.Identifier, scope: Scope, dialect: str) -> bool:
     """
     if not any(source.partial for source in scope.sources):
         return False
-    readings = [(source.made, source.read(name, dialect)) for source in scope.sources]
-    return any(made and reading for made, reading in readings) and not any(
-        reading for made, reading in readings if not made
-    )
+    found = [(source.made, source.read(name, dialect)) for source in scope.sources]
+    given = [made for made, reading in found if reading not in (None, Reading.HIDDEN)]
+    return bool(given) and all(given)
 
 
 def refuse(why: str) -> NoReturn:

@@ -58,6 +58,10 @@ class Source:
             return None
         return Reading.MAYBE if self.opaque or folded in self.maybe else None
 
+    def lacks(self, name: exp.Identifier) -> bool:
+        """Whether no column that may be read can have this name."""
+        return not self.opaque and broad(name.name) not in self.maybe
+
 
 @dataclass(slots=True)
 class Scope:

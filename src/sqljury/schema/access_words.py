@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.schema.access_catalog import Catalog
 from sqljury.schema.access_names import broad
@@ -14,6 +14,21 @@ from sqljury.schema.access_types import refuse_type
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+
+_GRAMMAR: Final = frozenset(
+    """
+    all at by exclude first following groups if last local name nulls only others over preceding range respect ignore
+    rows signed ties time timestamp unsigned uescape window within without zone separator binary charset character
+    utf8 utf8mb4 utf8mb3 latin1 ascii unicode tz asc desc columns path passing wrapper quotes keep omit empty error
+    century centuries day days day_hour day_microsecond day_minute day_second decade decades dow doy epoch hour hours
+    hour_microsecond hour_minute hour_second isodow isoyear julian microsecond microseconds millennium millennia
+    millisecond milliseconds minute minutes minute_microsecond minute_second month months quarter quarters second
+    seconds second_microsecond timezone timezone_hour timezone_minute week weeks weekday year years year_month yearweek
+    symmetric asymmetric current unbounded sounds leading trailing both sqlstate normalized nfc nfd nfkc nfkd returning
+""".split()
+)
+"""Words that are names to the parser and have a meaning where no name stands."""
 
 
 def without_comments(sql: str, tokens: Sequence[Any]) -> str:
@@ -75,17 +90,15 @@ def _arguments(tokens: Sequence[Any]) -> set[int]:
     return {commas + 1} if words else {0}
 
 
-def with_texts(sql: str, names: Sequence[exp.Identifier]) -> str:
-    """The query with these names in double quotes written as texts, which they are."""
-    for name in sorted(names, key=lambda name: int(name.meta["start"]), reverse=True):
-        start, end = int(name.meta["start"]), int(name.meta["end"])
-        text = name.name.replace("'", "''")
-        sql = f"{sql[:start]}'{text}'{sql[end + 1 :]}"
+def edited(sql: str, edits: Collection[tuple[int, int, str]]) -> str:
+    """The query with other text at these places: start, end and what to write there."""
+    for start, end, text in sorted(edits, reverse=True):
+        sql = sql[:start] + text + sql[end:]
     return sql
 
 
 def check_rest(statement: exp.Expr, tokens: Sequence[Any], hidden: Collection[str], seen: Collection[int]) -> None:
-    """Refuse a hidden name where neither the walk nor a label accounts for it; ``seen`` has the ids of checked nodes.
+    """Refuse a name where neither the walk nor a label accounts for it; ``seen`` has the ids of checked nodes.
 
     The parser drops some words, and takes others for units or parameters that an engine takes for columns.
     """
@@ -97,8 +110,10 @@ def check_rest(statement: exp.Expr, tokens: Sequence[Any], hidden: Collection[st
     for token, following in zip_longest(tokens, tokens[1:]):
         # What is called like a function takes whole rows, which are refused; AS and :: have a label or a type.
         called = following is not None and following.token_type.name == "L_PAREN"
-        accounted = token.start in used or called or before in ("AS", "::")
-        if not accounted and token.token_type.name in kinds and broad(token.text) in hidden:
+        accounted = token.start in used or called or before in ("AS", "::", "COLLATE")
+        kind, name = token.token_type.name, broad(token.text)
+        unknown = kind in ("VAR", "IDENTIFIER") and name not in _GRAMMAR  # refused whether it is hidden or not
+        if not accounted and (unknown or (kind in kinds and name in hidden)):
             refuse_column(token.text)
         before = token.text.upper()
 

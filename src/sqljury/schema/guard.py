@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +19,11 @@ from sqljury.schema.access_check import Checker
 from sqljury.types import Limits, Result, Schema
 
 _WITHHELD: Final = "the query failed, and the reason cannot be shown under access rules; check its names and types"
+
+_MISSING: Final = re.compile(
+    r"HINT|Perhaps you meant|There is a column named|Did you mean|Candidate|does not exist|no such|not found|Unknown"
+)
+"""Signs of an error about a name, to which engines add which other names there are when a hidden one is alike."""
 
 _DENIALS: Final = ("is prohibited", "not authorized")  # with the name of what SQLite's authorizer denied
 
@@ -105,6 +111,8 @@ class Guarded(Closing):
         """The result, its error without names that the query does not have and that may not be seen."""
         if result.error is not None and any(words in result.error for words in _DENIALS):
             return replace(result, error=error_text("refused", _WITHHELD))
+        if result.error is not None and _MISSING.search(result.error):
+            return replace(result, error=error_text(error_kind(result) or "sql", _WITHHELD))
         if result.error is None or not tells(result.error, self._secret - _words(sql, self._secret)):
             return result
         kind = error_kind(result) or "sql"
