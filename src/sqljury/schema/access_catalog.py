@@ -1,4 +1,4 @@
-"""What access rules need to know of a database beyond its schema: code that its owner made, and tables within tables."""
+"""What access rules need to know of a database beyond its schema: its owner's code, and tables within tables."""
 
 from __future__ import annotations
 

@@ -106,8 +106,8 @@ class _Walk:
 
         if not isinstance(statement, exp.Query | exp.Values):
             refuse(f"only SELECT is allowed, this is {str(statement.key).upper()}; write one SELECT")
-        self.query(statement, {}, ())
         check_types(statement, self._rules)
+        self.query(statement, {}, ())
         check_rest(statement, tokens, self._hidden, self._names.seen)
         return self._names.edits
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from sqljury.errors import QueryRefusedError
 from sqljury.schema.access_names import broad, exact
 from sqljury.schema.access_rows import field_names, is_row_taken, is_text_place, row_name
-from sqljury.schema.names import quote_name
 from sqljury.schema.access_scopes import Chain, Reading, Rules, Scope, Source
+from sqljury.schema.names import quote_name
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -178,7 +178,11 @@ class Resolver:
         if not all(isinstance(part, exp.Identifier) for part in (owners if star else names)):
             refuse("a column's name must be written as a name, not as a text")
         if star:
-            if self._strict and not isinstance(node.parent, exp.Select) and not is_row_taken(node, self._rules.catalog.row_code):
+            if (
+                self._strict
+                and not isinstance(node.parent, exp.Select)
+                and not is_row_taken(node, self._rules.catalog.row_code)
+            ):
                 refuse_row(owners[-1].name)
             self._star_of(owners, chain)
             self.expressions(node.this.iter_expressions(), chain, ask)  # of EXCLUDE and REPLACE

@@ -1,4 +1,4 @@
-"""Rows and texts in the place of a value: where PostgreSQL may be given a whole row, and SQLite a text in double quotes."""
+"""Where a value may be a whole row, in PostgreSQL, or a text in double quotes, in SQLite."""
 
 from __future__ import annotations
 

@@ -112,7 +112,10 @@ class Rules:
         self.tables = schema.tables
         self.catalog = catalog or Catalog()
         self.enums = frozenset(
-            broad(column.type) for t in schema.tables for column in t.columns if column.values and self._shows(t, column)
+            broad(column.type)
+            for t in schema.tables
+            for column in t.columns
+            if column.values and self._shows(t, column)
         )
 
     def _shows(self, table: Table, column: Column) -> bool:

@@ -11,22 +11,20 @@ from sqljury.schema.access_scopes import Rules
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_KINDS: Final = frozenset(
-    """
+_KIND_WORDS: Final = """
     ARRAY BIGINT BIT BOOLEAN BPCHAR CHAR DATE DATEMULTIRANGE DATERANGE DECIMAL DOUBLE FLOAT INET INT INT4MULTIRANGE
     INT4RANGE INT8MULTIRANGE INT8RANGE INTERVAL JSON JSONB MONEY NAME NCHAR NULL NUMMULTIRANGE NUMRANGE NVARCHAR POINT
     SMALLINT TEXT TIME TIMESTAMP TIMESTAMPNTZ TIMESTAMPTZ TIMETZ TSMULTIRANGE TSRANGE TSTZMULTIRANGE TSTZRANGE UUID
     VARBINARY VARCHAR XML
-""".split()
-)
+"""
+_KINDS: Final = frozenset(_KIND_WORDS.split())
 """The parser's names for types that PostgreSQL has; it knows others, which there would be the owner's."""
 
-_BUILT_IN: Final = frozenset(
-    """
+_BUILT_IN_WORDS: Final = """
     xid xid8 lseg path box polygon line circle macaddr macaddr8 cidr varbit pg_lsn tsvector tsquery jsonpath
     txid_snapshot pg_snapshot
-""".split()
-)
+"""
+_BUILT_IN: Final = frozenset(_BUILT_IN_WORDS.split())
 """Types of PostgreSQL that the parser takes for somebody's own."""
 
 

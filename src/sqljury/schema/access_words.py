@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-_GRAMMAR: Final = frozenset(
-    """
+_GRAMMAR_WORDS: Final = """
     all at by exclude first following groups if last local name nulls only others over preceding range respect ignore
     rows signed ties time timestamp unsigned uescape window within without zone separator binary charset character
     utf8 utf8mb4 utf8mb3 latin1 ascii unicode tz asc desc columns path passing wrapper quotes keep omit empty error
@@ -25,9 +24,9 @@ _GRAMMAR: Final = frozenset(
     hour_microsecond hour_minute hour_second isodow isoyear julian microsecond microseconds millennium millennia
     millisecond milliseconds minute minutes minute_microsecond minute_second month months quarter quarters second
     seconds second_microsecond timezone timezone_hour timezone_minute week weeks weekday year years year_month yearweek
-    symmetric asymmetric current unbounded sounds leading trailing both sqlstate normalized nfc nfd nfkc nfkd returning
-""".split()
-)
+    symmetric asymmetric current unbounded sounds leading trailing both normalized nfc nfd nfkc nfkd returning
+"""
+_GRAMMAR: Final = frozenset(_GRAMMAR_WORDS.split())
 """Words that are names to the parser and have a meaning where no name stands."""
 
 
