@@ -55,7 +55,8 @@ def test_a_masked_value_in_a_definition_or_comment_is_not_told(tmp_path: Path) -
     with sqlite3.connect(file) as connection:
         connection.executescript(
             "CREATE TABLE person (id INTEGER PRIMARY KEY, -- the number\n"
-            "  name TEXT, -- such as 'NAME-CANARY' or \"OTHER-CANARY\", 19001231 once\n  city TEXT -- such as 'Riga'\n);"
+            "  name TEXT, -- such as 'NAME-CANARY' or \"OTHER-CANARY\", 19001231 once\n"
+            "  city TEXT -- such as 'Riga'\n);"
             "CREATE VIEW vip AS SELECT id, city FROM person WHERE name = 'NAME-CANARY';"
             "CREATE VIEW outer_vip AS SELECT id FROM vip WHERE city = 'CITY-CANARY';"
             "CREATE VIEW of_riga AS SELECT id FROM person WHERE city = 'Riga';"

@@ -173,7 +173,7 @@ def _check_meanings(schema: Schema, access: Access, places: _Places) -> None:
 
 
 def _meant(reading: patterns.Reading, table: Table, places: _Places) -> bool:
-    of = (table, *places.kin.get(table.name, ()))
+    of: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
     return any(reading.has(one, column.name, places.default) for one in of for column in table.columns)
 
 
@@ -200,7 +200,7 @@ def _allows(reading: patterns.Reading, table: Table, default: str) -> bool:
 
 def _matches(table: Table, column: str, texts: Iterable[str], places: _Places) -> bool:
     """Whether a pattern means this column, or it in a table that shares its rows."""
-    of = (table, *places.kin.get(table.name, ()))
+    of: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
     readings = [reading for text in texts for reading in patterns.parse(text).readings]
     return any(reading.has(one, column, places.default) for one in of for reading in readings)
 

@@ -93,8 +93,9 @@ class Catalog:
 
     ``code`` has the numbers of arguments of functions and macros that the owner made, by their names in small letters,
     ``operators`` the names of such operators, ``types`` those of such types. ``row_code`` are names of functions that
-    the owner made for rows, beside built-in ones of as many arguments, which all other values go to. ``runs`` are tables and views that run such code when they are read. ``parts`` are the partitions
-    and child tables of a table, at any depth. ``fields`` are those of columns of a composite type, by table and column.
+    the owner made for rows, beside built-in ones of as many arguments, which all other values go to. ``runs`` are
+    tables and views that run such code when they are read. ``parts`` are the partitions and child tables of a table,
+    at any depth. ``fields`` are those of columns of a composite type, by table and column.
     """
 
     code: Mapping[str, range] = field(default_factory=dict)
