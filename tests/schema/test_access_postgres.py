@@ -122,9 +122,10 @@ def test_denying_a_table_and_its_partitions_by_name_works(db: Database) -> None:
 def test_the_schema_that_names_are_looked_up_in_is_the_servers(server: Server) -> None:
     """Or ``public.customer`` would be read by the rules of another schema's table."""
     script = "CREATE SCHEMA app; CREATE VIEW app.customer AS SELECT id, name FROM public.customer;"
+    tables = "CREATE TABLE app.note (a int); CREATE TABLE app.pet (a int);"
     grants = "GRANT USAGE ON SCHEMA app TO app_reader; GRANT SELECT ON ALL TABLES IN SCHEMA app, public TO app_reader;"
     role = "CREATE ROLE app_reader LOGIN PASSWORD 'app'; ALTER ROLE app_reader SET search_path = app, public;"
-    servers.in_postgres(server, "access", f"{script} CREATE TABLE app.note (a int); {role} {grants}")
+    servers.in_postgres(server, "access", f"{script} {tables} {role} {grants}")
     with connect(servers.postgres_url(server, "access", "app_reader", "app")) as opened:
         found = rules(opened, Access(deny=("note",)))
         for sql in ("SELECT id FROM public.customer", "SELECT ssn FROM public.customer"):
