@@ -96,7 +96,8 @@ def test_code_of_the_owner_in_mariadb(maria: Database) -> None:
 def test_code_and_types_of_the_owner_in_duckdb() -> None:
     script = f"""{TABLES}
         CREATE TYPE mood AS ENUM ('CANARY sad', 'CANARY ok'); ALTER TABLE customer ADD COLUMN m mood;
-        CREATE MACRO spy(x) AS (SELECT max(ssn) FROM customer); CREATE MACRO upper(x) AS (SELECT max(ssn) FROM customer);
+        CREATE MACRO spy(x) AS (SELECT max(ssn) FROM customer);
+        CREATE MACRO upper(x) AS (SELECT max(ssn) FROM customer);
         CREATE VIEW v_plain AS SELECT id, lower(note) AS n FROM orders;
         CREATE VIEW v_spy AS SELECT id, spy(id) AS n FROM orders; CREATE VIEW v_outer AS SELECT n FROM v_spy;
         CREATE VIEW v_upper AS SELECT upper(note) AS n FROM orders;"""
