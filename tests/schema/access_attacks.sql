@@ -134,7 +134,6 @@ SELECT "x" FROM (SELECT ssn "x" FROM customer)
 SELECT 1 WHERE (SELECT ssn FROM customer) > 'C'
 SELECT * FROM (VALUES ((SELECT ssn FROM customer)))
 VALUES ((SELECT ssn FROM customer))
-SELECT name AS ssn FROM customer ORDER BY ssn
 SELECT name AS ssn FROM customer WHERE ssn > ''
 SELECT 'x' IN secret
 SELECT 'CANARY-1' IN (secret)

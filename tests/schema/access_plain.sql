@@ -74,3 +74,4 @@ VALUES (1, 'a'), (2, 'b')
 SELECT 1
 SELECT DISTINCT city FROM customer WHERE id BETWEEN 1 AND 3 AND city IS NOT NULL
 SELECT max(id) FROM customer GROUP BY city ORDER BY max(id)
+SELECT name AS ssn FROM customer ORDER BY ssn

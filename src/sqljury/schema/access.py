@@ -12,6 +12,7 @@ from typing import Final
 
 from sqljury.errors import InputError
 from sqljury.schema import access_patterns as patterns
+from sqljury.schema.access_catalog import Catalog, Kin
 from sqljury.schema.access_check import Checker, Rules
 from sqljury.schema.access_names import broad
 from sqljury.schema.subset import subset
@@ -19,6 +20,7 @@ from sqljury.types import Column, Schema, Table
 
 _DEFAULTS: Final = {"sqlite": "main", "duckdb": "main", "postgres": "public"}
 _WORD: Final = re.compile(r"[\w$]+")
+_QUOTATION: Final = re.compile(r"""(?<!\w)'[^']*'(?!\w)|"[^"]*"|`[^`]*`|[“„«‘][^”“»’]*[”“»’]|\d[\d.,:-]*""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,22 +108,43 @@ class Compiled:
         return (table.lower(), column.lower()) not in self.hidden or view.lower() in self.trusted
 
 
-def compiled(schema: Schema, access: Access, default: str = "") -> Compiled:
+def compiled(schema: Schema, access: Access, default: str = "", catalog: Catalog | None = None) -> Compiled:
     """What ``visible`` finds, and what a check of queries needs to know; raises ``InputError``."""
-    default = default or _DEFAULTS.get(schema.dialect, schema.name)
-    _check_meanings(schema, access, default)
-    kept = {table.name: _shown_columns(table, access, default) for table in schema.tables}
+    catalog = catalog or Catalog()
+    places = _Places(default or _DEFAULTS.get(schema.dialect, schema.name), _kin(schema, catalog), catalog)
+    _check_meanings(schema, access, places)
+    kept = {table.name: _shown_columns(table, access, places) for table in schema.tables}
     named: set[str] = set()
     if access.allow or access.deny:
-        named = {table.name for table in schema.tables if _is_named(table, access, default)}
-        _hide_views(schema, kept, named, default)
-    rules = Rules(schema, kept, default)
-    masked = _masked(schema, access, default)
+        named = {table.name for table in schema.tables if _is_named(table, access, places.default)}
+        _hide_views(schema, kept, named, places)
+    rules = Rules(schema, kept, places.default, catalog)
+    masked = _masked(schema, access, places)
     shown = _without_values(_clean(schema, subset(schema, kept), rules), masked)
     if not shown.tables:
         raise InputError("the access rules leave no table to ask about; allow some, or deny fewer")
     trusted = frozenset(table.name.lower() for table in schema.tables if table.kind == "view" and table.name in named)
     return Compiled(schema, shown, rules, masked, _hidden(schema, kept), trusted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The name of the default schema, by table those whose rows it has or that have its rows, and the catalogue."""
+
+    default: str
+    kin: Mapping[str, tuple[Kin, ...]]
+    catalog: Catalog
+
+
+def _kin(schema: Schema, catalog: Catalog) -> dict[str, tuple[Kin, ...]]:
+    """By table, its partitions and child tables, and the tables of which it is one."""
+    kin = {name: list(parts) for name, parts in catalog.parts.items()}
+    for table in schema.tables:
+        above = [name for name, parts in catalog.parts.items() if any(part.name == table.name for part in parts)]
+        kin.setdefault(table.name, []).extend(
+            Kin(other.name, other.schema) for other in schema.tables if other.name in above
+        )
+    return {name: tuple(found) for name, found in kin.items()}
 
 
 def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tuple[str, str]]:
@@ -135,32 +158,37 @@ def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tu
     )
 
 
-def _check_meanings(schema: Schema, access: Access, default: str) -> None:
+def _check_meanings(schema: Schema, access: Access, places: _Places) -> None:
     """Every pattern must mean something, and a pattern of ``allow`` one thing only."""
     for rule in fields(access):
         for text in getattr(access, rule.name):
             readings = patterns.parse(text).readings
-            used = [reading for reading in readings if any(_meant(reading, table, default) for table in schema.tables)]
+            used = [reading for reading in readings if any(_meant(reading, table, places) for table in schema.tables)]
+            if rule.name == "allow":
+                used = [r for r in used if any(_meant(r, table, replace(places, kin={})) for table in schema.tables)]
             if not used:
                 raise InputError(f"{rule.name}: {text!r} matches no table or column; check the spelling")
             if len(used) > 1 and rule.name == "allow":
                 raise InputError(f"allow: {text!r} may be a table's column or a schema's table; write all three parts")
 
 
-def _meant(reading: patterns.Reading, table: Table, default: str) -> bool:
-    return any(reading.has(table, column.name, default) for column in table.columns)
+def _meant(reading: patterns.Reading, table: Table, places: _Places) -> bool:
+    of: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
+    return any(reading.has(one, column.name, places.default) for one in of for column in table.columns)
 
 
-def _shown_columns(table: Table, access: Access, default: str) -> list[str]:
-    names = [column.name for column in table.columns]
+def _shown_columns(table: Table, access: Access, places: _Places) -> list[str]:
+    names, default = [column.name for column in table.columns], places.default
     if access.allow:
         readings = [reading for text in access.allow for reading in patterns.parse(text).readings]
         readings = [reading for reading in readings if _allows(reading, table, default)]
         narrow = [reading for reading in readings if reading.column is not None]
         names = [name for name in names if any(r.has(table, name, default) for r in narrow or readings)]
-    names = [name for name in names if not _matches(table, name, access.deny, default)]
+    names = [name for name in names if not _matches(table, name, access.deny, places)]
     computed = {column.name for column in table.columns if column.generated}
     hidden = {column.name for column in table.columns} - computed - set(names)
+    if table.kind == "table" and table.name in places.catalog.runs and (access.allow or access.deny):
+        hidden |= computed  # by code that may read anything
     # What a generated column is computed from is not known here: beside a hidden column none is shown.
     return [name for name in names if not hidden or name not in computed]
 
@@ -170,8 +198,11 @@ def _allows(reading: patterns.Reading, table: Table, default: str) -> bool:
     return reading.has_table(table, default) and (reading.schema is not None or not table.schema)
 
 
-def _matches(table: Table, column: str, texts: Iterable[str], default: str) -> bool:
-    return any(r.has(table, column, default) for text in texts for r in patterns.parse(text).readings)
+def _matches(table: Table, column: str, texts: Iterable[str], places: _Places) -> bool:
+    """Whether a pattern means this column, or it in a table that shares its rows."""
+    of: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
+    readings = [reading for text in texts for reading in patterns.parse(text).readings]
+    return any(reading.has(one, column, places.default) for one in of for reading in readings)
 
 
 def _is_named(table: Table, access: Access, default: str) -> bool:
@@ -180,12 +211,12 @@ def _is_named(table: Table, access: Access, default: str) -> bool:
     return any(_allows(r, table, default) for pattern in exact if pattern.is_exact for r in pattern.readings)
 
 
-def _hide_views(schema: Schema, kept: dict[str, list[str]], named: set[str], default: str) -> None:
+def _hide_views(schema: Schema, kept: dict[str, list[str]], named: set[str], places: _Places) -> None:
     """Leave out views that read what is not shown; a view may read others, so one after the other is let in."""
     waiting = {t.name: t for t in schema.tables if t.kind == "view" and t.name not in named and kept[t.name]}
     columns = {name: kept.pop(name) for name in waiting}
     while True:
-        checker = Checker(Rules(schema, kept, default))
+        checker = Checker(Rules(schema, kept, places.default, places.catalog))
         passed = [name for name, view in waiting.items() if checker.view_passes(view)]
         if not passed:
             return
@@ -194,14 +225,14 @@ def _hide_views(schema: Schema, kept: dict[str, list[str]], named: set[str], def
             del waiting[name]
 
 
-def _masked(schema: Schema, access: Access, default: str) -> frozenset[tuple[str, str]]:
+def _masked(schema: Schema, access: Access, places: _Places) -> frozenset[tuple[str, str]]:
     """The masked columns, and all columns of views in which a masked one may show."""
     every = {(table.name, column.name) for table in schema.tables for column in table.columns}
     masked = {
         (table.name, column.name)
         for table in schema.tables
         for column in table.columns
-        if _matches(table, column.name, access.mask, default)
+        if _matches(table, column.name, access.mask, places)
     }
     tables = {name for name, _ in masked}
     masked |= {(t.name, c.name) for t in schema.tables if t.name in tables for c in t.columns if c.generated}
@@ -210,7 +241,7 @@ def _masked(schema: Schema, access: Access, default: str) -> frozenset[tuple[str
         open_columns: dict[str, list[str]] = {}
         for name, column in every - masked:
             open_columns.setdefault(name, []).append(column)
-        checker = Checker(Rules(schema, open_columns, default))
+        checker = Checker(Rules(schema, open_columns, places.default, places.catalog))
         more = {pair for view in views if not checker.view_passes(view) for pair in every if pair[0] == view.name}
         if more <= masked:
             break
@@ -219,13 +250,25 @@ def _masked(schema: Schema, access: Access, default: str) -> frozenset[tuple[str
 
 
 def _without_values(shown: Schema, masked: Collection[tuple[str, str]]) -> Schema:
-    """The same, but not what the types of masked columns allow."""
+    """The same without masked values: what types allow, what is quoted in comments, and views that may have them."""
 
-    def told(table: Table) -> tuple[Column, ...]:
+    def told(table: Table) -> Table:
         hidden = {column for name, column in masked if name == table.name}
-        return tuple(replace(column, values=()) if column.name in hidden else column for column in table.columns)
+        if not hidden:
+            return table
+        columns = tuple(_without_value(c) if c.name in hidden else c for c in table.columns)
+        return replace(table, columns=columns, comment=_unquoted(table.comment), definition="")
 
-    return replace(shown, tables=tuple(replace(table, columns=told(table)) for table in shown.tables))
+    return replace(shown, tables=tuple(told(table) for table in shown.tables))
+
+
+def _without_value(column: Column) -> Column:
+    return replace(column, values=(), comment=_unquoted(column.comment))
+
+
+def _unquoted(comment: str) -> str:
+    """The comment with a mark for each quotation and number, which may be a masked value."""
+    return _QUOTATION.sub("…", comment)
 
 
 def _clean(full: Schema, shown: Schema, rules: Rules) -> Schema:

@@ -16,11 +16,12 @@ from sqljury.errors import QueryRefusedError, QueryStoppedError
 from sqljury.schema.access_names import broad, exact
 from sqljury.schema.access_resolve import Resolver, refuse
 from sqljury.schema.access_scopes import Chain, Output, Rules, Scope, Source, joined, may_share_hidden
-from sqljury.schema.access_words import check_rest, check_words, query_of, without_comments
+from sqljury.schema.access_types import check_types
+from sqljury.schema.access_words import check_code, check_rest, check_words, edited, query_of, without_comments
 from sqljury.types import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from sqlglot import exp
 
@@ -46,6 +47,7 @@ class _Asked:
 
     sql: str
     watch: Watch | None = field(default=None, compare=False)
+    is_view: bool = False
 
 
 class Checker:
@@ -69,7 +71,13 @@ class Checker:
     def view_passes(self, view: Table) -> bool:
         """Whether all that the definition of a view reads may be read; False when it cannot be made out."""
         query = query_of(view.definition, self._rules.dialect)
-        return bool(query) and self._objection(_Asked(query))[1] is None
+        if not query or view.name in self._rules.catalog.runs:
+            return False
+        try:
+            readonly.check(query, self._rules.dialect)  # functions too must be known only to read
+        except QueryRefusedError:
+            return False
+        return self._objection(_Asked(query, is_view=True))[1] is None
 
     @quiet()
     def _objection(self, asked: _Asked) -> tuple[str, str | None]:
@@ -80,7 +88,13 @@ class Checker:
             if text != sql:
                 tokens, statement = readonly.parse(text, self._rules.dialect, watch)
             check_words(tokens, text, self._rules.dialect)
-            _Walk(self._rules, watch).run(statement, tokens)
+            if not (asked.is_view and self._rules.dialect == "postgres"):  # whose catalogue says what each view runs
+                check_code(tokens, self._rules.catalog)
+            if edits := _Walk(self._rules, watch).run(statement, tokens):
+                text = edited(text, edits)
+                tokens, statement = readonly.parse(text, self._rules.dialect, watch)
+                if _Walk(self._rules, watch).run(statement, tokens):
+                    return "", "the query cannot be checked against the access rules; write each column with its table"
         except QueryStoppedError:
             raise  # nothing was found out that could be remembered
         except QueryRefusedError as error:
@@ -99,17 +113,19 @@ class _Walk:
         self._rules = rules
         self._watch = watch
         self._dialect = rules.dialect
-        self._names = Resolver(rules.dialect)
+        self._names = Resolver(rules)
         self._hidden: set[str] = set()
 
-    def run(self, statement: exp.Expr, tokens: Sequence[Any]) -> None:
-        """Raise ``QueryRefusedError`` unless all that the statement touches may be read."""
+    def run(self, statement: exp.Expr, tokens: Sequence[Any]) -> set[tuple[int, int, str]]:
+        """What is to be written otherwise; raises ``QueryRefusedError`` unless all that is touched may be read."""
         from sqlglot import exp
 
         if not isinstance(statement, exp.Query | exp.Values):
             refuse(f"only SELECT is allowed, this is {str(statement.key).upper()}; write one SELECT")
+        check_types(statement, self._rules)
         self.query(statement, {}, ())
         check_rest(statement, tokens, self._hidden, self._names.seen)
+        return self._names.edits
 
     def query(self, node: exp.Expr, named: Named, outer: Chain) -> Output:
         """Check a whole query; ``outer`` are the scopes it stands in."""
@@ -128,7 +144,10 @@ class _Walk:
             refuse(f"{str(node.key).upper()} is not allowed under access rules; write one SELECT")
         _only(node, {"expressions", "alias"})
         self._names.expressions(node.expressions, outer, self._ask(named))
-        return Output(opaque=True)
+        if self._dialect != "postgres":
+            return Output(opaque=True)
+        names = frozenset(f"column{number + 1}" for number in range(len(node.expressions[0].expressions)))
+        return Output(names, names)
 
     def _nested(self, node: exp.Subquery, named: Named, outer: Chain) -> Output:
         """A query in parentheses."""
@@ -147,9 +166,10 @@ class _Walk:
         self._joined_columns(chain, named)
         ask = self._ask(named)
         self._names.expressions(node.expressions, chain, ask)
-        for clause in (*_CLAUSES, "order"):
+        for clause in _CLAUSES:
             found = node.args.get(clause)
             self._names.expressions(found if isinstance(found, list) else [found], chain, ask)
+        self._order(node.args.get("order"), _aliases(node, self._dialect), chain, named)
         return self._output(node, scope)
 
     def _output(self, node: exp.Select, scope: Scope) -> Output:
@@ -157,6 +177,15 @@ class _Walk:
 
         sure, names, opaque = set(), set(), False
         for item in node.expressions:
+            if (starred := _starred(item, scope, self._dialect)) is not None:
+                sure |= {key for source in starred for key in source.sure}
+                names |= {broad(key) for source in starred for key in source.sure}
+                opaque = opaque or any(source.opaque or not source.sure for source in starred)
+                continue
+            if self._dialect == "postgres" and (label := _label(item)):
+                sure.add(label)
+                names.add(broad(label))
+                continue
             if isinstance(item, exp.Alias) and isinstance(item.args.get("alias"), exp.Identifier):
                 name = item.args["alias"]
             elif isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier) and not item.this.quoted:
@@ -180,9 +209,26 @@ class _Walk:
     def _tail(self, node: exp.Expr, output: Output, named: Named, outer: Chain) -> Output:
         """ORDER BY and LIMIT after a set operation or parentheses, which may name what any branch reads."""
         scope = Scope(list(output.sources), output.names, shields=False)
-        clauses = [node.args.get(clause) for clause in ("order", "limit", "offset")]
+        clauses = [node.args.get(clause) for clause in ("limit", "offset")]
         self._names.expressions(clauses, (scope, *outer), self._ask(named))
+        self._order(node.args.get("order"), output.sure, (scope, *outer), named)
         return output
+
+    def _order(self, order: exp.Expr | None, labels: Collection[str], chain: Chain, named: Named) -> None:
+        """ORDER BY, in which a name alone is that of a column of the result before any other, for every engine."""
+        from sqlglot import exp
+
+        if order is None:
+            return
+        rest = []
+        for item in order.expressions:
+            name = item.this.this if isinstance(item.this, exp.Column) and len(item.this.parts) == 1 else None
+            if isinstance(name, exp.Identifier) and exact(name, self._dialect) in labels:
+                self._names.seen.add(id(name))
+            else:
+                rest.append(item)
+        _only(order, {"expressions"})
+        self._names.expressions(rest, chain, self._ask(named))
 
     def _with(self, node: exp.Expr, named: Named, outer: Chain) -> Named:
         """The CTEs in force within ``node``."""
@@ -316,7 +362,7 @@ class _Walk:
             for name in join.args.get("using") or ():
                 if not isinstance(name, exp.Identifier | exp.Column):
                     refuse("USING takes names of columns; write JOIN ... ON")
-                self._names.expressions([name], (scope, *chain[1:]), self._ask(named))
+                self._names.shared(name if isinstance(name, exp.Identifier) else name.this, scope.sources[:known])
             self._names.expressions([join.args.get("on")], (scope.until(known), *chain[1:]), self._ask(named))
 
     def _ask(self, named: Named) -> Any:
@@ -325,6 +371,39 @@ class _Walk:
 
     def _inner(self, named: Named, node: exp.Expr, chain: Chain) -> None:
         self.query(node, named, chain)
+
+
+def _starred(item: exp.Expr, scope: Scope, dialect: str) -> list[Source] | None:
+    """The sources all whose columns this item of a SELECT stands for, None when it is no plain star."""
+    from sqlglot import exp
+
+    if isinstance(item, exp.Star):
+        return None if any(item.args.values()) else scope.sources
+    if not isinstance(item, exp.Column) or not isinstance(item.this, exp.Star) or any(item.this.args.values()):
+        return None
+    owner = item.args.get("table")
+    if not isinstance(owner, exp.Identifier):
+        return None
+    return [source for source in scope.sources if source.alias == exact(owner, dialect, table=True)] or None
+
+
+def _aliases(node: exp.Select, dialect: str) -> frozenset[str]:
+    """The exact names that this SELECT gives its columns."""
+    from sqlglot import exp
+
+    names = [item.args.get("alias") for item in node.expressions if isinstance(item, exp.Alias)]
+    return frozenset(exact(name, dialect) for name in names if isinstance(name, exp.Identifier))
+
+
+def _label(item: exp.Expr) -> str:
+    """The name that PostgreSQL gives a column of such an expression; empty where that is not certain."""
+    from sqlglot import exp
+
+    if isinstance(item, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max):
+        return str(item.key)
+    if isinstance(item, exp.Cast) and isinstance(item.this, exp.Column) and isinstance(item.this.this, exp.Identifier):
+        return exact(item.this.this, "postgres")
+    return ""
 
 
 def _only(node: exp.Expr, allowed: Iterable[str]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqljury.errors import InputError
+from sqljury.schema.access_catalog import Kin
 from sqljury.types import Table
 
 _PARTS: Final = re.compile(r'\s*(?:"((?:[^"]|"")+)"|([^".\s][^".]*))\s*(\.|$)')
@@ -22,12 +23,12 @@ class Reading:
     table: re.Pattern[str]
     column: re.Pattern[str] | None
 
-    def has_table(self, table: Table, default: str) -> bool:
+    def has_table(self, table: Table | Kin, default: str) -> bool:
         """Whether the table is meant, or some of its columns; ``default`` is the default schema's name."""
         bare = table.name.removeprefix(table.schema + ".") if table.schema else table.name
         return self._has_schema(table.schema, default) and self.table.fullmatch(bare) is not None
 
-    def has(self, table: Table, column: str, default: str) -> bool:
+    def has(self, table: Table | Kin, column: str, default: str) -> bool:
         """Whether this column is meant."""
         return self.has_table(table, default) and (self.column is None or self.column.fullmatch(column) is not None)
 

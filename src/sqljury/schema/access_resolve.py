@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from sqljury.errors import QueryRefusedError
 from sqljury.schema.access_names import broad, exact
-from sqljury.schema.access_scopes import Chain, Reading, Scope
+from sqljury.schema.access_rows import field_names, is_row_taken, is_text_place, row_name
+from sqljury.schema.access_scopes import Chain, Reading, Rules, Scope, Source
+from sqljury.schema.names import quote_name
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -26,17 +28,36 @@ _BY_NAME: Final = re.compile(
 
 
 class Resolver:
-    """Checks expressions of one query; ``seen`` has the ids of the nodes of all names it found to be allowed."""
+    """Checks expressions of one query; ``seen`` has the ids of the nodes of all names it found to be allowed.
 
-    def __init__(self, dialect: str) -> None:
-        self._dialect = dialect
+    ``edits`` say what is to be written otherwise, so that no hidden column can be meant: start, end and new text.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._dialect = rules.dialect
+        # PostgreSQL reads r.f as f(r) where the row r has no column f, and the owner may have a function f.
+        self._strict = rules.dialect == "postgres"
         self.seen: set[int] = set()
+        self.edits: set[tuple[int, int, str]] = set()
 
     def expressions(self, nodes: Iterable[exp.Expr | None], chain: Chain, ask: Ask) -> None:
         """Check these expressions, which stand in the scopes of ``chain``; raises ``QueryRefusedError``."""
         for node in nodes:
             if node is not None and not isinstance(node, bool | str):
                 self._node(node, chain, ask)
+
+    def shared(self, name: exp.Expr, sources: Sequence[Source]) -> None:
+        """Check a name in USING: the last of the sources has it, and so has one before; none may hide it."""
+        from sqlglot import exp
+
+        if not isinstance(name, exp.Identifier):
+            refuse("USING takes names of columns; write JOIN ... ON")
+        readings = [source.read(name, self._dialect) for source in sources]
+        hides = any(reading is Reading.HIDDEN for reading in readings)
+        if hides or len(readings) < 2 or not readings[-1] or not any(readings[:-1]):
+            refuse_column(name.name)
+        self.seen.add(id(name))
 
     def _node(self, node: exp.Expr, chain: Chain, ask: Ask) -> None:
         """One node: what is special of it, then its parts."""
@@ -94,6 +115,8 @@ class Resolver:
         elif isinstance(node, exp.Collate):
             skipped = (node.expression,) if isinstance(node.expression, exp.Identifier | exp.Column) else ()
         ids = {id(part) for part in skipped}
+        labels = (name for part in skipped if isinstance(part, exp.Expr) for name in part.find_all(exp.Identifier))
+        self.seen |= {id(name) for name in labels}
         return [part for part in node.iter_expressions() if id(part) not in ids]
 
     def _cast(self, node: exp.Cast, chain: Chain, ask: Ask) -> None:
@@ -125,13 +148,19 @@ class Resolver:
 
         if not isinstance(name, exp.Identifier):
             refuse("a parameter must be a plain name under access rules")
-        self._is_value(name, chain)
+        partial = any(source.partial for scope in chain for source in scope.sources)
+        if not self._is_value(name, chain) and partial and (self._dialect != "duckdb" or len(name.name) > 1):
+            refuse_column(name.name)  # as if a column of that name were hidden; a letter serves as well
         self._is_row(name, chain)
+        self.seen.add(id(name))
 
     def _dot(self, node: exp.Dot, chain: Chain, ask: Ask) -> None:
         """A field of a value: the value is checked, and a function called that way."""
         from sqlglot import exp
 
+        if self._strict:
+            self._field(node, chain, ask)
+            return
         self._node(node.this, chain, ask)
         field = node.expression
         if isinstance(field, exp.Identifier):
@@ -145,17 +174,25 @@ class Resolver:
         owners = [part for key in ("catalog", "db", "table") if (part := node.args.get(key)) is not None]
         names = [*owners, node.this]
         star = isinstance(node.this, exp.Star)
+        said = ".".join(part.name for part in names)
         if not all(isinstance(part, exp.Identifier) for part in (owners if star else names)):
             refuse("a column's name must be written as a name, not as a text")
         if star:
+            if (
+                self._strict
+                and not isinstance(node.parent, exp.Select)
+                and not is_row_taken(node, self._rules.catalog.row_code)
+            ):
+                refuse_row(owners[-1].name)
             self._star_of(owners, chain)
             self.expressions(node.this.iter_expressions(), chain, ask)  # of EXCLUDE and REPLACE
         elif not owners:
             self._bare(node.this, chain)
         else:
-            found = [self._qualified(owner, name, chain) for owner, name in pairwise(names)]
+            pairs = [names[-2:]] if self._strict else pairwise(names)
+            found = [self._qualified(owner, name, chain, said) for owner, name in pairs]
             if not any(found) and not self._has_fields(owners[0], chain):
-                refuse_column(".".join(part.name for part in names))
+                refuse_column(said)
         self.seen |= {id(part) for part in names}
 
     def _star_of(self, owners: list[exp.Identifier], chain: Chain) -> None:
@@ -173,14 +210,60 @@ class Resolver:
 
     def _bare(self, name: exp.Identifier, chain: Chain) -> None:
         """A name without a qualifier; one in double quotes that nothing has is a text to SQLite."""
-        is_text = self._dialect == "sqlite" and name.quoted
-        if not self._is_value(name, chain) and not self._is_row(name, chain) and not is_text:
-            refuse_column(name.name)
         self.seen.add(id(name))
+        if self._is_text(name, chain):
+            text = name.name.replace("'", "''")
+            self.edits.add((name.meta["start"], name.meta["end"] + 1, f"'{text}'"))
+        elif not self._is_value(name, chain):
+            if not self._is_row(name, chain):
+                refuse_column(name.name)
+            if self._strict and not is_row_taken(name, self._rules.catalog.row_code):
+                refuse_row(name.name)
+
+    def _is_text(self, name: exp.Identifier, chain: Chain) -> bool:
+        """Whether SQLite is to read this name in double quotes as a text, whatever hidden column has that name.
+
+        That holds where a text may be expected; elsewhere it is refused like any name that means nothing.
+        """
+        if self._dialect != "sqlite" or not name.quoted:
+            return False
+        sources = [source for scope in chain for source in scope.sources]
+        if any(source.partial for source in sources) and not is_text_place(name):
+            return False
+        found = {source.read(name, self._dialect) for source in sources} - {None, Reading.HIDDEN}
+        named = any(broad(name.name) in scope.aliases for scope in chain)
+        return not found and not named and not any(broad(name.name) in source.answers for source in sources)
 
     def _has_fields(self, owner: exp.Identifier, chain: Chain) -> bool:
         """Whether what stands before a dot may be a column with fields rather than a table."""
-        return self._dialect in ("duckdb", "postgres") and self._is_value(owner, chain)
+        return self._dialect == "duckdb" and self._is_value(owner, chain)
+
+    def _field(self, node: exp.Dot, chain: Chain, ask: Ask) -> None:
+        """``(value).field`` in PostgreSQL: a column of a table's row, or a field that the catalogue knows."""
+        from sqlglot import exp
+
+        field, row = node.expression, row_name(node.this)
+        if row is not None and self._certain(row, chain):
+            row = None  # a column, which may have fields
+        if isinstance(field, exp.Star) and row is not None and isinstance(node.parent, exp.Select):
+            self._star_of([row], chain)
+            self.seen.add(id(row))
+            return
+        if not isinstance(field, exp.Identifier):
+            refuse("fields and functions of a row are not allowed under access rules; name its columns")
+        self.seen.add(id(field))
+        if row is not None:
+            if not self._qualified(row, field, chain, field.name):
+                refuse_column(field.name)
+            self.seen.add(id(row))
+            return
+        if exact(field, self._dialect) not in field_names(node.this, chain, self._dialect):
+            refuse_column(field.name)
+        self._node(node.this, chain, ask)
+
+    def _certain(self, name: exp.Identifier, chain: Chain) -> bool:
+        """Whether a name without a qualifier is surely that of a column."""
+        return any(source.read(name, self._dialect) is Reading.SURE for scope in chain for source in scope.sources)
 
     def _is_value(self, name: exp.Identifier, chain: Chain) -> bool:
         """Whether the name means a column or an alias that may be read; refuses one that may not."""
@@ -188,6 +271,9 @@ class Resolver:
         found = False
         for scope in chain:
             readings = {source.read(name, self._dialect) for source in scope.sources}
+            if _is_guess(name, scope, self._dialect):
+                self._qualify(name, scope)
+                return True
             if Reading.HIDDEN in readings:
                 refuse_column(name.name)
             if Reading.SURE in readings and scope.shields:
@@ -197,6 +283,20 @@ class Resolver:
             self._is_row(name, chain)  # it may be that as well
         return found
 
+    def _qualify(self, name: exp.Identifier, scope: Scope) -> None:
+        """Write a name that the query gave to a column of its own with its source, beside a table that may hide one.
+
+        To refuse it where one is hidden would tell so; where the source is not certain it is refused always.
+        """
+        sources = [source for source in scope.sources if source.read(name, self._dialect) is not None]
+        sources = [source for source in sources if source.read(name, self._dialect) is not Reading.HIDDEN]
+        later = any(source.later and source.partial for source in scope.sources)
+        alone = len(sources) == 1 and sources[0].read(name, self._dialect) is Reading.SURE
+        if not alone or not sources[0].alias or later or broad(name.name) in scope.aliases:
+            refuse_column(name.name)
+        start = name.meta["start"]
+        self.edits.add((start, start, f"{quote_name(sources[0].alias, self._dialect)}."))
+
     def _is_row(self, name: exp.Identifier, chain: Chain) -> bool:
         """Whether the name means whole rows of a source; refuses those with columns that may not be read."""
         rows = [source for scope in chain for source in scope.sources if broad(name.name) in source.answers]
@@ -204,19 +304,37 @@ class Resolver:
             refuse_row(name.name)
         return any(not source.later for source in rows)
 
-    def _qualified(self, owner: exp.Identifier, name: exp.Identifier, chain: Chain) -> bool:
-        """Whether ``owner.name`` is a column that may be read; refuses one that may not."""
+    def _qualified(self, owner: exp.Identifier, name: exp.Identifier, chain: Chain, said: str) -> bool:
+        """Whether ``owner.name`` is a column that may be read; refuses one that may not, as ``said``."""
         _check_length(name, self._dialect)
         found = False
         key, folded = exact(owner, self._dialect, table=True), broad(owner.name)
         for scope in chain:
-            readings = [(s.alias == key, s.read(name, self._dialect)) for s in scope.sources if folded in s.answers]
+            answering = [source for source in scope.sources if folded in source.answers]
+            readings = [(s.alias == key, s.read(name, self._dialect)) for s in answering]
             if any(reading is Reading.HIDDEN for _, reading in readings):
-                refuse_column(f"{owner.name}.{name.name}")
+                refuse_column(said)
+            if any(s.partial and s.lacks(name) for s in answering):
+                refuse_column(said)  # as if it were hidden
+            certain = [reading == (True, Reading.SURE) for reading in readings]
+            if self._strict and not all(c or s.later for s, c in zip(answering, certain, strict=True)):
+                refuse_column(said)
             if (True, Reading.SURE) in readings and scope.shields:
                 return True
             found = found or any(reading is not None for _, reading in readings)
         return found
+
+
+def _is_guess(name: exp.Identifier, scope: Scope, dialect: str) -> bool:
+    """Whether the query itself gave a column this name, and stands beside a table that may hide one of that name.
+
+    To refuse it only where one is hidden would tell so.
+    """
+    if not any(source.partial for source in scope.sources):
+        return False
+    found = [(source.made, source.read(name, dialect)) for source in scope.sources]
+    given = [made for made, reading in found if reading not in (None, Reading.HIDDEN)]
+    return bool(given) and all(given)
 
 
 def refuse(why: str) -> NoReturn:

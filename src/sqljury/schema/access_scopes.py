@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from sqljury.schema.access_catalog import Catalog
 from sqljury.schema.access_names import broad, declared, exact
-from sqljury.types import Schema, Table
+from sqljury.types import Column, Schema, Table
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -30,8 +31,9 @@ class Source:
 
     ``sure`` holds keys of ``access_names.exact``, the other sets keys of ``broad``. ``answers`` are the names that
     qualify its columns, ``alias`` the one that surely does. ``partial`` says that not all of it may be read, ``opaque``
-    that it may have columns of any name, all of which may be read. Where a source stands ``later`` than an
-    expression, a name is not found in it, but what it hides may not be named.
+    that it may have columns of any name, all of which may be read, ``made`` that the query gave them their names. Where
+    a source stands ``later`` than an expression, a name is not found in it, but what it hides may not be named.
+    ``fields`` are those of columns of a composite type, by the column's exact key.
     """
 
     alias: str = ""
@@ -42,6 +44,8 @@ class Source:
     partial: bool = False
     opaque: bool = False
     later: bool = False
+    made: bool = False
+    fields: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def read(self, name: exp.Identifier, dialect: str) -> Reading | None:
         """What this name would read here, None when it has no such column."""
@@ -53,6 +57,10 @@ class Source:
         if self.later:
             return None
         return Reading.MAYBE if self.opaque or folded in self.maybe else None
+
+    def lacks(self, name: exp.Identifier) -> bool:
+        """Whether no column that may be read can have this name."""
+        return not self.opaque and broad(name.name) not in self.maybe
 
 
 @dataclass(slots=True)
@@ -95,11 +103,23 @@ class Output:
 class Rules:
     """Which columns of a schema's tables may be read: ``shown`` has them by the table's name."""
 
-    def __init__(self, schema: Schema, shown: Mapping[str, Iterable[str]], default: str) -> None:
+    def __init__(
+        self, schema: Schema, shown: Mapping[str, Iterable[str]], default: str, catalog: Catalog | None = None
+    ) -> None:
         self.dialect = schema.dialect
         self.default = default
         self.shown = {name: frozenset(columns) for name, columns in shown.items()}
         self.tables = schema.tables
+        self.catalog = catalog or Catalog()
+        self.enums = frozenset(
+            broad(column.type)
+            for t in schema.tables
+            for column in t.columns
+            if column.values and self._shows(t, column)
+        )
+
+    def _shows(self, table: Table, column: Column) -> bool:
+        return column.name in self.shown.get(table.name, ())
 
     def find(self, table: exp.Table) -> Table | None:
         """The table of the schema that this surely is, if it may be read; None otherwise."""
@@ -135,7 +155,12 @@ class Rules:
             maybe=maybe,
             hidden=hidden,
             partial=any(column.name not in shown for column in table.columns),
+            fields={} if renamed else self._fields(table),
         )
+
+    def _fields(self, table: Table) -> dict[str, frozenset[str]]:
+        found = {column: self.catalog.fields.get((table.name, column)) for column in self.shown[table.name]}
+        return {declared(column, self.dialect): names for column, names in found.items() if names}
 
     def derived(self, output: Output, alias: exp.TableAlias | None, *, loose: bool = False) -> Source:
         """A subquery in a FROM clause, or a CTE; what it reads was checked on its own."""
@@ -151,7 +176,8 @@ class Rules:
             sure=frozenset() if loose else sure,
             maybe=names,
             hidden=ids,
-            opaque=output.opaque or bool(columns),
+            opaque=output.opaque or (bool(columns) and not output.sure),
+            made=True,
         )
 
     def _key(self, table: Table) -> str:
@@ -172,17 +198,24 @@ def _bare(table: Table) -> str:
 
 def joined(sources: Sequence[Source], alias: str, answers: str) -> Source:
     """What an alias for several joined sources stands for."""
+    hidden: frozenset[str] = frozenset().union(*(source.hidden for source in sources))
+    sure = frozenset(key for source in sources for key in source.sure if broad(key) not in hidden)
     return Source(
         alias=alias,
         answers=frozenset({answers}),
-        hidden=frozenset().union(*(source.hidden for source in sources)),
+        sure=sure,
+        maybe=frozenset().union(*(source.maybe for source in sources)),
+        hidden=hidden,
         partial=any(source.partial for source in sources),
-        opaque=True,
+        opaque=any(source.opaque for source in sources),
+        made=all(source.made for source in sources),
     )
 
 
 def may_share_hidden(sources: Sequence[Source]) -> bool:
     """Whether a hidden column of one source may have its name in common with another's."""
+    if any(source.made for source in sources) and any(source.partial for source in sources):
+        return True  # a query could guess a hidden name by giving it to a column of its own
     return any(
         source.hidden and (other.opaque or not source.hidden.isdisjoint(other.maybe | other.hidden))
         for source in sources

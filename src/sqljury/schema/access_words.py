@@ -5,14 +5,30 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.db import parsing
+from sqljury.schema.access_catalog import Catalog
 from sqljury.schema.access_names import broad
 from sqljury.schema.access_resolve import refuse, refuse_column
+from sqljury.schema.access_types import refuse_type
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+
+_GRAMMAR_WORDS: Final = """
+    all at by exclude first following groups if last local name nulls only others over preceding range respect ignore
+    rows signed ties time timestamp unsigned uescape window within without zone separator binary charset character
+    utf8 utf8mb4 utf8mb3 latin1 ascii unicode tz asc desc columns path passing wrapper quotes keep omit empty error
+    century centuries day days day_hour day_microsecond day_minute day_second decade decades dow doy epoch hour hours
+    hour_microsecond hour_minute hour_second isodow isoyear julian microsecond microseconds millennium millennia
+    millisecond milliseconds minute minutes minute_microsecond minute_second month months quarter quarters second
+    seconds second_microsecond timezone timezone_hour timezone_minute week weeks weekday year years year_month yearweek
+    symmetric asymmetric current unbounded sounds leading trailing both normalized nfc nfd nfkc nfkd returning
+"""
+_GRAMMAR: Final = frozenset(_GRAMMAR_WORDS.split())
+"""Words that are names to the parser and have a meaning where no name stands."""
 
 
 def without_comments(sql: str, tokens: Sequence[Any]) -> str:
@@ -40,8 +56,49 @@ def check_words(tokens: Sequence[Any], text: str, dialect: str) -> None:
             refuse("-- without a blank after it is not allowed under access rules")
 
 
+def check_code(tokens: Sequence[Any], catalog: Catalog) -> None:
+    """Refuse functions, macros and operators of the owner's, whatever built-in one bears the same name.
+
+    What they read is not known. Names after ``::`` are types, of which the owner's may be named like built-in ones.
+    """
+    before = ""
+    for at, token in enumerate(tokens):
+        name, kind = token.text.lower(), token.token_type.name
+        called = name in catalog.code and tokens[at + 1 : at + 2] and tokens[at + 1].token_type.name == "L_PAREN"
+        if called and _arguments(tokens[at + 2 :]).intersection(catalog.code[name]):
+            refuse(f"{token.text[:60]} is not allowed under access rules: a function of that name was made")
+        if name in catalog.operators and kind not in ("STRING", "IDENTIFIER"):
+            refuse(f"{token.text[:60]} is not allowed under access rules: an operator of that name was made")
+        if before == "::" and name in catalog.types:
+            refuse_type(token.text)
+        before = token.text
+
+
+def _arguments(tokens: Sequence[Any]) -> set[int]:
+    """How many arguments the words up to the closing parenthesis may be: all numbers where VARIADIC stands."""
+    depth, commas, words = 0, 0, 0
+    for token in tokens:
+        kind = token.token_type.name
+        depth += (kind in ("L_PAREN", "L_BRACKET", "L_BRACE")) - (kind in ("R_PAREN", "R_BRACKET", "R_BRACE"))
+        if depth < 0 or (not depth and kind == "ORDER_BY"):
+            break
+        if not depth and token.text.upper() == "VARIADIC":
+            return set(range(1000))
+        words += 1
+        commas += not depth and kind == "COMMA"
+    # count(*) has none, and f(a) may be f() with a parenthesis that is another's
+    return {commas + 1} if words else {0}
+
+
+def edited(sql: str, edits: Collection[tuple[int, int, str]]) -> str:
+    """The query with other text at these places: start, end and what to write there."""
+    for start, end, text in sorted(edits, reverse=True):
+        sql = sql[:start] + text + sql[end:]
+    return sql
+
+
 def check_rest(statement: exp.Expr, tokens: Sequence[Any], hidden: Collection[str], seen: Collection[int]) -> None:
-    """Refuse a hidden name where neither the walk nor a label accounts for it; ``seen`` has the ids of checked nodes.
+    """Refuse a name where neither the walk nor a label accounts for it; ``seen`` has the ids of checked nodes.
 
     The parser drops some words, and takes others for units or parameters that an engine takes for columns.
     """
@@ -53,8 +110,10 @@ def check_rest(statement: exp.Expr, tokens: Sequence[Any], hidden: Collection[st
     for token, following in zip_longest(tokens, tokens[1:]):
         # What is called like a function takes whole rows, which are refused; AS and :: have a label or a type.
         called = following is not None and following.token_type.name == "L_PAREN"
-        accounted = token.start in used or called or before in ("AS", "::")
-        if not accounted and token.token_type.name in kinds and broad(token.text) in hidden:
+        accounted = token.start in used or called or before in ("AS", "::", "COLLATE")
+        kind, name = token.token_type.name, broad(token.text)
+        unknown = kind in ("VAR", "IDENTIFIER") and name not in _GRAMMAR  # refused whether it is hidden or not
+        if not accounted and (unknown or (kind in kinds and name in hidden)):
             refuse_column(token.text)
         before = token.text.upper()
 

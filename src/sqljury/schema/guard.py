@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,11 +13,17 @@ from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind, error_text
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.db.watch import Watch
 from sqljury.errors import QueryRefusedError
+from sqljury.schema import access_catalog
 from sqljury.schema.access import Access, compiled, secrets, tells
 from sqljury.schema.access_check import Checker
 from sqljury.types import Limits, Result, Schema
 
 _WITHHELD: Final = "the query failed, and the reason cannot be shown under access rules; check its names and types"
+
+_MISSING: Final = re.compile(
+    r"HINT|Perhaps you meant|There is a column named|Did you mean|Candidate|does not exist|no such|not found|Unknown"
+)
+"""Signs of an error about a name, to which engines add which other names there are when a hidden one is alike."""
 
 _DENIALS: Final = ("is prohibited", "not authorized")  # with the name of what SQLite's authorizer denied
 
@@ -30,9 +37,9 @@ class Guarded(Closing):
 
     def __init__(self, db: Database, schema: Schema, access: Access) -> None:
         """Raises ``InputError`` when a pattern matches nothing in ``schema``, or the rules leave nothing."""
-        default = db.schemas[0] if db.schemas else ""
+        default = access_catalog.default_schema(db)
         self._db = db
-        self._found = compiled(schema, access, default)
+        self._found = compiled(schema, access, default, access_catalog.read(db, default))
         self._checker = Checker(self._found.rules) if access.allow or access.deny else None
         self._secret = secrets(schema, self._found.shown)
 
@@ -105,6 +112,8 @@ class Guarded(Closing):
         """The result, its error without names that the query does not have and that may not be seen."""
         if result.error is not None and any(words in result.error for words in _DENIALS):
             return replace(result, error=error_text("refused", _WITHHELD))
+        if result.error is not None and _MISSING.search(result.error):
+            return replace(result, error=error_text(error_kind(result) or "sql", _WITHHELD))
         if result.error is None or not tells(result.error, self._secret - _words(sql, self._secret)):
             return result
         kind = error_kind(result) or "sql"
