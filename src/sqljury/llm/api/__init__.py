@@ -23,7 +23,7 @@ BACKENDS: dict[str, Callable[..., ApiModel]] = {
 def open_api_model(spec: str, *, retry: Retry | None = None, timeout: float = 600.0) -> ApiModel:
     """Open ``VENDOR:MODEL`` or ``VENDOR:MODEL@URL``; nothing is sent yet.
 
-    ``timeout`` is the seconds without a byte after which a request has failed. Raises ``InputError`` for a
+    ``timeout`` is the seconds after which a request has failed, whole reply and all. Raises ``InputError`` for a
     specification that cannot be read, ``ModelAuthError`` without a key, ``MissingExtraError`` without the
     vendor's library.
     """

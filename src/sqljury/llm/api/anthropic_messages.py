@@ -7,6 +7,7 @@ from typing import Any
 
 from sqljury.errors import MissingExtraError, ModelError, ModelResponseError
 from sqljury.llm.api.backend import ApiModel, Request, begin_with
+from sqljury.llm.api.bounded import hooks
 from sqljury.llm.api.events import Event, Piece, Usage
 from sqljury.llm.api.failures import Failure
 
@@ -33,7 +34,7 @@ class AnthropicModel(ApiModel):
             base_url=self.spec.base_url or _DEFAULT_URL,
             max_retries=0,
             timeout=anthropic.Timeout(timeout, connect=min(10.0, timeout)),
-            http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
+            http_client=anthropic.DefaultHttpxClient(follow_redirects=False, event_hooks=hooks(timeout)),
             open_telemetry=False,  # spans would hold prompts
         )
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from sqljury.errors import ContextLengthError, ModelError, ModelResponseError, ModelUnavailableError
-from sqljury.llm.api.events import Draft, Event, Usage, interruptible
+from sqljury.llm.api.bounded import checked
+from sqljury.llm.api.events import Draft, Event, OverdueError, Usage, interruptible
 from sqljury.llm.api.failures import Failure, translate
 from sqljury.llm.api.redact import redactor
 from sqljury.llm.api.retry import Retry
@@ -25,6 +26,7 @@ from sqljury.types import Cost
 _log = logging.getLogger(__name__)
 _BYTES_PER_TOKEN = 3.5  # English and SQL; on the high side of what tokenizers need
 _REFUSALS = (400, 422, 501)
+_CHARS_PER_TOKEN, _CHARS_MORE = 64, 64 * 1024  # of a text that goes on beyond its max_tokens, before it is cut off
 
 BEGIN_WITH = "\n\nBegin your reply with exactly the following text, and go on from there:\n"
 
@@ -88,8 +90,8 @@ class Gathered:
 class ApiModel(ABC):
     """A model behind a service.
 
-    ``retry`` says when failed requests are sent again, ``timeout`` is the seconds without a byte after which one
-    has failed. The key comes from the environment and is seen nowhere.
+    ``retry`` says when failed requests are sent again, ``timeout`` is the seconds after which one has failed, however
+    much of its reply has come. The key comes from the environment and is seen nowhere.
     """
 
     optional: tuple[str, ...] = ()
@@ -102,6 +104,7 @@ class ApiModel(ABC):
         self.most_samples = 1
         self.refused: frozenset[str] = frozenset()
         self._redact = redactor(key)
+        self._seconds = timeout
         self._client = self._connect(key or "none", timeout)
 
     @property
@@ -186,11 +189,19 @@ class ApiModel(ABC):
             self.retry.pause(wait, cancel)
 
     def _once(self, request: Request, gathered: Gathered, cancel: threading.Event | None) -> Gathered:
-        for event in interruptible(self._guarded(request), cancel):
-            if isinstance(event, Failure):
-                gathered.failure = event
-            else:
-                gathered.add(event)
+        most = request.sampling.max_tokens * _CHARS_PER_TOKEN + _CHARS_MORE
+        try:
+            for event in interruptible(self._guarded(request), cancel, self._seconds):
+                if isinstance(event, Failure):
+                    gathered.failure = event
+                else:
+                    gathered.add(event)
+                if any(len(draft.raw) > most for draft in gathered.drafts.values()):
+                    gathered.failure = Failure(ModelResponseError, "the reply goes on long after its max_tokens")
+                    break
+        except OverdueError:
+            late = f"the reply had not ended after {self._seconds:g} s"
+            gathered.failure = Failure(ModelUnavailableError, late)
         if gathered.failure is None:
             if not gathered.drafts:
                 gathered.failure = Failure(ModelResponseError, "the reply holds no completion")
@@ -201,10 +212,11 @@ class ApiModel(ABC):
     def _guarded(self, request: Request) -> Generator[Event | Failure]:
         """The events, then a failure if there was one: no vendor exception, and so no header, goes any further."""
         try:
-            yield from self._events(request)
+            for event in self._events(request):
+                yield checked(event)
             return
         except Exception as error:
-            failure = translate(error, self._redact)
+            failure = _translated(error, self._redact)
         yield failure
 
     def _adapt(self, failure: Failure, request: Request) -> bool:
@@ -249,12 +261,12 @@ class ApiModel(ABC):
             return
         except ValueError:
             pass
-        raise ModelResponseError(f"{self.name} ignored the JSON schema: it answered {text[:80]!r}.")
+        raise ModelResponseError(f"{self.name} ignored the JSON schema: it answered {self._redact(text)[:80]!r}.")
 
     def _cost(self, gathered: Gathered) -> Cost:
         """Tokens of one request, estimated where the service does not count them."""
         usage = gathered.usage
-        counted = sum(len(draft.tokens) for draft in gathered.drafts.values())
+        counted = sum(len(draft.tokens or ()) for draft in gathered.drafts.values())
         if usage is None:
             request = gathered.request
             prompt = sum(self.count_tokens(message.content) for message in request.messages)
@@ -266,6 +278,14 @@ class ApiModel(ABC):
             completion_tokens=max(usage.completion, counted),
             cached_tokens=usage.cached,
         )
+
+
+def _translated(error: Exception, redact: Callable[[str], str]) -> Failure:
+    """What an error means; one whose parts are not what they are declared to be means a reply that is none."""
+    try:
+        return translate(error, redact)
+    except Exception:
+        return Failure(ModelResponseError, "the server answered with an error that cannot be read")
 
 
 def sample_seed(seed: int, position: int) -> int:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
+import re
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeVar
@@ -17,11 +20,14 @@ _POLL = 0.05  # seconds until a cancellation is noticed
 
 
 class Piece(NamedTuple):
-    """The next text of completion ``sample``; ``finish`` comes with its last piece."""
+    """The next text of completion ``sample``; ``finish`` comes with its last piece.
+
+    ``tokens`` is None where the backend says something of them that cannot be.
+    """
 
     sample: int
     text: str = ""
-    tokens: tuple[Token, ...] = ()
+    tokens: tuple[Token, ...] | None = ()
     finish: Literal["stop", "length"] | None = None
 
 
@@ -40,15 +46,18 @@ class Usage(NamedTuple):
 Event = Piece | Usage
 
 
-def interruptible(items: Generator[T], cancel: threading.Event | None) -> Iterator[T]:
+class OverdueError(Exception):
+    """The items did not come to their end in time."""
+
+
+def interruptible(items: Generator[T], cancel: threading.Event | None, seconds: float = math.inf) -> Iterator[T]:
     """Pass on ``items``, read in a thread of their own, and raise ``CancelledError`` once ``cancel`` is set.
 
-    A read that hangs cannot be broken off from outside. So the caller leaves at once, and the thread closes the
-    connection at the next item, which tells the server to stop. Reading ``items`` must not raise.
+    Raises ``OverdueError`` where they have not ended after ``seconds``. A read that hangs cannot be broken off from
+    outside. So the caller leaves at once, and the thread closes the connection at the next item, which tells the
+    server to stop. Reading ``items`` must not raise.
     """
-    if cancel is None:
-        yield from items
-        return
+    ends = time.monotonic() + seconds
     arrived: queue.SimpleQueue[list[T] | None] = queue.SimpleQueue()
     left = threading.Event()
 
@@ -60,16 +69,21 @@ def interruptible(items: Generator[T], cancel: threading.Event | None) -> Iterat
                     break
         arrived.put(None)
 
-    if cancel.is_set():
-        raise CancelledError("The call was cancelled.")
+    _heed(cancel, math.inf)
     threading.Thread(target=read, name="sqljury-reply", daemon=True).start()
     try:
         while (batch := _next(arrived)) is not None:
-            if cancel.is_set():
-                raise CancelledError("The call was cancelled.")
+            _heed(cancel, ends)
             yield from batch
     finally:
         left.set()
+
+
+def _heed(cancel: threading.Event | None, ends: float) -> None:
+    if cancel is not None and cancel.is_set():
+        raise CancelledError("The call was cancelled.")
+    if time.monotonic() > ends:
+        raise OverdueError
 
 
 def _next(arrived: queue.SimpleQueue[list[T] | None]) -> list[T] | None:
@@ -88,15 +102,23 @@ class Draft:
     stops: tuple[str, ...]
     emit: Callable[[str], None]
     raw: str = ""
-    tokens: list[Token] = field(default_factory=list)
+    tokens: list[Token] | None = field(default_factory=list)
     finish: Literal["stop", "length"] | None = None
     emitted: int = 0
+    held: str = ""
+    """Half of a character at the end of the last piece, whose other half may begin the next one."""
 
     def add(self, piece: Piece) -> None:
         """Take in a piece, and emit the text that no stop string or prefix can still claim."""
-        self.raw += piece.text
-        self.tokens += piece.tokens
         self.finish = self.finish or piece.finish
+        text, self.held = self.held + piece.text, ""
+        if not self.finish and _HALF.search(text[-1:]):
+            text, self.held = text[:-1], text[-1:]
+        self.raw += whole(text)
+        if self.tokens is not None and piece.tokens is not None:
+            self.tokens += map(_whole_token, piece.tokens)
+        else:
+            self.tokens = None
         if not self.finish and len(self.raw) < len(self.prefix) and self.prefix.startswith(self.raw):
             return
         text, cut = self._text()
@@ -108,7 +130,7 @@ class Draft:
     def completion(self) -> Completion:
         """What it has grown to."""
         text, cut = self._text()
-        tokens = self.tokens
+        tokens = self.tokens or []
         if self.prefix and "".join(t.text for t in tokens).startswith(self.prefix):
             tokens = _after(tokens, len(self.prefix))
         if cut:
@@ -119,6 +141,22 @@ class Draft:
         text = self.raw.removeprefix(self.prefix)
         ends = [at for stop in self.stops if stop and (at := text.find(stop)) >= 0]
         return (text[: min(ends)], True) if ends else (text, False)
+
+
+_HALF = re.compile("[\ud800-\udbff]")
+
+
+def whole(text: str) -> str:
+    """``text`` with halves of characters put together, and U+FFFD for what has no other half: it cannot be written."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _whole_token(token: Token) -> Token:
+    return Token(whole(token.text), token.logprob, tuple((whole(text), logprob) for text, logprob in token.top))
 
 
 def _begun(text: str, stops: tuple[str, ...]) -> int:

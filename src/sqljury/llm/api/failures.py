@@ -21,6 +21,7 @@ from sqljury.errors import (
     ModelUnavailableError,
     SqljuryError,
 )
+from sqljury.llm.api.events import whole
 
 
 class Failure(NamedTuple):
@@ -116,6 +117,7 @@ _TOO_LONG = re.compile(
 _NO_CREDIT = re.compile(r"insufficient_quota|spend_limit|credit balance|billing", re.IGNORECASE)
 _TRANSIENT_STATUS = {408, 409, 425, 429}
 _LONGEST_TEXT = 400
+_SECONDS = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
 
 
 def rule_of(kind: type[BaseException]) -> Rule | None:
@@ -126,6 +128,8 @@ def rule_of(kind: type[BaseException]) -> Rule | None:
 
 def translate(error: Exception, redact: Callable[[str], str]) -> Failure:
     """What ``error`` means; nothing of the exception itself is kept."""
+    if isinstance(error.__cause__, ModelResponseError):  # ours, in a vendor's wrapping
+        error = error.__cause__
     if isinstance(error, ModelResponseError):  # ours too, from reading a reply
         return Failure(ModelResponseError, redact(str(error)))
     if isinstance(error, SqljuryError):
@@ -179,27 +183,27 @@ def _detail(error: Exception) -> Mapping[str, Any]:
 
 def _status(error: Exception, detail: Mapping[str, Any]) -> int:
     for found in (getattr(error, "status_code", None), getattr(error, "code", None), detail.get("code")):
-        if str(found).isdigit() and int(str(found)) >= 300:
+        if re.fullmatch("[3-9][0-9]{2}", str(found)):
             return int(str(found))
     return _STATUS_OF_TYPE.get(str(detail.get("type")), 0)
 
 
 def _retry_after(headers: Mapping[str, str], detail: Mapping[str, Any]) -> float | None:
     """Seconds from the headers (a number or a date) or from Google's RetryInfo."""
-    if re.fullmatch(r"[\d.]+", milliseconds := headers.get("retry-after-ms", "")):
+    if re.fullmatch(_SECONDS, milliseconds := headers.get("retry-after-ms", "")):
         return float(milliseconds) / 1000
     value = headers.get("retry-after", "")
-    if re.fullmatch(r"\d+(\.\d+)?", value):
+    if re.fullmatch(_SECONDS, value):
         return float(value)
     if value:
         try:
             return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-        except ValueError:
+        except (ValueError, TypeError, IndexError, OverflowError):
             return None
-    match = re.search(r'"retryDelay": "([\d.]+)s"', json.dumps(detail, default=str))
+    match = re.search(rf'"retryDelay": "({_SECONDS})s"', json.dumps(detail, default=str))
     return float(match[1]) if match else None
 
 
 def _shorten(text: str) -> str:
-    text = " ".join(text.split())
+    text = " ".join(whole(text).split())
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqljury.errors import MissingExtraError, ModelError, ModelResponseError
 from sqljury.llm.api.backend import ApiModel, Request, begin_with
+from sqljury.llm.api.bounded import hooks
 from sqljury.llm.api.events import Event, Piece, Usage
 from sqljury.llm.api.failures import Failure
 from sqljury.llm.base import Token
@@ -40,7 +41,7 @@ class GeminiModel(ApiModel):
                 "base_url": self.spec.base_url or _DEFAULT_URL,
                 "timeout": int(timeout * 1000),
                 "retry_options": {"attempts": 1},
-                "client_args": {"follow_redirects": False},
+                "client_args": {"follow_redirects": False, "event_hooks": hooks(timeout)},
             },
         )
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from sqljury.errors import MissingExtraError, ModelError, ModelResponseError
 from sqljury.llm.api.backend import ApiModel, Request, begin_with
+from sqljury.llm.api.bounded import hooks
 from sqljury.llm.api.events import Event, Piece, Usage
 from sqljury.llm.api.failures import Failure
 from sqljury.llm.base import Message, Token
@@ -46,7 +47,7 @@ class OpenAIChatModel(ApiModel):
             base_url=self.spec.base_url or _DEFAULT_URL,
             max_retries=0,
             timeout=openai.Timeout(timeout, connect=min(10.0, timeout)),
-            http_client=openai.DefaultHttpxClient(follow_redirects=False),
+            http_client=openai.DefaultHttpxClient(follow_redirects=False, event_hooks=hooks(timeout)),
         )
 
     def _events(self, request: Request) -> Iterator[Event]:
@@ -154,7 +155,7 @@ def _read(answer: Any, part: Literal["message", "delta"], request: Request) -> I
             raise ModelResponseError("the server answered a choice without a message")
         finish = choice.finish_reason
         yield Piece(
-            int(choice.index or 0),
+            choice.index or 0,
             getattr(message, "content", None) or "",
             _tokens(getattr(choice, "logprobs", None), request.sampling.top_logprobs),
             ("length" if finish == "length" else "stop") if finish else None,
