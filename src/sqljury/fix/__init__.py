@@ -127,12 +127,12 @@ def ask_again(
         before = latest.result.error
         result = work.db.execute(sql, work.limits, work.cancel)
         latest = repair(_fixed(latest, sql, result, "model"), task, work, names=True, dialect=True)
-        tried.update((sql, latest.sql))
         lost = losses(candidate.sql, latest.sql, task.schema, lacking) if latest.result.ok else ()
-        if lost and candidate.result.ok:
-            break  # a query that runs is not to be made looser until it finds something
         if latest.result.rows and not lost:
             return latest, cost
+        tried.update((sql, latest.sql))
+        if lost and candidate.result.ok:
+            break  # a query that runs is not to be made looser until it finds something
         if latest.result.ok and not lost and not best.result.ok:
             best = latest
         if latest.result.error is not None and latest.result.error == before:
