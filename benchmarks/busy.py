@@ -1,4 +1,4 @@
-"""How long a server stays busy with one call after the query was cancelled: ``with_servers.py busy.py POSTGRES MARIADB``.
+"""How long a server stays busy with one call after a cancel: ``with_servers.py python busy.py POSTGRES MARIADB``.
 
 Each statement below is one call on text made for the purpose. It is sent without sqljury's checks and stopped by the
 server's own time limit of one second, which is the signal that a cancel sends; what counts is how late it ends. A
@@ -17,6 +17,8 @@ from sqljury.db import mysql_url
 
 TEXT = "repeat('a', 5000000)"
 HALF = "repeat('a', 2500000) || 'b'"
+NUMBERS = "concat('[', repeat('1,', 100000), '1]')"
+OTHERS = "concat('[', repeat('2,', 100000), '2]')"
 POSTGRES = {
     "normalize": "SELECT length(normalize(repeat(U&'\\0301\\0327', 300000), NFC))",
     "translate": f"SELECT length(translate({TEXT}, repeat('b', 1000000), ''))",
@@ -57,11 +59,12 @@ MARIADB = {
     "find_in_set": "SELECT find_in_set(repeat('a', 4000000), repeat(concat(repeat('a', 4000), ','), 3000))",
     "regexp_replace": "SELECT length(regexp_replace(repeat('a', 30000), '(a*)*b', ''))",
     "like": "SELECT repeat('a', 400000) LIKE concat(repeat('%a', 20000), '%b')",
-    "json_contains": "SELECT json_contains(concat('[', repeat('1,', 200000), '1]'), concat('[', repeat('2,', 200000), '2]'))",
-    "json_overlaps": "SELECT json_overlaps(concat('[', repeat('1,', 100000), '1]'), concat('[', repeat('2,', 100000), '2]'))",
+    "json_contains": f"SELECT json_contains({NUMBERS}, {OTHERS})",
+    "json_overlaps": f"SELECT json_overlaps({NUMBERS}, {OTHERS})",
     "json_merge_patch": "SELECT length(json_merge_patch(concat('{', repeat('\"a\":1,', 100000), '\"b\":1}'), "
     "concat('{', repeat('\"c\":1,', 100000), '\"b\":1}')))",
-    "json_search": "SELECT length(json_search(concat('[', repeat('\"aaaaaaaaaa\",', 500000), '1]'), 'all', '%a%a%a%b'))",
+    "json_search": "SELECT length(json_search(concat('[', repeat('\"aaaaaaaaaa\",', 500000), '1]'), "
+    "'all', '%a%a%a%b'))",
     "json_normalize": "SELECT length(json_normalize(concat('{', repeat('\"a\":1,', 300000), '\"b\":1}')))",
     "soundex": "SELECT length(soundex(repeat('ab', 4000000)))",
     "natural_sort_key": "SELECT length(natural_sort_key(repeat('1a', 4000000)))",
