@@ -507,7 +507,9 @@ def test_settings_that_cannot_be_used(out: Path, data: Path, limits: Any) -> Non
 
 def test_a_database_that_has_gone(out: Path, data: Path) -> None:
     (data / "database" / "more" / "more.sqlite").unlink()
-    with pytest.raises(DatasetError, match=r"more\.sqlite: cannot be read .* --data"):
+    assert [name for name, _ in stored.load(out, data).faults] == ["dev-0003"]
+    (data / "database" / "pets" / "pets.sqlite").unlink()
+    with pytest.raises(DatasetError, match=r"none of its 4 questions can be judged; .*pets\.sqlite.* --data"):
         stored.load(out, data)
 
 

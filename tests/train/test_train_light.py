@@ -21,6 +21,7 @@ from sqljury.select.base import groups
 from sqljury.select.features import features, names
 from sqljury.select.light import Weights, read, shares
 from sqljury.train import leaks, logit
+from sqljury.train import sketch as sketching
 from sqljury.train.light import (
     GIVEN,
     LEAST_QUESTIONS,
@@ -254,6 +255,20 @@ def moved(benchmark_folder: Path, train_run: Path, tmp_path: Path) -> Path:
     described["dataset"]["data"] = str(tmp_path / "data")
     (tmp_path / "run" / folder.SETTINGS).write_text(json.dumps(described))
     return tmp_path
+
+
+def test_one_bad_gold_query_and_one_lost_database_leave_the_rest_to_learn_from(moved: Path) -> None:
+    data, file = moved / "data", moved / "run" / folder.ANSWERS
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    records[0]["gold"] = "SELECT x FROM nowhere"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    lost = records[-1]["db_id"]
+    (data / "database" / lost / f"{lost}.sqlite").unlink()
+    known = sum(record["db_id"] != lost for record in records)
+    with pytest.warns(UserWarning, match=rf"{len(records) - known + 1} of {len(records)} questions are left out"):
+        found = list(replay_all([moved / "run"], data, []))
+    assert len(found) == known - 1
+    assert lost not in {one.database for one in sketching.gold([moved / "run"], data, [])}
 
 
 def test_a_question_is_known_by_its_text_and_database(train_run: Path, moved: Path) -> None:
