@@ -105,10 +105,11 @@ def _csv(found: Answer, defuse: bool) -> None:
             cells = ["" if cell is None else text(cell) for cell in row]
         else:
             cells = ["" if cell is None else f"0x{cell.hex()}" if isinstance(cell, bytes) else cell for cell in row]
-        line = io.StringIO()
-        quoting = csv.QUOTE_NONNUMERIC if defuse else csv.QUOTE_MINIMAL
-        cells = [_defused(cell) for cell in cells] if defuse else cells
-        csv.writer(line, lineterminator="\r\n", quoting=quoting).writerow(cells)  # it quotes line ends that it knows
+        line = io.StringIO()  # a writer quotes the line ends that it knows
+        if defuse:
+            csv.writer(line, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC).writerow(map(_defused, cells))
+        else:
+            csv.writer(line, lineterminator="\r\n").writerow(cells)
         print(line.getvalue().removesuffix("\r\n"))
 
 
