@@ -73,6 +73,38 @@ def test_csv_for_a_pipe_is_the_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\r\n" not in out
 
 
+FORMULAS = [
+    "=1+1",
+    "+1+1",
+    "-2+3",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    " =1",
+    "\ufeff=1",
+    "＝1",
+    "-cmd|'/C calc'!A0",
+    "−1+1",
+]
+HARMLESS = ["-5", "+1.5e-3", "plain", "a=b", "", "0x2d", "'=1", "a;=1", 'a"=1', "1-2"]
+
+
+def test_formulas_are_defused_where_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = tuple((text, -5, -1.5, None) for text in (*FORMULAS, *HARMLESS))
+    found = replace(ANSWER, columns=("=evil", "n", "x", "none"), rows=rows)
+    show.answer(found, "csv", None, False)
+    plain = list(csv.reader(io.StringIO(capsys.readouterr().out, newline="")))
+    assert [row[0] for row in plain] == ["=evil", *FORMULAS, *HARMLESS]
+    show.answer(found, "csv", None, False, defuse=True)
+    out = capsys.readouterr().out
+    safe = list(csv.reader(io.StringIO(out, newline="")))
+    assert [row[0] for row in safe] == ["'=evil", *(f"'{text}" for text in FORMULAS), *HARMLESS]
+    assert all(row[1:] == ["-5", "-1.5", ""] for row in safe[1:])
+    assert ",-5,-1.5," in out  # numbers stay numbers
+    assert '"a;=1"' in out  # also where a semicolon begins the next cell
+
+
 def test_sql_for_a_pipe_is_the_query(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys, "sql")[0] == f"{SQL}\n;\n"  # the comment at its end would swallow a semicolon
 

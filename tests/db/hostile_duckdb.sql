@@ -104,6 +104,16 @@ SELECT getvariable('x')
 SELECT * FROM duckdb_settings()
 SELECT * FROM duckdb_secrets()
 SELECT * FROM duckdb_temporary_files()
+SELECT * FROM duckdb_databases
+SELECT path FROM system.main."duckdb_databases"
+SELECT path FROM 'duckdb_databases'
+FROM main.DUCKDB_DATABASES
+SELECT * FROM pg_settings
+SELECT (FROM pg_catalog.pg_settings SELECT setting LIMIT 1)
+WITH v AS (SELECT * FROM information_schema.views) SELECT view_definition FROM v
+SELECT sql FROM sqlite_master
+SELECT definition FROM pg_views
+SELECT * FROM duckdb_logs
 SELECT * FROM pragma_database_size()
 SELECT * FROM pragma_database_size
 SELECT * FROM checkpoint()

@@ -259,5 +259,5 @@ def test_a_service_that_repeats_the_key_in_disguise(service: Service) -> None:
 
 
 def test_a_reply_that_is_late_is_no_reply(dripping: Callable[..., str]) -> None:
-    with pytest.raises(ModelUnavailableError, match=r"had not ended after 0.6 s|timed out"):
+    with pytest.raises(ModelUnavailableError, match="timed out"):
         opened(dripping(*DRIPS["events"], 0.05), "openai", QUICK).complete(ASK, Sampling(), on_text=lambda *_: None)

@@ -18,6 +18,7 @@ from typing import IO, Any, Final
 from sqljury.audit import LIKELY, TYPES, Data, Finding, Subject, audit
 from sqljury.bench.evaluation import GRACE_SECONDS
 from sqljury.bench.folder import Record, appending, misshapen
+from sqljury.closing import write_whole
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
@@ -162,7 +163,7 @@ def begun(file: Path, settled: Mapping[str, Any]) -> dict[str, Record]:
     try:
         raw = file.read_bytes() if file.exists() else b""
         if not raw:
-            file.write_text(json.dumps(settled) + "\n", encoding="utf-8")
+            write_whole(file, json.dumps(settled) + "\n")
             return {}
     except OSError as error:
         raise DatasetError(f"{file}: cannot be used ({error.strerror}); name another file with --out") from None

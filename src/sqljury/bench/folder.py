@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from sqljury.closing import write_whole
 from sqljury.errors import DatasetError
 
 SETTINGS = "run.json"
@@ -160,8 +161,8 @@ def _drop_unfinished(file: Path) -> None:
 def _claim(folder: Path, wanted: Mapping[str, Any]) -> None:
     file = folder / SETTINGS
     text = json.dumps(wanted, indent=2) + "\n"
-    if not file.exists():
-        file.write_text(text, encoding="utf-8")
+    if not file.exists() or _was_cut_off(folder, text):
+        keep_settings(folder, text)
         return
     before, now = described(folder), json.loads(text)
     if changed := sorted(_differing(lasting(before), lasting(now))):
@@ -174,9 +175,29 @@ def restate(folder: Path, wanted: Mapping[str, Any]) -> None:
     """Write down where the dataset is by now: analyses look for it where the settings say."""
     text = json.dumps(wanted, indent=2) + "\n"
     if described(folder) != json.loads(text):
-        part = folder / f"{SETTINGS}.part"
-        part.write_text(text, encoding="utf-8")
-        part.replace(folder / SETTINGS)
+        keep_settings(folder, text)
+
+
+def keep_settings(folder: Path, text: str) -> None:
+    """Write ``run.json`` whole; raises ``DatasetError`` that names it."""
+    try:
+        write_whole(folder / SETTINGS, text)
+    except OSError as error:
+        raise DatasetError(
+            f"{folder / SETTINGS}: cannot be written ({error.strerror}); make room, or give another folder with --out"
+        ) from None
+
+
+def _was_cut_off(folder: Path, text: str) -> bool:
+    """Whether the settings there are the beginning of ``text``, from a disk that was full before the first answer."""
+    try:
+        settings, answers = folder / SETTINGS, folder / ANSWERS
+        raw = settings.read_bytes()
+        return (
+            len(raw) < len(text) and text.encode().startswith(raw) and not (answers.exists() and answers.stat().st_size)
+        )
+    except OSError:
+        return False
 
 
 def lasting(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ from typing import Any, Final
 from sqljury.bench.deviation import DEVIATIONS, deviation
 from sqljury.bench.evaluation import GRACE_SECONDS
 from sqljury.bench.folder import Record, misshapen
+from sqljury.closing import write_whole
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.db.quiet import hush_parser
@@ -290,16 +290,14 @@ def _is_tried(value: Any, line: Record) -> bool:
 
 def _write(file: Path, lines: Iterable[tuple[str, Verdicts]]) -> None:
     """In the place of what was there, whole or not at all; without room for it the next analysis judges again."""
-    new = file.with_name(f"{file.name}.{os.getpid()}")
+    written = []
+    for digest, one in lines:
+        line: dict[str, Any] = {"id": one.id, "of": digest, "hardness": one.hardness, "fault": one.fault}
+        line["queries"] = {sql: asdict(tried) for sql, tried in one.queries.items()}
+        written.append(json.dumps(line) + "\n")
     try:
-        with new.open("w", encoding="ascii") as stream:
-            for digest, one in lines:
-                line: dict[str, Any] = {"id": one.id, "of": digest, "hardness": one.hardness, "fault": one.fault}
-                line["queries"] = {sql: asdict(tried) for sql, tried in one.queries.items()}
-                stream.write(json.dumps(line) + "\n")
-        new.replace(file)
+        write_whole(file, "".join(written))
     except OSError as error:
-        new.unlink(missing_ok=True)
         warnings.warn(
             f"{file}: cannot be kept ({error.strerror}); the next analysis runs all queries again", stacklevel=2
         )

@@ -61,6 +61,9 @@ def ask(
     adapter: AdapterOption = None,
     output: Annotated[Output, typer.Option(help="How to print the answer.")] = Output.TABLE,
     limit: Annotated[int | None, typer.Option(min=1, help="Rows to print; 50 in a table, else all.")] = None,
+    defuse: Annotated[
+        bool, typer.Option("--defuse-formulas", help="With --output csv: no cell is a formula to a spreadsheet.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the candidates, repairs and cost.")] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Show some rows on which the answer and its strongest rival differ.")
@@ -82,7 +85,7 @@ def ask(
 ) -> None:
     """Answer a question on a database: several queries are written, run and compared, and the best is shown."""
     from sqljury.db.connect import connect
-    from sqljury.errors import NoAnswerError
+    from sqljury.errors import InputError, NoAnswerError
     from sqljury.pipeline import Pipeline, Progress
     from sqljury.questions import check_question
     from sqljury.schema.describe import load
@@ -91,6 +94,8 @@ def ask(
     from sqljury.types import Limits, Question
     from sqljury.verify import verified
 
+    if defuse and output is not Output.CSV:
+        raise InputError("--defuse-formulas is for --output csv; add that, or leave it out")
     asked = Question(question, evidence)
     check_question(asked)
     known = load(*(notes or ()))
@@ -115,4 +120,4 @@ def ask(
         if verify:
             report(Progress("looking for rows that tell the answer from its rival", 0, 1))
             answer = verified(answer, source, seed=seed, cancel=cancel)
-    show.answer(answer, output.value, limit, explain)
+    show.answer(answer, output.value, limit, explain, defuse=defuse)

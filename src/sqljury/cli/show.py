@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from sqljury import written
 from sqljury.cli import show_tests, terminal
@@ -48,14 +49,17 @@ class progress:  # noqa: N801 - reads as a phrase where it is used
         self.close()
 
 
-def answer(found: Answer, output: str, limit: int | None, explain: bool) -> None:
-    """Print an answer as ``table``, ``json``, ``csv`` or ``sql``; ``limit`` cuts its rows."""
+def answer(found: Answer, output: str, limit: int | None, explain: bool, *, defuse: bool = False) -> None:
+    """Print an answer as ``table``, ``json``, ``csv`` or ``sql``; ``limit`` cuts its rows.
+
+    ``defuse`` is for ``csv``: no cell is a formula to a spreadsheet.
+    """
     if limit is not None and len(found.rows) > limit and output != "table":
         found = replace(found, rows=found.rows[:limit], truncated=True)
     if output == "json":
         print(terminal.to_json(found.to_dict()))
     elif output == "csv":
-        _csv(found)
+        _csv(found, defuse)
     elif output == "sql":
         _sql(found)
     else:
@@ -80,15 +84,32 @@ def _sql(found: Answer) -> None:
     terminal.say_escapes(found.sql, found.dialect)
 
 
-def _csv(found: Answer) -> None:
-    """Header and rows; NULL is nothing, a blob ``0x`` and its digits. Cells are cut or cleaned for a terminal only."""
+_FORMULA: Final = re.compile(r"[\s\ufeff\u200b-\u200f\u2060]*[=+@\-\t\r\n＝＋－＠−]|[\t\r\n]")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def _defused(cell: Any) -> Any:
+    """A cell that a spreadsheet would run, as text: with an apostrophe before it, as OWASP advises. Numbers stay."""
+    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
+        return cell
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def _csv(found: Answer, defuse: bool) -> None:
+    """Header and rows; NULL is nothing, a blob ``0x`` and its digits. Cells are cut or cleaned for a terminal only.
+
+    Where formulas are defused, every text is quoted too: what takes another separator must not begin a cell within it.
+    """
     for row in (found.columns, *found.rows):
         if terminal.at_terminal():
             cells = ["" if cell is None else text(cell) for cell in row]
         else:
             cells = ["" if cell is None else f"0x{cell.hex()}" if isinstance(cell, bytes) else cell for cell in row]
-        line = io.StringIO()
-        csv.writer(line, lineterminator="\r\n").writerow(cells)  # a writer quotes the line ends that it knows
+        line = io.StringIO()  # a writer quotes the line ends that it knows
+        if defuse:
+            csv.writer(line, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC).writerow(map(_defused, cells))
+        else:
+            csv.writer(line, lineterminator="\r\n").writerow(cells)
         print(line.getvalue().removesuffix("\r\n"))
 
 

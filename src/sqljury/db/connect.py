@@ -10,9 +10,12 @@ from typing import Final
 from urllib.parse import unquote
 
 from sqljury.db.base import Database
-from sqljury.errors import DatabaseError, DatabaseNotFoundError
+from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
 
-_SECRET: Final = re.compile(r":.*@|passw|pwd", re.IGNORECASE | re.DOTALL)
+_SECRET: Final = re.compile(
+    r":.*@|passw|pwd|\b(?:host|hostaddr|user|uid|user id|dbname|database|server|port|sslmode|service)\s*=",
+    re.IGNORECASE | re.DOTALL,
+)
 """What looks like a password within a text that is no URL."""
 
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{0,39}", re.IGNORECASE)
@@ -102,7 +105,11 @@ def _sqlite_file(path: str, schemas: tuple[str, ...]) -> Database:
 
     if schemas:
         raise DatabaseError(f"{path}: an SQLite file has no schemas; leave {', '.join(schemas)} out")
-    return SQLiteDatabase(os.path.expanduser(path))
+    try:
+        return SQLiteDatabase(os.path.expanduser(path))
+    except UnicodeDecodeError:  # SQLite's own message quotes a definition that it cannot read
+        problem = NotADatabaseError(f"{path}: is corrupt (a definition in it is no UTF-8 text); restore it from a copy")
+    raise problem
 
 
 def _postgres(url: str, schemas: tuple[str, ...]) -> Database:

@@ -37,6 +37,13 @@ _REFUSED: Final = {
     3159: "the server does not let anyone in without TLS; write ?ssl-mode=REQUIRED",
 }
 _LOST: Final = frozenset({1053, 1079, 1080, 1152, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2014, 2026, 2055, 0})
+_POWERS: Final = frozenset(
+    {
+        *("SUPER", "FILE", "CREATE USER", "GRANT OPTION", "PROCESS", "RELOAD", "SHUTDOWN", "SYSTEM_VARIABLES_ADMIN"),
+        *("SET USER", "READ_ONLY ADMIN", "ROLE_ADMIN", "SET_USER_ID", "BINLOG ADMIN", "CONNECTION ADMIN"),
+    }
+)
+"""What reading does not need; ALL PRIVILEGES has them all."""
 _SYNTAX: Final = 1064
 _TIME: Final = frozenset({1317, 1969, 3024})
 _DENIED: Final = frozenset({1044, 1142, 1143, 1227, 1370, 1345, 1356})
@@ -64,6 +71,7 @@ class MySQLDriver:
         self._address = mysql_url.read(url, schemas)
         self.name = self._address.database
         self.url = self._address.shown
+        self.identity = self._address.identity
         self._pin = ""
 
     @property
@@ -169,6 +177,22 @@ class MySQLDriver:
         except self.errors:
             return False
         return True
+
+    def administrator(self, connection: Any) -> str:
+        """By what the server says it has granted, to the user or to its roles in force."""
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SHOW GRANTS")
+                grants = [_text(row[0]).partition(" ON ") for row in cursor.fetchall()]
+        except self._pymysql.Error:
+            return ""
+        found = {
+            right.strip()
+            for rights, _, place in grants
+            for right in rights.upper().removeprefix("GRANT ").split(",")
+            if right.strip() in _POWERS or (right.strip().startswith("ALL PRIVILEGES") and place)
+        }
+        return f"has the rights {', '.join(sorted(found))}" if found else ""
 
     def cancel(self, connection: Any) -> None:
         """``KILL QUERY`` through a connection of its own."""

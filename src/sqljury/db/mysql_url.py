@@ -6,8 +6,9 @@ import os
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
+from sqljury.db.server import shown_url
 from sqljury.errors import DatabaseError, DatabaseNotFoundError
 
 _FORM: Final = "mysql://USER:PASSWORD@HOST:PORT/DATABASE, with odd characters as %XX"
@@ -30,6 +31,7 @@ class Address:
     database: str
     options: dict[str, str] = field(repr=False)
     shown: str
+    identity: str = field(repr=False)
 
     def arguments(self) -> dict[str, Any]:
         """Keywords for ``pymysql.connect``; raises ``DatabaseError`` for certificates that cannot be read."""
@@ -83,19 +85,15 @@ def read(url: str, schemas: tuple[str, ...]) -> Address:
     user = unquote(parts.username or "") or options.pop("user", "")
     host = unquote(parts.hostname or "")
     database = unquote(parts.path.removeprefix("/"))
-    shown = _shown(scheme, user, host, port, database)
+    password = unquote(parts.password or "") or options.get("password", "") or os.environ.get("MYSQL_PWD", "")
+    shown = shown_url(scheme.lower(), user, host, port, database, known=bool(password))
     _check(shown, options)
-    password = unquote(parts.password or "") or options.pop("password", "") or os.environ.get("MYSQL_PWD", "")
+    options.pop("password", None)
+    identity = "\n".join((user, host, str(port or ""), database))
     database = schemas[0] if schemas else database
     if not database:
         raise DatabaseNotFoundError(f"{shown}: names no database; write {_FORM}")
-    return Address(user, password, host, port or 0, database, options, shown)
-
-
-def _shown(scheme: str, user: str, host: str, port: int | None, database: str) -> str:
-    owner = f"{quote(user, safe='')}@" if user else ""
-    place = f"[{host}]" if ":" in host else quote(host, safe=".-_")
-    return f"{scheme.lower()}://{owner}{place}{f':{port}' if port else ''}/{quote(database, safe='')}"
+    return Address(user, password, host, port or 0, database, options, shown, identity)
 
 
 def _check(shown: str, options: dict[str, str]) -> None:
@@ -106,4 +104,4 @@ def _check(shown: str, options: dict[str, str]) -> None:
             raise DatabaseError(f"{shown}: no {which}; there are {', '.join(_OPTIONS)}")
     mode = options.get("ssl-mode", "PREFERRED").upper().replace("-", "_")
     if mode not in _MODES:
-        raise DatabaseError(f"{shown}: no ssl-mode {mode[:40]!r}; there are {', '.join(_MODES)}")
+        raise DatabaseError(f"{shown}: no such ssl-mode; there are {', '.join(_MODES)}")

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from sqljury.db import postgres_cells
 from sqljury.db.base import ErrorKind
 from sqljury.db.pool import Pool
-from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, one_line
+from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, one_line, shown_url, without
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 
 CONNECT_SECONDS: Final = 10
@@ -35,6 +35,17 @@ _SESSION: Final = """
         current_setting('server_version_num')::int,
         (SELECT least(setting::bigint, 65536) FROM pg_catalog.pg_settings WHERE name = 'work_mem'),
         current_setting('search_path')
+"""
+
+_RIGHTS: Final = """
+    SELECT right_ FROM pg_catalog.pg_roles AS r, LATERAL (VALUES
+        ('SUPERUSER', r.rolsuper), ('CREATEROLE', r.rolcreaterole), ('CREATEDB', r.rolcreatedb),
+        ('BYPASSRLS', r.rolbypassrls), ('REPLICATION', r.rolreplication)) AS v (right_, has)
+    WHERE v.has AND r.rolname IN (session_user, current_user)
+    UNION SELECT rolname::text FROM pg_catalog.pg_roles
+    WHERE rolname IN ('pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')
+        AND pg_catalog.pg_has_role(oid, 'MEMBER')
+        AND NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)
 """
 
 
@@ -59,6 +70,7 @@ class PostgresDriver:
         self._settings = _settings(url)
         self.name = str(self._settings.get("dbname") or self._settings.get("user") or "postgres")
         self.url = _shown(self._settings)
+        self.identity = "\n".join(str(self._settings.get(name) or "") for name in ("user", "host", "port", "dbname"))
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -81,7 +93,7 @@ class PostgresDriver:
                 **self._settings, autocommit=True, context=postgres_cells.adapt(), prepare_threshold=None
             )
         except (self._psycopg.Error, UnicodeError) as error:
-            problem = _connect_problem(self.url, error)
+            problem = _connect_problem(self.url, without(str(error), _secrets(self._settings)))
         else:
             try:
                 connection.execute(f"SET statement_timeout = '{CONNECT_SECONDS}s'".encode())
@@ -122,6 +134,11 @@ class PostgresDriver:
         except self._psycopg.Error:
             return False
         return True
+
+    def administrator(self, connection: Any) -> str:
+        """By the attributes of the role, and those roles that reach files, programs or rows of all tables."""
+        found = {name for name, *_ in connection.execute(_RIGHTS.encode()).fetchall()}
+        return f"has the rights {', '.join(sorted(found))}" if found else ""
 
     def cancel(self, connection: Any) -> None:
         """Send PostgreSQL's cancel request over a connection of its own."""
@@ -196,9 +213,16 @@ def _settings(url: str) -> dict[str, Any]:
 def _shown(settings: dict[str, Any]) -> str:
     """The URL again, of user, host, port and database only: other settings may hold secrets."""
     user, host, port, database = (str(settings.get(name) or "") for name in ("user", "host", "port", "dbname"))
-    owner = f"{quote(user, safe='')}@" if user else ""
-    place = f"[{host}]" if ":" in host else quote(host, safe=",.-_")
-    return f"postgresql://{owner}{place}{f':{port}' if port else ''}/{quote(database, safe='')}"
+    known = bool(settings.get("password") or os.environ.get("PGPASSWORD"))
+    return shown_url("postgresql", user, host, port, database, known=known)
+
+
+def _secrets(settings: dict[str, Any]) -> list[object]:
+    """Values that libpq may quote, of which some are secrets."""
+    shown = {"host", "port", "dbname", "user", "sslmode", "application_name"}
+    given = [value for name, value in settings.items() if isinstance(value, str) and name not in shown]
+    user, database = str(settings.get("user") or ""), str(settings.get("dbname") or "")
+    return [*given, *(one for one in (user, database) if one and quote(one, safe="") not in _shown(settings))]
 
 
 def _prelude(connection: Any, schemas: tuple[str, ...]) -> str:
@@ -257,8 +281,7 @@ _REFUSED: Final = (
 )
 
 
-def _connect_problem(url: str, error: Exception) -> DatabaseError:
-    text = str(error)
+def _connect_problem(url: str, text: str) -> DatabaseError:
     for sign, advice in _REFUSED:
         if sign in text:
             return DatabaseError(f"{url}: {advice}")

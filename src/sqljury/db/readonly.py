@@ -35,6 +35,13 @@ _SQLITE: Final = """
 FORBIDDEN_FUNCTIONS: Final[dict[str, frozenset[str]]] = {"sqlite": frozenset(_SQLITE.split())}
 """By dialect, functions with side effects or made to exhaust memory."""
 
+_DUCKDB_VIEWS: Final = """
+    pg_settings pg_views pg_proc pg_prepared_statements pg_tablespace information_schema.views
+    sqlite_master sqlite_schema sqlite_temp_master sqlite_temp_schema
+"""
+_HIDDEN_TABLES: Final[dict[str, frozenset[str]]] = {"duckdb": frozenset(_DUCKDB_VIEWS.split())}
+"""By dialect, tables of the engine's own that tell its settings, or the paths of files that its views read."""
+
 _LISTED: Final = frozenset({"duckdb", "mysql", "postgres"})
 """Dialects whose engines let functions read files, reach other servers or write: there only those named in
 ``functions/<dialect>.txt`` may be called. SQLite's authorizer does that for SQLite."""
@@ -114,6 +121,7 @@ def _check(query: _Query) -> None:
         if not isinstance(node, allowed):
             _refuse(f"only reading is allowed, this has {_spell(node)}")
         _check_names(node, forbidden)
+        _check_table(node, dialect)
 
 
 @quiet()
@@ -212,6 +220,18 @@ def _check_names(node: Any, forbidden: frozenset[str]) -> None:
         _refuse(f"{name} is not allowed")
     if name in ("printf", "format"):
         _check_format(name, node)
+
+
+def _check_table(node: Any, dialect: str) -> None:
+    """Tables of the engine's own that are not the database's content."""
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Table) or dialect not in _HIDDEN_TABLES:
+        return
+    name = node.name.lower()
+    inner = dialect == "duckdb" and name.startswith("duckdb_")
+    if inner or {name, f"{node.db.lower()}.{name}"} & _HIDDEN_TABLES[dialect]:
+        _refuse(f"{name} tells of the engine and not of the database, and is not allowed")
 
 
 def _check_format(name: str, call: Any) -> None:

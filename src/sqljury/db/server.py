@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Generator, Sequence
+import warnings
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from typing import Any, Final, Protocol
+from urllib.parse import quote
 
 from sqljury.closing import Closing
 from sqljury.db import readonly
@@ -19,11 +22,47 @@ _CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=5_000_000, bytes=1024**3)
 _CELL_BYTES: Final = 8  # what a cell without a length counts
 
 
+_HIDDEN: Final = "…"
+_PART: Final = re.compile(r"[\w.,@:$ /\\+-]{0,128}")
+_SECRET: Final = re.compile(r"passw|pwd|secret|token", re.IGNORECASE)
+
+
+def shown_url(scheme: str, user: str, host: str, port: object, database: str, *, known: bool) -> str:
+    """The URL of a server as errors show it: user, host, port and database, and no setting that may be a secret.
+
+    ``known`` says that a password is given beside the user. Where none is, what stands in the user's place may be one;
+    and so may be what has the marks of a connection string. There ``…`` stands.
+    """
+    odd = ":" in user or not known
+    owner = f"{_HIDDEN if odd or not _tellable(user) else quote(user, safe='')}@" if user else ""
+    place = f"[{host}]" if ":" in host else quote(host, safe=",.-_")
+    place = place if _tellable(host) else _HIDDEN
+    name = quote(database, safe="") if _tellable(database) else _HIDDEN
+    return f"{scheme}://{owner}{place}{f':{port}' if port else ''}/{name}"
+
+
+def without(text: str, secrets: Iterable[object]) -> str:
+    """``text`` of a server or library without these values, which it may quote."""
+    for secret in sorted({str(one) for one in secrets if one}, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", _HIDDEN, text)
+    return text
+
+
+def _tellable(part: str) -> bool:
+    return bool(_PART.fullmatch(part)) and not _SECRET.search(part)
+
+
+class AdministratorWarning(UserWarning):
+    """A connection has rights that reading does not need: if every wall fails, a query has them too."""
+
+
 class Driver(Protocol):
     """What differs between servers; connections are the driver library's own."""
 
     dialect: str
     url: str
+    identity: str
+    """The URL with the user in any case: what may be read depends on who asks. It is shown nowhere."""
     name: str
 
     @property
@@ -51,6 +90,9 @@ class Driver(Protocol):
     def explain(self, error: Exception) -> tuple[ErrorKind, str]:
         """Why a query failed."""
 
+    def administrator(self, connection: Any) -> str:
+        """What makes this user more than a reader, empty for one that is none."""
+
     def missing_schemas(self, db: ServerDatabase, schemas: tuple[str, ...]) -> tuple[str, ...]:
         """Those of ``schemas`` that are not there, or cannot be looked into."""
 
@@ -61,19 +103,26 @@ class ServerDatabase(Closing):
     def __init__(self, driver: Driver, schemas: tuple[str, ...] = ()) -> None:
         self.dialect = driver.dialect
         self.url = driver.url
+        self.identity = driver.identity
         self.name = driver.name
         self.schemas = schemas
         self._driver = driver
         self._pool = driver.pool()
         try:
-            with self._pool.lend():
-                pass  # the first connection shows whether the server can be reached at all
+            with self._pool.lend() as lent:  # the first one shows whether the server can be reached at all
+                rights = driver.administrator(lent.connection)
             missing = driver.missing_schemas(self, schemas) if schemas else ()
             if missing:
                 raise DatabaseNotFoundError(f"{self.url}: no schema {missing[0]!r} that this user may use; check it")
         except BaseException:
             self._pool.close()
             raise
+        if rights:
+            warnings.warn(
+                f"{self.url}: this user {rights}; connect as one that may only read, see docs/security.md",
+                AdministratorWarning,
+                stacklevel=4,
+            )
 
     def __repr__(self) -> str:
         return f"ServerDatabase({self.url!r})"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import sqlite3
+import stat
 import threading
 import time
 import warnings
@@ -25,7 +27,8 @@ T = TypeVar("T")
 FORMAT = 1
 _APPLICATION_ID = 0x53514A59  # "SQJY", in the file's header
 _BUSY_SECONDS = 10.0
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR)
+"""The last one is for a table that is not as it was made: nothing else can be wrong with these statements."""
 
 _TABLE = """
 create table reply (
@@ -110,7 +113,9 @@ class Cached:
     def _read(self, connection: sqlite3.Connection, key: str) -> tuple[Completion, ...] | None:
         now = time.time()
         oldest = now - self._max_age if self._max_age is not None else 0.0
-        row = connection.execute("select body from reply where key = ? and made >= ?", (key, oldest)).fetchone()
+        row = connection.execute(
+            "select cast(body as blob) from reply where key = ? and made >= ?", (key, oldest)
+        ).fetchone()
         if row is None:
             return None
         try:
@@ -142,15 +147,24 @@ class Cached:
                     return work(connection)
             except sqlite3.DatabaseError as error:
                 if attempt == 1 and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
-                    self._put_aside(error)
+                    try:
+                        self._put_aside(str(error))
+                    except OSError as moving:
+                        self._warn(f"The cache of replies {self.path} is damaged, and stays: {moving.strerror}.")
+                        break
                     continue
                 self._warn(f"The cache of replies {self.path} is not used: {error}.")
+            except UnicodeDecodeError:  # SQLite's message quotes what is in the file
+                if attempt == 1:
+                    self._put_aside("it holds names that are no UTF-8 text")
+                    continue
+                self._warn(f"The cache of replies {self.path} is not used: it holds names that are no UTF-8 text.")
             except OSError as error:
                 self._warn(f"The cache of replies {self.path} is not used: {error.strerror}.")
             break
         return None
 
-    def _put_aside(self, error: sqlite3.DatabaseError) -> None:
+    def _put_aside(self, error: str) -> None:
         aside = self.path.with_name(self.path.name + ".damaged")
         self._warn(f"The cache of replies {self.path} is damaged ({error}); it is now {aside.name}, a new one begins.")
         for suffix in ("-wal", "-shm"):
@@ -185,17 +199,27 @@ def _to_json(completions: tuple[Completion, ...]) -> str:
     return json.dumps([[c.text, c.finish_reason, c.tokens] for c in completions], separators=(",", ":"))
 
 
-def _from_json(body: str) -> tuple[Completion, ...]:
-    return tuple(
+def _from_json(body: str | bytes) -> tuple[Completion, ...]:
+    """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what is no such body; bytes may be no UTF-8."""
+    kept = tuple(
         Completion(text, finish, tuple(Token(t, p, tuple((o, q) for o, q in top)) for t, p, top in tokens))
-        for text, finish, tokens in json.loads(body)
+        for text, finish, tokens in json.loads(body.decode() if isinstance(body, bytes) else body)
     )
+    pairs = ((t, p) for one in kept for token in one.tokens for t, p in ((token.text, token.logprob), *token.top))
+    good = all(isinstance(one.text, str) and one.finish_reason in ("stop", "length") for one in kept)
+    if not kept or not good or not all(isinstance(t, str) and isinstance(p, int | float) for t, p in pairs):
+        raise ValueError("no completions")
+    return kept
 
 
 def _open(path: Path) -> sqlite3.Connection:
     """A connection to the file, made and laid out if need be; each use opens its own, so threads share nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    handle = os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NONBLOCK", 0), 0o600)
+    regular = stat.S_ISREG(os.fstat(handle).st_mode)
+    os.close(handle)
+    if not regular:
+        raise OSError(errno.EINVAL, "it is no regular file")
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)  # it holds what was asked about a database, and its rows
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS)

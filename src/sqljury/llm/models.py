@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from sqljury.closing import write_whole
 from sqljury.errors import CancelledError, WeightsError
 
 CHUNK = 1 << 20
@@ -202,7 +203,7 @@ def verified(file: Path, sha256: str) -> bool:
     if _digest(file) != sha256:
         return False
     with contextlib.suppress(OSError):  # a shared, read-only folder: the file is hashed again next time
-        _stamp(file).write_bytes(f"{sha256} {_state(file)}".encode())
+        write_whole(_stamp(file), f"{sha256} {_state(file)}")
     return True
 
 

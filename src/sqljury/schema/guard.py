@@ -69,6 +69,11 @@ class Guarded(Closing):
         return self._db.url
 
     @property
+    def identity(self) -> str:
+        """The other's, its URL where it has none."""
+        return str(getattr(self._db, "identity", self._db.url))
+
+    @property
     def schema(self) -> Schema:
         """The tables and columns that may be seen."""
         return self._found.shown

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury.bench.charts import Line, lines
+from sqljury.closing import write_whole
 
 JSON: Final = "card.json"
 MARKDOWN: Final = "card.md"
@@ -38,9 +39,9 @@ def write(out: Path, settings: Mapping[str, Any], counts: Mapping[str, int], dev
         "results": results(log),
         "log": [dict(entry) for entry in log],
     }
-    (out / PICTURE).write_text(curves(log), encoding="utf-8")
-    (out / MARKDOWN).write_text(markdown(facts), encoding="utf-8")
-    (out / JSON).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    write_whole(out / PICTURE, curves(log))
+    write_whole(out / MARKDOWN, markdown(facts))
+    write_whole(out / JSON, json.dumps(facts, indent=2) + "\n")
 
 
 def results(log: Log) -> dict[str, float]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
+from sqljury.closing import write_whole
 from sqljury.datasets.spider import Example
 from sqljury.errors import InputError
 from sqljury.llm.base import Message
@@ -140,10 +141,7 @@ def write(
 
 
 def _write_card(report: Report, out: Path) -> None:
-    card = out.with_name(f"{out.name}.card.json")
-    unfinished = card.with_name(f"{card.name}.{os.getpid()}.part")
-    unfinished.write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
-    unfinished.replace(card)
+    write_whole(out.with_name(f"{out.name}.card.json"), json.dumps(report.to_json(), indent=2) + "\n")
 
 
 def _refuse_foreign(out: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.bench.report import Share
+from sqljury.closing import write_whole
 from sqljury.errors import InputError
 from sqljury.select.features import names
 from sqljury.select.light import Weights, better, replaceable
@@ -83,12 +83,9 @@ def save(weights: Weights, out: Path) -> None:
     Raises what ``check_out`` raises, and ``InputError`` for a file that cannot be written.
     """
     check_out(out)
-    part = out.with_name(f"{out.name}.{os.getpid()}.part")
     try:
-        part.write_text(json.dumps(weights.to_json(), indent=1) + "\n", encoding="utf-8")
-        part.replace(out)
+        write_whole(out, json.dumps(weights.to_json(), indent=1) + "\n")
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
 
 

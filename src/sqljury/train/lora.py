@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.bench.folder import held
+from sqljury.closing import write_whole
 from sqljury.errors import DatasetError, InputError
 from sqljury.train import card, examples, gguf_base
 from sqljury.train.encode import Encoded, encode
@@ -164,7 +165,7 @@ def _claim(out: Path, facts: dict[str, Any]) -> None:
     if not file.exists():
         if any(out.glob("*.json")) or (out / ADAPTER).exists():
             raise DatasetError(f"{out} holds something else; give another folder with --out")
-        file.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        write_whole(file, json.dumps(facts, indent=2) + "\n")
         return
     before = asked(out)
     changed = sorted(key for key in {*before, *facts} - {"data"} if before.get(key) != facts.get(key))
@@ -290,7 +291,7 @@ def _told(log: Path, say: Say) -> TrainerCallback:
 
     class Told(TrainerCallback):  # type: ignore[misc]  # of a library that need not be installed
         def on_log(self, _: Any, state: Any, __: Any, logs: Any = None, **___: Any) -> None:
-            log.write_text("".join(json.dumps(line) + "\n" for line in state.log_history), encoding="utf-8")
+            write_whole(log, "".join(json.dumps(line) + "\n" for line in state.log_history))
             shown = {key: value for key, value in (logs or {}).items() if key in card.SHOWN}
             if shown:
                 figures = ", ".join(f"{card.SHOWN[key]} {value:.4g}" for key, value in shown.items())

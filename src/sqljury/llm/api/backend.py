@@ -26,6 +26,7 @@ from sqljury.types import Cost
 _log = logging.getLogger(__name__)
 _BYTES_PER_TOKEN = 3.5  # English and SQL; on the high side of what tokenizers need
 _REFUSALS = (400, 422, 501)
+_GRACE = 1.0  # seconds that the vendor's library has to give up by itself, which says more
 _CHARS_PER_TOKEN, _CHARS_MORE = 64, 64 * 1024  # of a text that goes on beyond its max_tokens, before it is cut off
 
 BEGIN_WITH = "\n\nBegin your reply with exactly the following text, and go on from there:\n"
@@ -191,7 +192,7 @@ class ApiModel(ABC):
     def _once(self, request: Request, gathered: Gathered, cancel: threading.Event | None) -> Gathered:
         most = request.sampling.max_tokens * _CHARS_PER_TOKEN + _CHARS_MORE
         try:
-            for event in interruptible(self._guarded(request), cancel, self._seconds):
+            for event in interruptible(self._guarded(request), cancel, self._seconds + _GRACE):
                 if isinstance(event, Failure):
                     gathered.failure = event
                 else:
@@ -200,7 +201,7 @@ class ApiModel(ABC):
                     gathered.failure = Failure(ModelResponseError, "the reply goes on long after its max_tokens")
                     break
         except OverdueError:
-            late = f"the reply had not ended after {self._seconds:g} s"
+            late = f"the request timed out: its reply had not ended after {self._seconds:g} s"
             gathered.failure = Failure(ModelUnavailableError, late)
         if gathered.failure is None:
             if not gathered.drafts:

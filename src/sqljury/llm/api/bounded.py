@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from sqljury.errors import ModelResponseError
+from sqljury.errors import ModelResponseError, ModelUnavailableError
 from sqljury.llm.api.events import Event, Usage
 from sqljury.llm.base import Token
 
@@ -31,13 +31,14 @@ def hooks(seconds: float) -> dict[str, list[Callable[[Any], None]]]:
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
             raise ModelResponseError("the server compressed its reply, which it was asked not to do")
         library = importlib.import_module(type(response).__module__.partition(".")[0])
-        response.stream = _bounded(library, response.stream, time.monotonic() + seconds)
+        response.stream = _bounded(library, response.stream, seconds)
 
     return {"request": [ask_plainly], "response": [bound]}
 
 
-def _bounded(library: Any, stream: Any, ends: float) -> Any:
-    """``stream``; raises the library's timeout when it is late, ``ModelResponseError`` when it is too long."""
+def _bounded(library: Any, stream: Any, seconds: float) -> Any:
+    """``stream``; raises ``ModelUnavailableError`` when it is late, ``ModelResponseError`` when it is too long."""
+    ends = time.monotonic() + seconds
 
     class Bounded(library.SyncByteStream):  # type: ignore[misc]
         def __iter__(self) -> Iterator[bytes]:
@@ -47,7 +48,7 @@ def _bounded(library: Any, stream: Any, ends: float) -> Any:
                 if taken > MOST_BYTES:
                     raise ModelResponseError(f"the reply is longer than {MOST_BYTES // 1024**2} MiB")
                 if time.monotonic() > ends:
-                    raise library.ReadTimeout("the reply goes on for too long")
+                    raise ModelUnavailableError(f"the request timed out: its reply had not ended after {seconds:g} s")
                 yield chunk
 
         def close(self) -> None:

@@ -128,7 +128,7 @@ def rule_of(kind: type[BaseException]) -> Rule | None:
 
 def translate(error: Exception, redact: Callable[[str], str]) -> Failure:
     """What ``error`` means; nothing of the exception itself is kept."""
-    if isinstance(error.__cause__, ModelResponseError):  # ours, in a vendor's wrapping
+    if isinstance(error.__cause__, SqljuryError):  # ours, in a vendor's wrapping
         error = error.__cause__
     if isinstance(error, ModelResponseError):  # ours too, from reading a reply
         return Failure(ModelResponseError, redact(str(error)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, Final
 
+from sqljury.closing import write_whole
 from sqljury.errors import DatabaseError, DatasetError
 from sqljury.metrics.suite.cells import quoted
 from sqljury.types import Row, Schema, Table
@@ -167,7 +167,7 @@ def load(folder: str | Path) -> dict[str, Entry]:
                 f"{file}: is of version {listed['version']}, not {VERSION}; build the suite anew, in a new folder"
             )
         return {name: _entry(fields) for name, fields in listed["databases"].items()}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DatasetError(f"{file}: is no manifest of a suite ({error}); build the suite anew") from None
 
 
@@ -180,9 +180,7 @@ def save(folder: str | Path, entries: Mapping[str, Entry]) -> None:
     """Write the manifest; one that is there is replaced at once or not at all."""
     root = Path(folder)
     text = json.dumps({"version": VERSION, "databases": {k: asdict(v) for k, v in sorted(entries.items())}}, indent=1)
-    part = root / f"{MANIFEST}.part"
-    part.write_text(text + "\n", encoding="utf-8")
-    os.replace(part, root / MANIFEST)
+    write_whole(root / MANIFEST, text + "\n")
 
 
 def intact(folder: str | Path, db_id: str, entry: Entry) -> bool:

@@ -131,7 +131,7 @@ def index_path(db: Database, schema: Schema, skip_columns: Skip | None = None) -
 def _where(db: Database) -> str:
     """What is the same for the same database, by whatever name it was reached."""
     files: tuple[str, ...] = tuple(getattr(db, "sources", ()))
-    return os.path.realpath(files[0]) if len(files) == 1 else db.url
+    return os.path.realpath(files[0]) if len(files) == 1 else str(getattr(db, "identity", db.url))
 
 
 def _work(
