@@ -55,7 +55,7 @@ class SQLiteDatabase(Closing):
         self._closed = False
         self._catalog_seconds = _CATALOG_SECONDS
         sqlite_file.inspect(self.path)  # before a process is started for it
-        self._number = WORKERS.register()
+        self._number = WORKERS.register(file=True)
         weakref.finalize(self, WORKERS.abandon, self._number)
         try:
             self._start(Watch(Limits(seconds=_OPEN_SECONDS)))

@@ -40,7 +40,7 @@ class MemoryDatabase(Closing):
         self._filled: Reply | None = None
         self._fills = 0
         self._closed = False
-        self._number = WORKERS.register()
+        self._number = WORKERS.register(file=False)
         weakref.finalize(self, WORKERS.abandon, self._number)
         try:
             self._run(lambda _worker: ("done",), Watch(OWN_LIMITS))
@@ -102,7 +102,7 @@ class MemoryDatabase(Closing):
     def close(self) -> None:
         """Forget everything."""
         self._closed = True
-        WORKERS.release(self._number, rest=True)
+        WORKERS.release(self._number)
 
     def _query(self, sql: str, watch: Watch, *, trusted: bool = False) -> Result:
         reply = self._run(lambda worker: worker.query(self._number, sql, (), watch, trusted=trusted), watch)

@@ -17,6 +17,7 @@ from typing import Final
 
 from sqljury.db.sqlite_client import Worker, WorkerLostError, reap
 from sqljury.db.watch import Watch
+from sqljury.errors import DatabaseError
 from sqljury.types import Limits
 
 MAX_IDLE: Final = 8
@@ -36,43 +37,53 @@ class _Workers:
     def __init__(self) -> None:
         self._numbers = count(1)
         self._databases: set[int] = set()
+        self._files: set[int] = set()
         self._abandoned: deque[int] = deque()
         self._reset()
+        os.register_at_fork(after_in_child=self._reset)
 
     def _reset(self) -> None:
         """Have no worker; called in a forked process too, whatever its parent was doing."""
         self._lock = threading.Lock()
         self._idle: list[Worker] = []
 
-    def register(self) -> int:
-        """The number of a database that is open from now on."""
+    def register(self, *, file: bool) -> int:
+        """The number of a database that is open from now on, a file's or one in memory."""
         number = next(self._numbers)
         with self._lock:
             self._databases.add(number)
+            if file:
+                self._files.add(number)
         return number
 
     def abandon(self, number: int) -> None:
         """Release the database later, when it is known that nobody holds the lock; for the garbage collector."""
         self._abandoned.append(number)
 
-    def release(self, number: int, *, rest: bool = False) -> None:
-        """Close the database in every worker; after the last one all workers end, with ``rest`` all but one."""
+    def release(self, number: int) -> None:
+        """Close the database in every worker.
+
+        After the last file all workers end, for a database in memory can be made anew; after the last of those one of
+        them stays for a while.
+        """
         with self._lock:
             if number not in self._databases:
                 return
+            last = self._files == {number} or self._databases == {number}
+            rest = number not in self._files
             self._databases.remove(number)
-            last = not self._databases
+            self._files.discard(number)
             leaving = [worker for worker in self._idle if last or number in worker.opened]
             self._idle = [worker for worker in self._idle if worker not in leaving]
-        if last:
-            if rest and leaving:
-                self._rest(leaving.pop())
-            for worker in leaving:
-                worker.kill()
-            reap(_END_SECONDS)
-        else:
+        if not last:
             for worker in leaving:
                 self._put_back(worker)
+            return
+        if rest and leaving:
+            self._rest(leaving.pop())
+        for worker in leaving:
+            worker.kill()
+        reap(_END_SECONDS)
 
     @contextlib.contextmanager
     def lend(self, number: int) -> Iterator[Worker]:
@@ -82,6 +93,11 @@ class _Workers:
         worker = self._take(number) or Worker()
         try:
             yield worker
+        except WorkerLostError:
+            if self._databases:
+                with contextlib.suppress(DatabaseError):
+                    self._put_back(Worker())  # the next query finds it started, or starting
+            raise
         finally:
             self._put_back(worker)
 
@@ -139,4 +155,3 @@ def _close(worker: Worker, number: int) -> None:
 
 WORKERS: Final = _Workers()
 atexit.register(WORKERS.shut)
-os.register_at_fork(after_in_child=WORKERS._reset)
