@@ -12,6 +12,7 @@ from sql_corpus import statements
 from sqljury.db import readonly
 from sqljury.db.base import error_kind
 from sqljury.db.sqlite import SQLiteDatabase
+from sqljury.db.watch import private_memory
 from sqljury.errors import DatabaseError, QueryError
 from sqljury.types import Limits, Result
 
@@ -47,6 +48,19 @@ def test_hostile_statements_are_refused_or_contained(db: SQLiteDatabase, monkeyp
             assert "\n" not in result.error
             assert result.rows == result.columns == ()
     assert contained <= 3
+    assert db.execute("SELECT count(*) FROM customer").rows == ((4,),)
+
+
+@pytest.mark.usefixtures("untouched")
+def test_statements_that_look_at_no_clock_are_contained(db: SQLiteDatabase) -> None:
+    deaf = statements("hostile_deaf.sql")
+    assert len(deaf) >= 20
+    before = private_memory()
+    for sql in deaf:
+        result = db.execute(sql, Limits(seconds=0.1))
+        assert error_kind(result) == "limit", (sql, result.error)
+        assert result.seconds < 5, sql
+    assert private_memory() - before < 100 * 1024**2
     assert db.execute("SELECT count(*) FROM customer").rows == ((4,),)
 
 

@@ -120,6 +120,8 @@ class Worker:
         self._life.close()
 
     def _exchange(self, order: Sequence[Any], watch: Watch, may_read: MayRead | None) -> Reply:
+        if self._pending:  # more than the reply to the order before
+            raise WorkerLostError
         self._send(order, watch)
         rows: list[Any] = []
         left = held_bytes(watch.limits)
