@@ -12,12 +12,9 @@ WITH e0 AS (SELECT age x FROM customer), e1 AS (SELECT (SELECT x) + (SELECT x) A
 WITH RECURSIVE g(s, n) AS (SELECT 'aa', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) SELECT length(trim(s, substr(replace(s, 'a', 'x'), 1, 85000) || 'a')) FROM g WHERE n = 19
 WITH RECURSIVE g(s, n) AS (SELECT 'aa', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) SELECT length(ltrim(s, substr(replace(substr(s, 1, 90000), 'a', 'é'), 1, 85000) || 'a')) FROM g WHERE n = 18
 WITH RECURSIVE g(s, n) AS (SELECT 'aa', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) SELECT length(rtrim(s, substr(replace(s, 'a', 'y'), 1, 85000) || 'a')) FROM g WHERE n = 19
-WITH RECURSIVE g(s, n) AS (SELECT 'ab', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 20) SELECT instr(s, substr(s, 1, 500000) || 'c') FROM g WHERE n = 20
-WITH RECURSIVE g(s, n) AS (SELECT 'ab', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 20) SELECT length(replace(s, substr(s, 1, 500000) || 'c', 'd')) FROM g WHERE n = 20
-WITH RECURSIVE g(s, n) AS (SELECT 'ab', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 20) SELECT instr(CAST(s AS BLOB), CAST(substr(s, 1, 500000) || 'c' AS BLOB)) FROM g WHERE n = 20
-WITH RECURSIVE g(s, n) AS (SELECT 'aa', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) SELECT s LIKE '%a%a%a%a%a%a%a%a%b' FROM g WHERE n = 12
-WITH RECURSIVE g(s, n) AS (SELECT 'aa', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) SELECT s GLOB '*a*a*a*a*a*a*a*a*b' FROM g WHERE n = 12
-WITH RECURSIVE g(s, n) AS (SELECT 'aa', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) SELECT glob('*[a-c]*[a-c]*[a-c]*[a-c]*[a-c]*d', s) FROM g WHERE n = 12
+WITH RECURSIVE g(s, n) AS (SELECT 'ab', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) SELECT instr(s, substr(s, 1, 250000) || 'c') FROM g WHERE n = 19
+WITH RECURSIVE g(s, n) AS (SELECT 'ab', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) SELECT length(replace(s, substr(s, 1, 250000) || 'c', 'd')) FROM g WHERE n = 19
+WITH RECURSIVE g(s, n) AS (SELECT 'ab', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) SELECT instr(CAST(s AS BLOB), CAST(substr(s, 1, 250000) || 'c' AS BLOB)) FROM g WHERE n = 19
 WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 40000) SELECT length(json_patch(json_group_object(x, x), json_group_object(-x, x))) FROM n
 WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 40000) SELECT length(json_patch(json_group_object('k' || x, 1), json_group_object('k' || -x, NULL))) FROM n
 WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 40000) , o(j) AS (SELECT json_group_object('k' || x, x) FROM n) SELECT count(json_extract(j, '$.k' || x)) FROM o, n

@@ -6,6 +6,7 @@ import contextlib
 import marshal
 import os
 import socket
+import struct
 import subprocess
 import weakref
 from collections import OrderedDict
@@ -26,7 +27,9 @@ HELD_BYTES: Final = 640 * 1024**2
 KEPT_BYTES: Final = 256 * 1024**2
 """A worker that still has more memory than this after a query is ended rather than kept."""
 
-_TICK_SECONDS: Final = 0.01
+_TICK: Final = struct.pack("ll", 0, 10_000)
+"""Every so often, 10 ms as the system's ``struct timeval``, a wait is interrupted to look at the clock."""
+
 _LONG_SECONDS: Final = 0.1
 _RECEIVE_BYTES: Final = 64 * 1024
 _LARGE_BYTES: Final = 1024**2
@@ -56,6 +59,8 @@ class Worker:
         self._answered = False
         self._pending = b""
         self._socket, theirs = socket.socketpair()
+        for end in (self._socket, theirs):
+            end.settimeout(None)  # whatever the program has set for its own
         ending, life = os.pipe()
         self._life = open(life, "wb", buffering=0)  # noqa: SIM115 - the worker ends when this end is closed
         try:
@@ -66,7 +71,9 @@ class Worker:
         finally:
             os.close(ending)
             theirs.close()
-        self._socket.settimeout(_TICK_SECONDS)
+        # The system waits, not Python, which would ask it twice: first whether there is something, then for it.
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            self._socket.setsockopt(socket.SOL_SOCKET, option, _TICK)
         _workers.add(self)
 
     @property
@@ -146,7 +153,7 @@ class Worker:
         while left:
             try:
                 left = left[self._socket.send(left) :]
-            except TimeoutError:
+            except BlockingIOError:
                 if watch.stop():
                     raise WorkerLostError from None
             except OSError:
@@ -164,9 +171,13 @@ class Worker:
         body = memoryview(data)[HEADER_BYTES : HEADER_BYTES + size]
         if len(body) == size:
             return body
+        return self._rest(body, size, watch)
+
+    def _rest(self, begun: memoryview, size: int, watch: Watch) -> memoryview:
+        """A message of which only the beginning has come."""
         whole = memoryview(bytearray(size))
-        whole[: len(body)] = body
-        received = len(body)
+        whole[: len(begun)] = begun
+        received = len(begun)
         while received < size:
             part = self._some(watch, min(_LARGE_BYTES, size - received))
             whole[received : received + len(part)] = part
@@ -180,7 +191,7 @@ class Worker:
         while True:
             try:
                 data = self._socket.recv(most)
-            except TimeoutError:
+            except BlockingIOError:
                 if watch.stop():
                     raise WorkerLostError from None
                 continue

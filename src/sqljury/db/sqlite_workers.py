@@ -11,7 +11,6 @@ import contextlib
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator
 from itertools import count
 from typing import Final
 
@@ -31,6 +30,23 @@ REST_SECONDS: Final = 2.0
 
 _END_SECONDS: Final = 2.0
 _CLOSE_LIMITS: Final = Limits(seconds=5.0)
+
+
+class _Loan:
+    """A worker between ``with`` and its end."""
+
+    def __init__(self, workers: _Workers, number: int) -> None:
+        self._workers = workers
+        self._number = number
+
+    def __enter__(self) -> Worker:
+        self._worker = self._workers.take(self._number)
+        return self._worker
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is WorkerLostError:
+            self._workers.replace()
+        self._workers.put_back(self._worker)
 
 
 class _Workers:
@@ -77,7 +93,7 @@ class _Workers:
             self._idle = [worker for worker in self._idle if worker not in leaving]
         if not last:
             for worker in leaving:
-                self._put_back(worker)
+                self.put_back(worker)
             return
         if rest and leaving:
             self._rest(leaving.pop())
@@ -85,21 +101,9 @@ class _Workers:
             worker.kill()
         reap(_END_SECONDS)
 
-    @contextlib.contextmanager
-    def lend(self, number: int) -> Iterator[Worker]:
-        """A worker for this thread, one that has the database open if there is one."""
-        while self._abandoned:
-            self.release(self._abandoned.popleft())
-        worker = self._take(number) or Worker()
-        try:
-            yield worker
-        except WorkerLostError:
-            if self._databases:
-                with contextlib.suppress(DatabaseError):
-                    self._put_back(Worker())  # the next query finds it started, or starting
-            raise
-        finally:
-            self._put_back(worker)
+    def lend(self, number: int) -> _Loan:
+        """For a ``with``: a worker for this thread, one that has the database open if there is one."""
+        return _Loan(self, number)
 
     def idle(self, number: int) -> list[Worker]:
         """The workers that wait with this database open."""
@@ -114,15 +118,26 @@ class _Workers:
             worker.kill()
         reap(_END_SECONDS)
 
-    def _take(self, number: int) -> Worker | None:
+    def take(self, number: int) -> Worker:
+        """A worker that nobody else has."""
         reap()
+        while self._abandoned:
+            self.release(self._abandoned.popleft())
         with self._lock:
             for place in range(len(self._idle) - 1, -1, -1):
                 if number in self._idle[place].opened:
                     return self._idle.pop(place)
-            return self._idle.pop() if self._idle else None
+            if self._idle:
+                return self._idle.pop()
+        return Worker()
 
-    def _put_back(self, worker: Worker) -> None:
+    def replace(self) -> None:
+        """Start a worker for one that was lost, so that the next query finds it started, or starting."""
+        if self._databases:
+            with contextlib.suppress(DatabaseError):
+                self.put_back(Worker())
+
+    def put_back(self, worker: Worker) -> None:
         """Keep it, without the databases that were closed meanwhile."""
         while not worker.lost:
             with self._lock:
