@@ -98,7 +98,7 @@ def test_what_looks_at_no_clock_is_ended_by_limit_and_cancel(db: SQLiteDatabase,
 
 def test_compiling_takes_no_memory_here(db: SQLiteDatabase) -> None:
     before = private_memory()
-    result = db.execute(doubled(30), Limits(seconds=10))
+    result = db.execute(doubled(30), Limits(seconds=2))
     assert error_kind(result) == "limit"
     assert private_memory() - before < 100 * 1024**2
     assert db.execute("SELECT 1").ok
@@ -106,6 +106,7 @@ def test_compiling_takes_no_memory_here(db: SQLiteDatabase) -> None:
 
 def test_views_of_a_hostile_file_do_not_take_long_or_much(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqljury.db.sqlite._CATALOG_SECONDS", 1.0)
+    monkeypatch.setattr("sqljury.db.sqlite._LEAST_SECONDS", 0.1)
     with closing(sqlite3.connect(shop)) as writer:
         writer.execute("CREATE VIEW e0 AS SELECT age AS x FROM customer")
         for number in range(1, 27):

@@ -43,9 +43,9 @@ def start(orders: socket.socket, life: int) -> Process:
     command = [sys.executable, "-I", "-S", "-c", sqlite_worker.COMMAND, _PACKAGE]
     names = environment(*_FOLDERS)
     try:
-        return subprocess.Popen(
+        return subprocess.Popen(  # noqa: S603
             command, stdin=life, stdout=orders.fileno(), stderr=subprocess.DEVNULL, env=names, cwd="/"
-        )  # noqa: S603
+        )
     except OSError as error:
         # A process that has given up its rights may be unable to start the very program that it is. Forking is only
         # safe while there is one thread.
