@@ -18,7 +18,11 @@ from sqljury.types import Limits
 ROWS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 900)"
 PRODUCT = f"{ROWS} SELECT sum(a.x * b.x * c.x * d.x) FROM n a, n b, n c, n d"
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-DEAF = {"duckdb": "SELECT array_to_string(range(100000000), ',')"}
+DEAF = {
+    "duckdb": "SELECT array_to_string(range(100000000), ',')",
+    "sqlite": "WITH RECURSIVE g(s, n) AS (SELECT 'aa', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) "
+    "SELECT length(trim(s, substr(replace(s, 'a', 'x'), 1, 85000) || 'a')) FROM g WHERE n = 19",
+}
 """By dialect, one call of a function that takes long and does not look whether it was interrupted."""
 
 

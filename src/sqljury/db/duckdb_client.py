@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from sqljury.db import duckdb_worker
 from sqljury.db.watch import Watch
+from sqljury.db.worker_process import environment
 from sqljury.errors import MissingExtraError
 
 ENGINE_BYTES: Final = 1024**3
@@ -29,8 +30,6 @@ _GRACE_SECONDS: Final = 0.2
 """How long an interrupted query may take to end by itself before its process is ended."""
 
 _TICK_SECONDS: Final = 0.02
-_KEPT_VARIABLES: Final = ("TZ", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT")
-"""All that the process gets to see of the environment: no keys, no passwords."""
 
 Reply = Mapping[str, Any]
 
@@ -46,14 +45,13 @@ class Worker:
         """Start it in ``folder``; raises ``MissingExtraError`` where DuckDB is not installed."""
         if find_spec("duckdb") is None:
             raise MissingExtraError("duckdb", "duckdb")
-        environment = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         paths = [os.path.abspath(path) for path in sys.path]
         self._process = subprocess.Popen(  # noqa: S603
             duckdb_worker.arguments(paths),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment,
+            env=environment(),
             cwd=folder,
         )
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()

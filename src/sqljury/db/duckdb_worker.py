@@ -19,6 +19,8 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from sqljury.db.worker_process import limit_process
+
 if TYPE_CHECKING:
     import duckdb
 
@@ -157,20 +159,6 @@ def restrict(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> Non
     connection.execute(f"SET allowed_paths = [{', '.join(literal(path) for path in files)}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-def limit_process(memory_bytes: int, file_bytes: int) -> None:
-    """Have the system refuse more memory and larger files than that, where it can."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    for what, limit in (("DATA", memory_bytes), ("FSIZE", file_bytes), ("CORE", 0)):
-        with contextlib.suppress(OSError, ValueError):
-            _, hard = resource.getrlimit(getattr(resource, f"RLIMIT_{what}"))
-            if hard != resource.RLIM_INFINITY:
-                limit = min(limit, hard)
-            resource.setrlimit(getattr(resource, f"RLIMIT_{what}"), (limit, limit))
 
 
 def single_select(cursor: duckdb.DuckDBPyConnection, sql: str) -> str:

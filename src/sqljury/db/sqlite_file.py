@@ -54,13 +54,13 @@ def inspect(path: str) -> Opening:
 def is_current(path: str, how: Opening) -> bool:
     """Whether a connection opened so still reads the file at ``path`` as it is."""
     try:
-        now = _sign(path)
+        if how.immutable:
+            return _sign(path) == how.signature
+        # SQLite's locks see to changes in the file, but not to another file put in its place.
+        now = os.stat(path)
     except OSError:
         return False
-    if how.immutable:
-        return now == how.signature
-    # SQLite's locks see to changes in the file, but not to another file put in its place.
-    return (now.device, now.inode) == (how.signature.device, how.signature.inode)
+    return now.st_ino == how.signature.inode and now.st_dev == how.signature.device
 
 
 def _sign(path: str) -> Signature:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
 
 from sqljury.closing import Closing
 from sqljury.db import readonly
 from sqljury.db.base import DEFAULT_LIMITS, error_text
-from sqljury.db.sqlite import explain, fetch
-from sqljury.db.sqlite_walls import authorizer, harden
+from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, lost_text, result_of
+from sqljury.db.sqlite_workers import WORKERS
 from sqljury.db.watch import Watch
 from sqljury.errors import DatabaseError, QueryRefusedError
-from sqljury.types import Limits, Result, Row
+from sqljury.types import Cell, Limits, Result, Row
+
+OWN_LIMITS: Final = Limits(rows=1_000_000)
+"""For the statements that make, fill and read the tables; a condition of a table may be as hostile as a query."""
+
+_PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})
 
 
 class MemoryDatabase(Closing):
     """Tables whose rows are replaced as a whole, and read-only queries on them; for one thread.
 
-    ``execute`` is as ``Database`` describes it. Making the tables costs about a millisecond, filling them again some
-    microseconds a row.
+    ``execute`` is as ``Database`` describes it. The database is in a process that runs queries on files too; where that
+    had to be ended, it is made anew in the next one. Making the tables costs about a millisecond, filling them again
+    some microseconds a row.
     """
 
     dialect = "sqlite"
@@ -29,16 +36,17 @@ class MemoryDatabase(Closing):
     def __init__(self, tables: Mapping[str, str]) -> None:
         """``tables`` are statements that create them, by name; raises ``DatabaseError`` where SQLite takes one not."""
         self._names = {name: '"' + name.replace('"', '""') + '"' for name in tables}
-        self._authorize = authorizer()
-        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        self._statements = tuple(tables.values())
+        self._filled: Reply | None = None
+        self._fills = 0
+        self._closed = False
+        self._number = WORKERS.register(file=False)
+        weakref.finalize(self, WORKERS.abandon, self._number)
         try:
-            for statement in tables.values():
-                self._connection.execute(statement)
-            harden(self._connection, 0)
-        except sqlite3.Error as error:
-            self._connection.close()
-            raise DatabaseError(f"the schema cannot be written to a new SQLite database ({error})") from None
-        self._connection.set_authorizer(self._authorize)
+            self._run(lambda _worker: ("done",), Watch(OWN_LIMITS))
+        except BaseException:
+            self.close()
+            raise
 
     def fill(self, rows: Mapping[str, Sequence[Row]], *, skip: bool = False) -> bool:
         """Replace all rows; whether SQLite took them, else the rows of before stay.
@@ -46,62 +54,102 @@ class MemoryDatabase(Closing):
         Every constraint that the tables declare is checked, foreign keys as SQLite does. ``skip`` leaves out rows that
         break another constraint, instead of refusing all.
         """
-        with self._writing() as connection:
-            try:
-                connection.execute("BEGIN")
-                for name, quoted in self._names.items():
-                    connection.execute(f"DELETE FROM {quoted}")  # noqa: S608 - a quoted name
-                    _insert(connection, quoted, rows.get(name, ()), skip=skip)
-                if not skip and connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
-                    raise sqlite3.IntegrityError
-                connection.execute("COMMIT")
-            except (sqlite3.Error, OverflowError, UnicodeError):
-                connection.execute("ROLLBACK")
-                return False
-        return True
+        try:
+            plain = [(quoted, list(map(_plain, rows.get(name, ())))) for name, quoted in self._names.items()]
+        except TypeError:
+            return False
+        order = ("fill", self._number, plain, skip)
+        watch = Watch(OWN_LIMITS)
+
+        def fill(worker: Worker) -> Reply:
+            reply = worker.ask(order, watch)
+            if reply == ("done", True):
+                self._filled, self._fills = order, self._fills + 1
+                worker.opened[self._number] = self._fills
+            return reply
+
+        try:
+            return self._run(fill, watch) == ("done", True)
+        except DatabaseError:
+            return False
 
     def rows(self) -> dict[str, list[Row]]:
-        """All rows as SQLite keeps them, by table."""
-        with self._writing() as connection:
-            return {
-                name: connection.execute(f"SELECT * FROM {quoted} ORDER BY rowid").fetchall()  # noqa: S608
-                for name, quoted in self._names.items()
-            }
+        """All rows as SQLite keeps them, by table; raises ``DatabaseError`` where they are too many."""
+        found = {}
+        for name, quoted in self._names.items():
+            result = self._query(f"SELECT * FROM {quoted} ORDER BY rowid", Watch(OWN_LIMITS), trusted=True)  # noqa: S608
+            if result.error is not None:
+                raise DatabaseError(f"the rows of {name} cannot be read ({result.error})")
+            found[name] = list(result.rows)
+        return found
 
     def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
         try:
             readonly.check(sql, self.dialect, watch)
-            return fetch(self._connection, self._authorize, sql, (), watch)
+            return self._query(sql, watch)
         except QueryRefusedError as error:
             return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
-        except sqlite3.Error as error:
-            return Result(error=explain(error, watch), seconds=watch.seconds)
+        except DatabaseError as error:
+            message = watch.reason or str(error)
+            return Result(error=error_text(watch.kind or "database", message), seconds=watch.seconds)
+
+    def compiles(self, sql: str, limits: Limits = DEFAULT_LIMITS) -> bool:
+        """Whether SQLite can compile the query, which is not run; for text that begins as a query does."""
+        return self._query(f"EXPLAIN {sql}", Watch(replace(limits, rows=0)), trusted=True).ok
 
     def close(self) -> None:
         """Forget everything."""
-        self._connection.close()
+        self._closed = True
+        WORKERS.release(self._number)
 
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """The connection while the project's own statements run, outside the walls."""
-        self._connection.set_authorizer(None)
-        self._connection.execute("PRAGMA query_only=OFF")
-        try:
-            yield self._connection
-        finally:
-            self._connection.execute("PRAGMA query_only=ON")
-            self._connection.set_authorizer(self._authorize)
+    def _query(self, sql: str, watch: Watch, *, trusted: bool = False) -> Result:
+        reply = self._run(lambda worker: worker.query(self._number, sql, (), watch, trusted=trusted), watch)
+        return result_of(reply, watch)
+
+    def _run(self, action: Callable[[Worker], Reply], watch: Watch) -> Reply:
+        """What a worker that has the tables and rows replies; raises ``DatabaseError`` for one that was lost."""
+        again = True
+        while not self._closed:
+            if watch.stop():
+                raise DatabaseError(lost_text(watch))
+            try:
+                with WORKERS.lend(self._number) as worker:
+                    self._make(worker, watch)
+                    return action(worker)
+            except WorkerLostError as lost:
+                if watch.kind is not None or not (lost.again and again):
+                    raise DatabaseError(lost_text(watch)) from None
+                again = False
+        raise DatabaseError("the database in memory was closed")
+
+    def _make(self, worker: Worker, watch: Watch) -> None:
+        """Make the tables with their rows, unless this worker has them."""
+        if worker.opened.get(self._number) == self._fills:
+            return
+        worker.opened.pop(self._number, None)
+        reply = worker.ask(("tables", self._number, self._statements), watch)
+        if reply[0] == "failed":
+            raise DatabaseError(f"the schema cannot be written to a new SQLite database ({reply[2]})")
+        if self._filled is not None and worker.ask(self._filled, watch) != ("done", True):
+            raise DatabaseError("the rows cannot be written to a new SQLite database")
+        worker.opened[self._number] = self._fills
 
 
-def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row], *, skip: bool) -> None:
-    if not rows:
-        return
-    sql = f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})"  # noqa: S608 - a quoted name
-    if not skip:
-        connection.executemany(sql, rows)
-        return
-    for row in rows:  # OR IGNORE would still fail for a text as rowid
-        with contextlib.suppress(sqlite3.Error, OverflowError, UnicodeError):
-            connection.execute(sql, row)
+def _plain(row: Row) -> Row:
+    """The row with cells that can be sent to another process; raises ``TypeError`` for what SQLite does not take."""
+    if all(type(cell) in _PLAIN for cell in row):
+        return tuple(row)
+    return tuple(map(_plain_cell, row))
+
+
+def _plain_cell(cell: Any) -> Cell:
+    for kind in (int, float, str):
+        if isinstance(cell, kind):
+            return kind(cell)
+    if cell is None:
+        return None
+    if isinstance(cell, bytes | bytearray | memoryview):
+        return bytes(cell)
+    raise TypeError(type(cell).__name__)

@@ -1,13 +1,16 @@
-"""The walls inside SQLite: what its authorizer lets a statement do, and how long its values may get."""
+"""The walls inside SQLite: what its authorizer lets a statement do, and how long its values may get.
+
+Imported by the worker, so it imports nothing that takes long.
+"""
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Iterable
-from typing import Final
 
-from sqljury.db.readonly import WIDE_FORMAT
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 MIB: Final = 1024 * 1024
 MIN_VALUE_BYTES: Final = 1 * MIB
@@ -37,8 +40,8 @@ FUNCTIONS: Final = frozenset(f"{_AGGREGATES} {_VALUES} {_DOCUMENTS}".split())
 ``random`` is allowed: "any three customers" is a question. The clock is, as in "this year".
 """
 
-_CALL: Final = re.compile(r"""\b(?:printf|format)\b["'`\]]?\s*(?:\(|/\*|--)""", re.IGNORECASE)
-_PLAIN_CALL: Final = re.compile(r"\b(?:printf|format)\s*\(\s*'([^']*)'", re.IGNORECASE)
+_CALL: Final = r"""(?i)\b(?:printf|format)\b["'`\]]?\s*(?:\(|/\*|--)"""
+_PLAIN_CALL: Final = r"(?i)\b(?:printf|format)\s*\(\s*'([^']*)'"
 
 _INTERNAL_TABLES: Final = frozenset(
     {"dbstat", "sqlite_dbpage", "sqlite_stmt", "bytecode", "tables_used", "fsdir", "completion"}
@@ -91,11 +94,20 @@ def functions_for(definitions: Iterable[str]) -> frozenset[str]:
     One call of printf can be made to work for minutes, during which nothing can stop it. The parser sees to
     the calls in a query; where a view has one it cannot vouch for, printf and format are denied altogether.
     """
-    for sql in definitions:
-        formats = _PLAIN_CALL.findall(sql)
-        if len(formats) != len(_CALL.findall(sql)) or any(WIDE_FORMAT.search(text) for text in formats):
-            return FUNCTIONS - {"printf", "format"}
-    return FUNCTIONS
+    narrow = all(_formats_narrowly(sql) for sql in definitions if "printf" in sql.lower() or "format" in sql.lower())
+    return FUNCTIONS if narrow else FUNCTIONS - {"printf", "format"}
+
+
+def _formats_narrowly(definition: str) -> bool:
+    """Whether every call of printf in it has a literal format of modest width."""
+    import re
+
+    if not re.search(_CALL, definition):
+        return True
+    from sqljury.db.readonly import WIDE_FORMAT
+
+    formats = re.findall(_PLAIN_CALL, definition)
+    return len(formats) == len(re.findall(_CALL, definition)) and not any(map(WIDE_FORMAT.search, formats))
 
 
 def is_internal_table(name: str) -> bool:

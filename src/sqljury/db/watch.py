@@ -20,7 +20,7 @@ class Watch:
     """Called by the engine every so often while it works; from the first breach on it answers "stop".
 
     ``kind`` and ``reason`` say why it stopped, both None until then. Memory (growth of the process) and
-    temporary files (bytes written by this thread) are seen on Linux only.
+    temporary files (bytes written by this thread) are seen on Linux only; ``follow`` names another process to look at.
     """
 
     def __init__(self, limits: Limits, cancel: threading.Event | None = None) -> None:
@@ -32,6 +32,11 @@ class Watch:
         self._deadline = self.start + limits.seconds
         self._probe_at = self.start + _PROBE_SECONDS  # a quick query never pays for it
         self._before: tuple[int, int] | None = None
+        self._pid: int | None = None
+
+    def follow(self, pid: int) -> None:
+        """From now on look at the memory and the writes of this process, which works for the query."""
+        self._pid, self._before = pid, None
 
     @property
     def seconds(self) -> float:
@@ -63,7 +68,7 @@ class Watch:
         self.kind, self.reason = kind, reason
 
     def _probe(self) -> None:
-        memory, written = private_memory(), thread_written()
+        memory, written = private_memory(self._pid), thread_written(self._pid)
         if self._before is None:
             self._before = memory, written
         elif memory - self._before[0] > MEMORY_BYTES:
@@ -72,20 +77,20 @@ class Watch:
             self._breach("limit", f"needed more than {TEMP_BYTES // 1024**2} MiB of temporary files")
 
 
-def private_memory() -> int:
-    """Bytes of memory of this process not shared with others; 0 where the system does not say."""
+def private_memory(pid: int | None = None) -> int:
+    """Bytes of memory of this process, or of ``pid``, not shared with others; 0 where the system does not say."""
     try:
-        with open("/proc/self/statm", "rb") as file:
+        with open(f"/proc/{pid or 'self'}/statm", "rb") as file:
             fields = file.read().split()
         return (int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0
 
 
-def thread_written() -> int:
-    """Bytes this thread has handed to write calls so far; 0 where the system does not say."""
+def thread_written(pid: int | None = None) -> int:
+    """Bytes that this thread, or the process ``pid``, has handed to write calls; 0 where the system does not say."""
     try:
-        with open("/proc/thread-self/io", "rb") as file:
+        with open(f"/proc/{pid or 'thread-self'}/io", "rb") as file:
             return next(int(line.split()[1]) for line in file if line.startswith(b"wchar:"))
     except (OSError, ValueError, StopIteration):
         return 0

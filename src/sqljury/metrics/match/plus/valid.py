@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
-import threading
 from functools import lru_cache
+from typing import Final
 
+from sqljury.db.sqlite_memory import MemoryDatabase
+from sqljury.errors import DatabaseError
 from sqljury.metrics.spider.names import Names
+from sqljury.types import Limits
+
+LIMITS: Final = Limits(seconds=5.0)
+"""For compiling one query, which can take as long as one likes."""
 
 
 def is_valid(sql: str, names: Names) -> bool:
@@ -15,22 +20,19 @@ def is_valid(sql: str, names: Names) -> bool:
     Only for queries that begin with SELECT or a parenthesis: SQLite acts on some PRAGMAs while it compiles them.
     """
     ddl = tuple(
-        f"CREATE TABLE {_quoted(table)} ({', '.join(map(_quoted, columns))})" for table, columns in names.tables.items()
+        (table, f"CREATE TABLE {_quoted(table)} ({', '.join(map(_quoted, columns))})")
+        for table, columns in names.tables.items()
     )
     try:
-        _empty_database(ddl, threading.get_ident()).execute(f"EXPLAIN {sql}")
-    except (sqlite3.Error, sqlite3.Warning, ValueError, UnicodeError):
+        return _empty_database(ddl).compiles(sql, LIMITS)
+    except DatabaseError:
         return False
-    return True
 
 
 @lru_cache(maxsize=64)
-def _empty_database(ddl: tuple[str, ...], _: int) -> sqlite3.Connection:
-    """One for each schema and thread, for SQLite's connections stay in theirs."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    for statement in ddl:
-        connection.execute(statement)
-    return connection
+def _empty_database(ddl: tuple[tuple[str, str], ...]) -> MemoryDatabase:
+    """One for each schema."""
+    return MemoryDatabase(dict(ddl))
 
 
 def _quoted(name: str) -> str:

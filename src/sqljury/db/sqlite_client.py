@@ -1,0 +1,263 @@
+"""Talks to a process that runs SQLite, and ends it when it does not answer in time."""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import os
+import socket
+import struct
+import subprocess
+import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqljury.db import sqlite_worker
+from sqljury.db.base import error_text
+from sqljury.db.sqlite_start import Process, start
+from sqljury.db.sqlite_walls import MayRead
+from sqljury.db.sqlite_worker import HEADER_BYTES, MARSHAL_VERSION
+from sqljury.db.watch import Watch, private_memory
+from sqljury.types import Limits, Result
+
+HELD_BYTES: Final = 640 * 1024**2
+"""What the rows of a result may take in this process: the worker counts it, and here what it sends is counted."""
+
+KEPT_BYTES: Final = 256 * 1024**2
+"""A worker that still has more memory than this after a query is ended rather than kept."""
+
+_TICK: Final = struct.pack("ll", 0, 10_000)
+"""Every so often, 10 ms as the system's ``struct timeval``, a wait is interrupted to look at the clock."""
+
+_LONG_SECONDS: Final = 0.1
+_RECEIVE_BYTES: Final = 64 * 1024
+_LARGE_BYTES: Final = 1024**2
+_KINDS: Final = ("done", "failed", "rows", "ask")
+
+Reply = tuple[Any, ...]
+
+
+class WorkerLostError(Exception):
+    """The process ended, or was ended; ``again`` says that it may have been gone before it got the order."""
+
+    def __init__(self, *, again: bool = False) -> None:
+        super().__init__()
+        self.again = again
+
+
+class Worker:
+    """A process with SQLite in it, for one order at a time.
+
+    ``opened`` holds what callers know of each database that the process has open, by its number.
+    """
+
+    def __init__(self) -> None:
+        """Start it; raises ``DatabaseError`` where the system does not let it."""
+        self.opened: OrderedDict[int, Any] = OrderedDict()
+        self.lost = False
+        self._answered = False
+        self._pending = b""
+        self._socket, theirs = socket.socketpair()
+        for end in (self._socket, theirs):
+            end.settimeout(None)  # whatever the program has set for its own
+        ending, life = os.pipe()
+        self._life = open(life, "wb", buffering=0)  # noqa: SIM115 - the worker ends when this end is closed
+        try:
+            self._process = start(theirs, ending)
+        except BaseException:
+            self.abandon()
+            raise
+        finally:
+            os.close(ending)
+            theirs.close()
+        # The system waits, not Python, which would ask it twice: first whether there is something, then for it.
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            self._socket.setsockopt(socket.SOL_SOCKET, option, _TICK)
+        _workers.add(self)
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    def ask(self, order: Sequence[Any], watch: Watch, may_read: MayRead | None = None) -> Reply:
+        """The reply to ``order``; rows that came in pieces are put together. ``may_read`` answers for columns.
+
+        Raises ``WorkerLostError`` when none came or ``watch`` said stop; then the worker is of no further use.
+        """
+        watch.follow(self.pid)
+        try:
+            reply = self._exchange(order, watch, may_read)
+        except BaseException:
+            self.kill()
+            raise
+        self._answered = True
+        grown = watch.seconds > _LONG_SECONDS and private_memory(self.pid) > KEPT_BYTES
+        if grown or reply[3:] == sqlite_worker.OUT_OF_MEMORY:
+            self.kill()
+        return reply
+
+    def query(
+        self,
+        number: int,
+        sql: str,
+        parameters: Sequence[str],
+        watch: Watch,
+        *,
+        trusted: bool = False,
+        may_read: MayRead | None = None,
+    ) -> Reply:
+        """The reply to one query on the database of this number, within the limits of ``watch``."""
+        limits = watch.limits.rows, watch.limits.bytes, held_bytes(watch.limits)
+        order = ("query", number, str(sql), tuple(parameters), limits, trusted, may_read is not None)
+        return self.ask(order, watch, may_read)
+
+    def kill(self) -> None:
+        """End the process at once, without waiting until the system has taken it down."""
+        if not self.lost:
+            self.abandon()
+            self._process.kill()
+            _ending.append(self._process)
+
+    def abandon(self) -> None:
+        """Let go of the process, which ends when all who held it have."""
+        self.lost = True
+        self._socket.close()
+        self._life.close()
+
+    def _exchange(self, order: Sequence[Any], watch: Watch, may_read: MayRead | None) -> Reply:
+        if self._pending:  # more than the reply to the order before
+            raise WorkerLostError
+        self._send(order, watch)
+        rows: list[Any] = []
+        left = held_bytes(watch.limits)
+        while True:
+            body = self._receive(watch, left)
+            left -= len(body)
+            reply = _decoded(body)
+            if reply[0] == "rows":
+                rows += reply[1]
+                if watch.stop():
+                    raise WorkerLostError
+            elif reply[0] == "ask":
+                self._send(_allows(may_read, reply[1:]), watch)
+            elif rows and reply[0] == "done":
+                return ("done", reply[1], rows + reply[2], *reply[3:])
+            else:
+                return reply
+
+    def _send(self, message: Any, watch: Watch) -> None:
+        body = marshal.dumps(message, MARSHAL_VERSION)
+        left = memoryview(len(body).to_bytes(HEADER_BYTES, "little") + body)
+        while left:
+            try:
+                left = left[self._socket.send(left) :]
+            except BlockingIOError:
+                if watch.stop():
+                    raise WorkerLostError from None
+            except OSError:
+                raise WorkerLostError(again=self._answered) from None
+
+    def _receive(self, watch: Watch, most: int) -> memoryview:
+        """The next message, which may have so many bytes."""
+        data = self._pending or self._some(watch)
+        while len(data) < HEADER_BYTES:
+            data += self._some(watch)
+        size = int.from_bytes(data[:HEADER_BYTES], "little")
+        if size > most:
+            raise WorkerLostError
+        self._pending = data[HEADER_BYTES + size :]
+        body = memoryview(data)[HEADER_BYTES : HEADER_BYTES + size]
+        if len(body) == size:
+            return body
+        return self._rest(body, size, watch)
+
+    def _rest(self, begun: memoryview, size: int, watch: Watch) -> memoryview:
+        """A message of which only the beginning has come."""
+        whole = memoryview(bytearray(size))
+        whole[: len(begun)] = begun
+        received = len(begun)
+        while received < size:
+            part = self._some(watch, min(_LARGE_BYTES, size - received))
+            whole[received : received + len(part)] = part
+            received += len(part)
+            if watch.stop():
+                raise WorkerLostError
+        return whole
+
+    def _some(self, watch: Watch, most: int = _RECEIVE_BYTES) -> bytes:
+        """Whatever the process sends next."""
+        while True:
+            try:
+                data = self._socket.recv(most)
+            except BlockingIOError:
+                if watch.stop():
+                    raise WorkerLostError from None
+                continue
+            except OSError:
+                data = b""
+            if not data:
+                raise WorkerLostError(again=self._answered)
+            return data
+
+
+def held_bytes(limits: Limits) -> int:
+    """What the rows of a result may take here; room for the cells that the limits allow, however they are held."""
+    return max(HELD_BYTES, 5 * limits.bytes)
+
+
+def _decoded(body: memoryview) -> Reply:
+    try:
+        reply = marshal.loads(body)  # noqa: S302 - holds values only, and of a process that runs our code
+    except (EOFError, ValueError, TypeError):
+        raise WorkerLostError from None
+    if not isinstance(reply, tuple) or not reply or reply[0] not in _KINDS:
+        raise WorkerLostError
+    return reply
+
+
+def _allows(may_read: MayRead | None, column: Reply) -> bool:
+    """What the worker is told of a column: no, unless somebody says yes."""
+    try:
+        return may_read is not None and may_read(*column) is True
+    except Exception:
+        return False
+
+
+def result_of(reply: Reply, watch: Watch) -> Result:
+    """The result that a reply to a query stands for."""
+    if reply[0] == "failed":
+        return Result(error=error_text(reply[3], reply[4]), seconds=watch.seconds)
+    return Result(reply[1], tuple(reply[2]), reply[3], seconds=watch.seconds)
+
+
+def lost_text(watch: Watch) -> str:
+    """The line for ``Result.error`` when the process that ran a query was ended, or ended by itself."""
+    if watch.kind is not None:
+        return error_text(watch.kind, watch.reason or "stopped")
+    return error_text("limit", "the process that ran the query ended, most likely out of memory; ask for less")
+
+
+_workers: Final[weakref.WeakSet[Worker]] = weakref.WeakSet()
+_ending: Final[list[Process]] = []
+
+
+def reap(seconds: float = 0.0) -> None:
+    """Take note of processes that have ended; wait so long for those that have not yet."""
+    ending = _ending[:]
+    for process in ending:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+            _ending.remove(process)
+
+
+def _forget() -> None:
+    """In a forked process, let go of the workers, which are the other's."""
+    _ending.clear()
+    for worker in list(_workers):
+        worker.abandon()
+    _workers.clear()
+
+
+os.register_at_fork(after_in_child=_forget)

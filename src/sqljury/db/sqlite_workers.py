@@ -1,0 +1,172 @@
+"""Which worker runs what: one for each running query, kept for the next one, whichever database that is on.
+
+There is one set of them in a program, for a test suite has hundreds of databases, and ``connect`` has none to be given.
+Once the last database is closed, no worker is left.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import threading
+from collections import deque
+from itertools import count
+from typing import Final
+
+from sqljury.db.sqlite_client import Worker, WorkerLostError, reap
+from sqljury.db.watch import Watch
+from sqljury.errors import DatabaseError
+from sqljury.types import Limits
+
+MAX_IDLE: Final = 8
+"""Workers kept for the next query."""
+
+MAX_OPENED: Final = 256
+"""Databases that one worker has open; ``sqljury eval`` goes through up to 200 of a test suite for each query."""
+
+REST_SECONDS: Final = 2.0
+"""How long a worker outlives the last database in memory; test cases make one after the other."""
+
+_END_SECONDS: Final = 2.0
+_CLOSE_LIMITS: Final = Limits(seconds=5.0)
+
+
+class _Loan:
+    """A worker between ``with`` and its end."""
+
+    def __init__(self, workers: _Workers, number: int) -> None:
+        self._workers = workers
+        self._number = number
+
+    def __enter__(self) -> Worker:
+        self._worker = self._workers.take(self._number)
+        return self._worker
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is WorkerLostError:
+            self._workers.replace()
+        self._workers.put_back(self._worker)
+
+
+class _Workers:
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self._databases: set[int] = set()
+        self._files: set[int] = set()
+        self._abandoned: deque[int] = deque()
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        """Have no worker; called in a forked process too, whatever its parent was doing."""
+        self._lock = threading.Lock()
+        self._idle: list[Worker] = []
+
+    def register(self, *, file: bool) -> int:
+        """The number of a database that is open from now on, a file's or one in memory."""
+        number = next(self._numbers)
+        with self._lock:
+            self._databases.add(number)
+            if file:
+                self._files.add(number)
+        return number
+
+    def abandon(self, number: int) -> None:
+        """Release the database later, when it is known that nobody holds the lock; for the garbage collector."""
+        self._abandoned.append(number)
+
+    def release(self, number: int) -> None:
+        """Close the database in every worker.
+
+        After the last file all workers end, for a database in memory can be made anew; after the last of those one of
+        them stays for a while.
+        """
+        with self._lock:
+            if number not in self._databases:
+                return
+            last = self._files == {number} or self._databases == {number}
+            rest = number not in self._files
+            self._databases.remove(number)
+            self._files.discard(number)
+            leaving = [worker for worker in self._idle if last or number in worker.opened]
+            self._idle = [worker for worker in self._idle if worker not in leaving]
+        if not last:
+            for worker in leaving:
+                self.put_back(worker)
+            return
+        if rest and leaving:
+            self._rest(leaving.pop())
+        for worker in leaving:
+            worker.kill()
+        reap(_END_SECONDS)
+
+    def lend(self, number: int) -> _Loan:
+        """For a ``with``: a worker for this thread, one that has the database open if there is one."""
+        return _Loan(self, number)
+
+    def idle(self, number: int) -> list[Worker]:
+        """The workers that wait with this database open."""
+        with self._lock:
+            return [worker for worker in self._idle if number in worker.opened]
+
+    def shut(self) -> None:
+        """End the workers that wait; for the end of the program."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.kill()
+        reap(_END_SECONDS)
+
+    def take(self, number: int) -> Worker:
+        """A worker that nobody else has."""
+        reap()
+        while self._abandoned:
+            self.release(self._abandoned.popleft())
+        with self._lock:
+            for place in range(len(self._idle) - 1, -1, -1):
+                if number in self._idle[place].opened:
+                    return self._idle.pop(place)
+            if self._idle:
+                return self._idle.pop()
+        return Worker()
+
+    def replace(self) -> None:
+        """Start a worker for one that was lost, so that the next query finds it started, or starting."""
+        if self._databases:
+            with contextlib.suppress(DatabaseError):
+                self.put_back(Worker())
+
+    def put_back(self, worker: Worker) -> None:
+        """Keep it, without the databases that were closed meanwhile."""
+        while not worker.lost:
+            with self._lock:
+                keep = bool(self._databases) and len(self._idle) < MAX_IDLE
+                stale = worker.opened.keys() - self._databases
+                if keep and not stale and len(worker.opened) <= MAX_OPENED:
+                    self._idle.append(worker)
+                    return
+            if not keep:
+                worker.kill()
+                return
+            for number in stale or list(worker.opened)[:1]:
+                _close(worker, number)
+
+    def _rest(self, worker: Worker) -> None:
+        """Have it end by itself unless it is needed again soon."""
+        with contextlib.suppress(WorkerLostError):
+            worker.ask(("rest", REST_SECONDS), Watch(_CLOSE_LIMITS))
+            worker.opened.clear()
+            with self._lock:
+                self._idle.append(worker)
+
+
+def _close(worker: Worker, number: int) -> None:
+    """Have the worker close this database."""
+    worker.opened.pop(number, None)
+    with contextlib.suppress(WorkerLostError):
+        worker.ask(("close", number), Watch(_CLOSE_LIMITS))
+
+
+WORKERS: Final = _Workers()
+atexit.register(WORKERS.shut)
