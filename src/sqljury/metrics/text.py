@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from sqljury.db.readonly import MAX_SQL_CHARS
+from sqljury.db.parsing import MAX_SQL_CHARS
 
 _PIECE: Final = re.compile(
     r"""
