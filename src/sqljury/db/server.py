@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any, Final, Protocol
 
 from sqljury.closing import Closing
-from sqljury.db import readonly
+from sqljury.db import parsing, readonly
 from sqljury.db.base import DEFAULT_LIMITS, ErrorKind, error_text
 from sqljury.db.pool import Guard, Pool
 from sqljury.db.watch import Watch
@@ -82,7 +82,8 @@ class ServerDatabase(Closing):
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
         try:
-            readonly.check(sql, self.dialect, watch)
+            with parsing.under(watch):
+                readonly.check(sql, self.dialect)
             return self._run(sql, (), watch)
         except QueryRefusedError as error:
             return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)

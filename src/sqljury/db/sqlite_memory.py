@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 
 from sqljury.closing import Closing
-from sqljury.db import readonly
+from sqljury.db import parsing, readonly
 from sqljury.db.base import DEFAULT_LIMITS, error_text
 from sqljury.db.sqlite import explain, fetch
 from sqljury.db.sqlite_walls import authorizer, harden
@@ -72,7 +72,8 @@ class MemoryDatabase(Closing):
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
         try:
-            readonly.check(sql, self.dialect, watch)
+            with parsing.under(watch):
+                readonly.check(sql, self.dialect)
             return fetch(self._connection, self._authorize, sql, (), watch)
         except QueryRefusedError as error:
             return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
