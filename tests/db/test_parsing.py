@@ -76,16 +76,16 @@ def test_the_limit_and_cancel_are_heard_while_a_query_is_read(tmp_path: Path, mo
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_what_was_stopped_is_not_remembered_as_refused(dialect: str) -> None:
     sql = f"SELECT '{dialect}' WHERE a IN (" + ", ".join(map(str, range(2000))) + ")"
-    with pytest.raises(QueryStoppedError) as caught:
-        check(sql, dialect, Watch(Limits(seconds=0)))
+    with pytest.raises(QueryStoppedError) as caught, parsing.under(Watch(Limits(seconds=0))):
+        check(sql, dialect)
     assert caught.value.kind == "limit"
     check(sql, dialect)
 
 
 @COMPILED
 def test_words_are_cut_under_the_limit_too() -> None:
-    with pytest.raises(QueryStoppedError):
-        check("SELECT " + "(" * 60_000, "sqlite", Watch(Limits(seconds=0)))
+    with pytest.raises(QueryStoppedError), parsing.under(Watch(Limits(seconds=0))):
+        check("SELECT " + "(" * 60_000, "sqlite")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -101,7 +101,7 @@ def test_long_honest_queries_are_read(dialect: str) -> None:
         within,
         "SELECT 1 FROM t0" + "".join(f" JOIN t{n} ON t{n}.a = t0.a" for n in range(1, 40)),
     ):
-        check(sql, dialect, Watch(Limits(seconds=60)))
+        check(sql, dialect)
 
 
 def test_joins_with_all_conditions_at_the_end_are_read() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 from sqljury.closing import Closing
-from sqljury.db import duckdb_file, readonly
+from sqljury.db import duckdb_file, parsing, readonly
 from sqljury.db.base import DEFAULT_LIMITS, ErrorKind, error_text
 from sqljury.db.duckdb_client import ENGINE_BYTES, PROCESS_BYTES, TEMP_BYTES, Reply, Worker, WorkerLostError
 from sqljury.db.watch import Watch
@@ -96,7 +96,8 @@ class DuckDBDatabase(Closing):
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
         try:
-            readonly.check(sql, self.dialect, watch)
+            with parsing.under(watch):
+                readonly.check(sql, self.dialect)
             return self._run(sql, (), watch.left, cancel, trusted=False)
         except QueryRefusedError as error:
             return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)

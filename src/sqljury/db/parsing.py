@@ -9,12 +9,18 @@ steps rather than seconds, the same text is read or given up on every machine.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
+
+from sqljury.errors import QueryStoppedError
 
 if TYPE_CHECKING:
     from sqlglot import Dialect, exp
+
+    from sqljury.db.watch import Watch
 
 MAX_SQL_CHARS: Final = 64 * 1024
 MAX_NESTING: Final = 150
@@ -42,8 +48,7 @@ _OPENS: Final = frozenset({"L_PAREN", "CASE", "L_BRACKET"})
 _CLOSES: Final = frozenset({"R_PAREN", "END", "R_BRACKET"})
 _PREFIXES: Final = frozenset({"NOT", "DASH", "PLUS", "TILDE"})
 
-Stop = Callable[[], bool]
-"""Whether the work must end now; ``Watch.stop`` is one."""
+_here = threading.local()
 
 
 class TooManyStepsError(RecursionError):
@@ -51,22 +56,42 @@ class TooManyStepsError(RecursionError):
 
 
 class ParsingStoppedError(Exception):
-    """``stop`` said so while the text was read."""
+    """The watch that this thread reads under said stop."""
 
 
-def tokenize(sql: str, dialect: str, stop: Stop | None = None) -> list[Any]:
-    """The words of ``sql``.
+@contextlib.contextmanager
+def under(watch: Watch) -> Iterator[None]:
+    """Within, this thread reads SQL until ``watch`` says stop; that raises ``QueryStoppedError`` with the reason."""
+    before = _stop()
+    _here.stop = watch.stop
+    try:
+        yield
+    except ParsingStoppedError:
+        raise QueryStoppedError(watch.kind or "limit", watch.reason or "stopped") from None
+    finally:
+        _here.stop = before
 
-    Raises ``TooManyStepsError`` when it is too long, ``ParsingStoppedError`` once ``stop`` says so, and what sqlglot
-    raises for text without an end.
-    """
+
+def poll() -> None:
+    """Raise ``ParsingStoppedError`` when the watch that this thread reads under says stop."""
+    stop = _stop()
+    if stop is not None and stop():
+        raise ParsingStoppedError
+
+
+def _stop() -> Callable[[], bool] | None:
+    return getattr(_here, "stop", None)
+
+
+def tokenize(sql: str, dialect: str) -> list[Any]:
+    """The words of ``sql``; raises ``TooManyStepsError`` when it is too long, and what sqlglot raises."""
     from sqlglot.errors import TokenError
 
     if len(sql) > MAX_SQL_CHARS:
         raise TooManyStepsError(f"the text is longer than {MAX_SQL_CHARS} characters")
     tokenizer: Any = _plain(dialect).tokenizer()
-    if stop is not None and len(sql) > _POLLED_CHARS and _classes(dialect) is not None:
-        _have_polled(tokenizer, _Meter(len(sql), stop))
+    if len(sql) > _POLLED_CHARS and _classes(dialect) is not None:
+        _have_polled(tokenizer, _Meter(len(sql)))
     try:
         return list(tokenizer.tokenize(sql))
     except TokenError as error:  # whatever is raised within
@@ -75,20 +100,19 @@ def tokenize(sql: str, dialect: str, stop: Stop | None = None) -> list[Any]:
         raise
 
 
-def parse_tokens(tokens: list[Any], sql: str, dialect: str, stop: Stop | None = None) -> list[exp.Expr | None]:
+def parse_tokens(tokens: list[Any], sql: str, dialect: str) -> list[exp.Expr | None]:
     """The statements of ``tokens``, which are the words of ``sql``.
 
-    Raises ``TooManyStepsError``, ``ParsingStoppedError`` once ``stop`` says so, and what sqlglot raises for bad SQL.
+    Raises ``TooManyStepsError``, and what sqlglot raises for bad SQL.
     """
     _check_nesting(tokens)
-    meter = _Meter(BASE_STEPS + STEPS_PER_PART * len(tokens), stop)
+    meter = _Meter(BASE_STEPS + STEPS_PER_PART * len(tokens))
     metered = _metered(dialect, meter)
     if metered is None:
         _check_compiled(tokens)
         metered = _plain(dialect)
     statements = metered.parser().parse(tokens, sql)
-    if stop is not None and stop():
-        raise ParsingStoppedError
+    poll()
     return statements
 
 
@@ -180,10 +204,9 @@ def _type_words() -> frozenset[str]:
 class _Meter:
     """Counts steps up to a limit, and asks every so often whether to stop."""
 
-    def __init__(self, limit: int, stop: Stop | None = None) -> None:
+    def __init__(self, limit: int) -> None:
         self._left = limit
         self._until_poll = _POLL_STEPS
-        self._stop = stop
 
     def spend(self, steps: int = 1) -> None:
         """Raises ``TooManyStepsError`` beyond the limit, ``ParsingStoppedError`` when it is time to stop."""
@@ -193,8 +216,7 @@ class _Meter:
             raise TooManyStepsError("the query is nested too deeply")
         if self._until_poll < 0:
             self._until_poll = _POLL_STEPS
-            if self._stop is not None and self._stop():
-                raise ParsingStoppedError
+            poll()
 
 
 def _plain(dialect: str) -> Dialect:

@@ -6,26 +6,22 @@ it does not understand is none; the engine's own walls stand behind it whatever 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqljury.db import literals, parsing, unstoppable
-from sqljury.db.parsing import MAX_SQL_CHARS, ParsingStoppedError, TooManyStepsError
+from sqljury.db.parsing import MAX_SQL_CHARS, TooManyStepsError
 from sqljury.db.quiet import quiet
-from sqljury.errors import QueryRefusedError, QueryStoppedError
+from sqljury.errors import QueryRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from sqlglot import exp
-
-    from sqljury.db.watch import Watch
 
 _SQLITE: Final = """
     load_extension readfile writefile edit eval fsdir completion fts3_tokenizer fts5 fts5_source_id
@@ -56,56 +52,28 @@ _VARIABLES: Final = frozenset({"PARAMETER", "SESSION_PARAMETER", "COLON_EQ"})
 _BUILT_IN: Final = frozenset({"pg_catalog", "information_schema"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """What is checked; who waits for it makes no difference to the outcome that is remembered."""
-
-    sql: str
-    dialect: str
-    stop: parsing.Stop | None = field(default=None, compare=False)
-
-
-def check(sql: str, dialect: str, watch: Watch | None = None) -> None:
+def check(sql: str, dialect: str) -> None:
     """Raise ``QueryRefusedError`` unless ``sql`` is one SELECT, WITH ... SELECT, set operation or VALUES.
 
-    Raises ``QueryStoppedError``, a kind of it, when ``watch`` says stop before that is known. What was decided is
-    remembered for a while, so that a query run again starts at once: the timing metrics need that.
+    What was decided is remembered for a while, so that a query run again starts at once: the timing metrics need that.
+    ``parsing.under`` bounds its time.
     """
-    with stopped_by(watch):
-        objection = _objection(_Query(sql, dialect, None if watch is None else watch.stop))
+    objection = _objection(sql, dialect)
     if objection is not None:
         raise QueryRefusedError(objection)
 
 
-def parse(sql: str, dialect: str, watch: Watch | None = None) -> tuple[Sequence[Any], exp.Expr]:
-    """The words of ``sql`` and the one statement in it; raises as ``check`` does. It may be no plain read yet."""
-    with stopped_by(watch):
-        return _parse(_Query(sql, dialect, None if watch is None else watch.stop))
-
-
-@contextlib.contextmanager
-def stopped_by(watch: Watch | None) -> Iterator[None]:
-    """Within, a text that ``watch`` stopped the reading of raises ``QueryStoppedError`` with the reason."""
-    try:
-        yield
-    except ParsingStoppedError:
-        if watch is None:
-            raise
-        raise QueryStoppedError(watch.kind or "limit", watch.reason or "stopped") from None
-
-
 @functools.lru_cache(maxsize=256)
-def _objection(query: _Query) -> str | None:
+def _objection(sql: str, dialect: str) -> str | None:
     try:
-        _check(query)
+        _check(sql, dialect)
     except QueryRefusedError as error:
         return str(error)
     return None
 
 
-def _check(query: _Query) -> None:
-    sql, dialect = query.sql, query.dialect
-    tokens, statement = _parse(query)
+def _check(sql: str, dialect: str) -> None:
+    tokens, statement = parse(sql, dialect)
     if dialect in literals.DIALECTS:
         _check_server_words(sql, tokens, dialect)
     allowed, queries = _allowed_nodes()
@@ -125,20 +93,19 @@ def _check(query: _Query) -> None:
 
 
 @quiet()
-def _parse(query: _Query) -> tuple[Sequence[Any], exp.Expr]:
-    """The words of the query, and the one statement in it."""
+def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
+    """The words of ``sql`` and the one statement in it; raises ``QueryRefusedError``. It may be no plain read yet."""
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    sql, dialect = query.sql, query.dialect
     if "\x00" in sql or _SURROGATE.search(sql):
         _refuse("the text holds characters that no query has")
     if len(sql) > MAX_SQL_CHARS:
         _refuse(f"the text is longer than {MAX_SQL_CHARS} characters")
     try:
-        tokens = parsing.tokenize(sql, dialect, query.stop)
+        tokens = parsing.tokenize(sql, dialect)
         _check_start(tokens)
-        found = parsing.parse_tokens(tokens, sql, dialect, query.stop)
+        found = parsing.parse_tokens(tokens, sql, dialect)
     except SqlglotError as error:
         _refuse(f"not a query in {dialect}: {_first_complaint(error)}")
     except TooManyStepsError as error:

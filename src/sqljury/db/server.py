@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import quote
 
 from sqljury.closing import Closing
-from sqljury.db import readonly
+from sqljury.db import parsing, readonly
 from sqljury.db.base import DEFAULT_LIMITS, ErrorKind, error_text
 from sqljury.db.pool import Guard, Pool
 from sqljury.db.watch import Watch
@@ -131,7 +131,8 @@ class ServerDatabase(Closing):
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
         try:
-            readonly.check(sql, self.dialect, watch)
+            with parsing.under(watch):
+                readonly.check(sql, self.dialect)
             return self._run(sql, (), watch)
         except QueryRefusedError as error:
             return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)

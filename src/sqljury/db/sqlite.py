@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from sqljury.closing import Closing
-from sqljury.db import readonly, sqlite_file
+from sqljury.db import parsing, readonly, sqlite_file
 from sqljury.db.base import DEFAULT_LIMITS, error_text
 from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, lost_text, result_of
 from sqljury.db.sqlite_walls import MayRead
@@ -90,7 +90,8 @@ class SQLiteDatabase(Closing):
         """
         watch = Watch(limits, cancel)
         try:
-            readonly.check(sql, self.dialect, watch)
+            with parsing.under(watch):
+                readonly.check(sql, self.dialect)
             return self._run(sql, (), watch, trusted=False, may_read=may_read)
         except QueryRefusedError as error:
             return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)

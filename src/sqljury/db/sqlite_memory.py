@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sqljury.closing import Closing
-from sqljury.db import readonly
+from sqljury.db import parsing, readonly
 from sqljury.db.base import DEFAULT_LIMITS, error_text
 from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, lost_text, result_of
 from sqljury.db.sqlite_workers import WORKERS
@@ -87,7 +87,8 @@ class MemoryDatabase(Closing):
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
         try:
-            readonly.check(sql, self.dialect, watch)
+            with parsing.under(watch):
+                readonly.check(sql, self.dialect)
             return self._query(sql, watch)
         except QueryRefusedError as error:
             return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)

@@ -7,12 +7,13 @@ could mean two things, both must be allowed.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from sqljury.db import readonly
+from sqljury.db import parsing, readonly
+from sqljury.db.parsing import ParsingStoppedError
 from sqljury.db.quiet import quiet
-from sqljury.errors import QueryRefusedError, QueryStoppedError
+from sqljury.errors import QueryRefusedError
 from sqljury.schema.access_names import broad, exact
 from sqljury.schema.access_resolve import Resolver, refuse
 from sqljury.schema.access_scopes import Chain, Output, Rules, Scope, Source, joined, may_share_hidden
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from sqlglot import exp
-
-    from sqljury.db.watch import Watch
 
 __all__ = ["Checker", "Rules"]
 
@@ -41,15 +40,6 @@ Named = dict[str, "tuple[Output, exp.TableAlias]"]
 """CTEs by their exact names; see ``access_names``."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A query to check; who waits for it makes no difference to the outcome that is remembered."""
-
-    sql: str
-    watch: Watch | None = field(default=None, compare=False)
-    is_view: bool = False
-
-
 class Checker:
     """Checks queries against rules; holds nothing of a query between two of them."""
 
@@ -57,13 +47,12 @@ class Checker:
         self._rules = rules
         self._checked = functools.lru_cache(maxsize=256)(self._objection)
 
-    def check(self, sql: str, watch: Watch | None = None) -> str:
+    def check(self, sql: str) -> str:
         """The query to run, without comments; raises ``QueryRefusedError`` when it touches what may not be read.
 
         Comments are taken out because engines differ on where they end, and what is run must be what was checked.
-        Raises ``QueryStoppedError``, a kind of it, when ``watch`` says stop before that is known.
         """
-        text, objection = self._checked(_Asked(sql, watch))
+        text, objection = self._checked(sql)
         if objection is not None:
             raise QueryRefusedError(objection)
         return text
@@ -77,25 +66,24 @@ class Checker:
             readonly.check(query, self._rules.dialect)  # functions too must be known only to read
         except QueryRefusedError:
             return False
-        return self._objection(_Asked(query, is_view=True))[1] is None
+        return self._objection(query, is_view=True)[1] is None
 
     @quiet()
-    def _objection(self, asked: _Asked) -> tuple[str, str | None]:
-        sql, watch = asked.sql, asked.watch
+    def _objection(self, sql: str, *, is_view: bool = False) -> tuple[str, str | None]:
         try:
-            tokens, statement = readonly.parse(sql, self._rules.dialect, watch)
+            tokens, statement = readonly.parse(sql, self._rules.dialect)
             text = without_comments(sql, tokens)
             if text != sql:
-                tokens, statement = readonly.parse(text, self._rules.dialect, watch)
+                tokens, statement = readonly.parse(text, self._rules.dialect)
             check_words(tokens, text, self._rules.dialect)
-            if not (asked.is_view and self._rules.dialect == "postgres"):  # whose catalogue says what each view runs
+            if not (is_view and self._rules.dialect == "postgres"):  # whose catalogue says what each view runs
                 check_code(tokens, self._rules.catalog)
-            if edits := _Walk(self._rules, watch).run(statement, tokens):
+            if edits := _Walk(self._rules).run(statement, tokens):
                 text = edited(text, edits)
-                tokens, statement = readonly.parse(text, self._rules.dialect, watch)
-                if _Walk(self._rules, watch).run(statement, tokens):
+                tokens, statement = readonly.parse(text, self._rules.dialect)
+                if _Walk(self._rules).run(statement, tokens):
                     return "", "the query cannot be checked against the access rules; write each column with its table"
-        except QueryStoppedError:
+        except ParsingStoppedError:
             raise  # nothing was found out that could be remembered
         except QueryRefusedError as error:
             return "", str(error)
@@ -109,9 +97,8 @@ class Checker:
 class _Walk:
     """One walk through one query."""
 
-    def __init__(self, rules: Rules, watch: Watch | None) -> None:
+    def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._watch = watch
         self._dialect = rules.dialect
         self._names = Resolver(rules)
         self._hidden: set[str] = set()
@@ -131,8 +118,7 @@ class _Walk:
         """Check a whole query; ``outer`` are the scopes it stands in."""
         from sqlglot import exp
 
-        if self._watch is not None and self._watch.stop():
-            raise QueryStoppedError(self._watch.kind or "limit", self._watch.reason or "stopped")
+        parsing.poll()
         if isinstance(node, exp.Select):
             return self._select(node, named, outer)
         if isinstance(node, exp.SetOperation):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final, NoReturn
 
 from sqljury.closing import Closing
+from sqljury.db import parsing
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind, error_text
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.db.watch import Watch
@@ -87,7 +88,8 @@ class Guarded(Closing):
             return self._db.execute(sql, limits, cancel)
         watch = Watch(limits, cancel)
         try:
-            text = self._checker.check(sql, watch)
+            with parsing.under(watch):
+                text = self._checker.check(sql)
         except QueryRefusedError as error:
             return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
         limits = watch.left
