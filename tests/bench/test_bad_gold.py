@@ -183,6 +183,12 @@ def test_tables_and_pages_agree_on_how_many(judge: Judge) -> None:
         judge(("", "SELECT 1"), ("", "SELECT 1"), metrics=("ex",)).refuse_if_nothing_judged()
 
 
+def test_a_database_of_bad_gold_alone_is_none_to_draw_from(judge: Judge) -> None:
+    found = summary(judge(RIGHT, (RIGHT[0], "SELECT 1"), ("SELECT 1", "SELECT 1", "no"), metrics=("ex",)))
+    ex = found["metrics"]["ex"]
+    assert (ex["judged"], ex["low"], ex["percent"], ex["high"]) == (2, 0, 50, 100)
+
+
 def test_dialogues_of_bad_gold_alone_are_not_right(judge: Judge) -> None:
     turns = [(*RIGHT, "pets", 0), ("", "SELECT 1", "pets", 1), (*RIGHT, "pets", 2), ("", "SELECT 1", "pets", 2)]
     found = summary(judge(*turns, metrics=("ex",)))["metrics"]["ex"]["interactions"]

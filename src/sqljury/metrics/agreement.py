@@ -129,9 +129,9 @@ def bootstrap(
 ) -> Interval:
     """The percentile interval of the mean when whole groups are drawn anew, as many as there are, with replacement.
 
-    With fewer than two groups each query is one of its own. The same seed gives the same interval.
+    With fewer than two groups that have scores each query is one of its own. The same seed gives the same interval.
     """
-    if len(set(groups)) < 2:
+    if len({group for score, group in zip(scores, groups, strict=True) if score is not None}) < 2:
         groups = range(len(scores))
     totals: dict[Hashable, tuple[float, int]] = {}
     for score, group in zip(scores, groups, strict=True):
