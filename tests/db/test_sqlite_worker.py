@@ -19,6 +19,7 @@ import pytest
 
 from sqljury.db import sqlite, sqlite_client, sqlite_memory, sqlite_start, sqlite_workers
 from sqljury.db.base import error_kind
+from sqljury.db.connect import connect
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.db.sqlite_client import Worker, WorkerLostError
 from sqljury.db.sqlite_memory import MemoryDatabase
@@ -29,6 +30,7 @@ from sqljury.metrics.match.plus import valid
 from sqljury.metrics.spider.names import Names
 from sqljury.processes import Tell, Work, map_processes
 from sqljury.schema.introspect import introspect
+from sqljury.schema.values.versions import versions
 from sqljury.types import Limits
 
 GROWN = "WITH RECURSIVE g(s, n) AS (SELECT 'aa', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) "
@@ -410,3 +412,16 @@ def test_databases_in_memory_leave_one_process_for_a_moment(monkeypatch: pytest.
             assert db.execute("SELECT a FROM t").rows == ((number,),)
     assert len(set(children()) - before) <= 1
     assert comes(lambda: set(children()) == before)
+
+
+def test_locks_of_the_program_s_own_are_not_dropped(shop: Path) -> None:
+    """The system drops all locks that a process has on a file when the process closes the file once."""
+    with closing(sqlite3.connect(shop, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        with connect(shop) as db:
+            assert db.execute("SELECT count(*) FROM customer").rows == ((4,),)
+            versions(db, ["customer"])
+        code = f"import sqlite3; sqlite3.connect({str(shop)!r}, timeout=0.1).execute('BEGIN IMMEDIATE')"
+        other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert "database is locked" in other.stderr
+        writer.execute("ROLLBACK")

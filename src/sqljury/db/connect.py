@@ -85,13 +85,16 @@ def _path(url: str) -> str:
 
 def _file(path: str, schemas: tuple[str, ...]) -> Database:
     from sqljury.db import duckdb_file, files
+    from sqljury.db.sqlite_workers import WORKERS, read_head
 
     path = os.path.expanduser(path)
-    if duckdb_file.kind(path) == "duckdb":
-        return _duckdb_file(path, schemas)
-    if duckdb_file.kind(path) != "sqlite" and files.is_data(path):
-        return files.open_files(path, schemas)
-    return _sqlite_file(path, schemas)
+    with WORKERS.kept():
+        kind = duckdb_file.kind(path, read_head)
+        if kind == "duckdb":
+            return _duckdb_file(path, schemas)
+        if kind != "sqlite" and files.is_data(path):
+            return files.open_files(path, schemas)
+        return _sqlite_file(path, schemas)
 
 
 def _duckdb_file(path: str, schemas: tuple[str, ...]) -> Database:

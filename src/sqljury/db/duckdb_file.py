@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
@@ -21,13 +22,20 @@ class Identity(NamedTuple):
     inode: int
 
 
-def kind(path: str) -> str:
-    """What the first bytes say: ``duckdb``, ``sqlite``, or nothing where they say neither or cannot be read."""
+def _read(path: str, count: int) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(count)
+
+
+def kind(path: str, read: Callable[[str, int], bytes] = _read) -> str:
+    """What the first bytes say: ``duckdb``, ``sqlite``, or nothing where they say neither or cannot be read.
+
+    ``read`` returns the first bytes of a file.
+    """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe would wait for its writer
             return ""
-        with open(path, "rb") as file:
-            head = file.read(_MAGIC_AT + len(_MAGIC) + 8)
+        head = read(path, _MAGIC_AT + len(_MAGIC) + 8)
     except (OSError, ValueError):
         return ""
     if head.startswith(SQLITE_MAGIC):

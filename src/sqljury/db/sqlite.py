@@ -54,7 +54,6 @@ class SQLiteDatabase(Closing):
         self.name = Path(path).stem
         self._closed = False
         self._catalog_seconds = _CATALOG_SECONDS
-        sqlite_file.inspect(self.path)  # before a process is started for it
         self._number = WORKERS.register(file=True)
         weakref.finalize(self, WORKERS.abandon, self._number)
         try:
@@ -183,7 +182,7 @@ class SQLiteDatabase(Closing):
             worker.opened.move_to_end(self._number)
             return how
         while True:
-            how = sqlite_file.inspect(self.path)
+            how = sqlite_file.inspect(self.path, lambda path, count: worker.read(path, count, watch))
             reply = worker.ask(("open", self._number, how.uri, how.file_bytes), watch)
             worker.opened.pop(self._number, None)
             if reply[0] == "done":

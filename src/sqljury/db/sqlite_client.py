@@ -113,6 +113,16 @@ class Worker:
         order = ("query", number, str(sql), tuple(parameters), limits, trusted, may_read is not None)
         return self.ask(order, watch, may_read)
 
+    def read(self, path: str, count: int, watch: Watch) -> bytes:
+        """The first bytes of a file; raises ``OSError``.
+
+        Closing a file here would drop the locks on it that connections of the program's own to SQLite hold.
+        """
+        _, head, code, words = self.ask(("read", os.fsencode(os.path.abspath(path)), count), watch)
+        if not isinstance(head, bytes):
+            raise OSError(code, words)
+        return head
+
     def kill(self) -> None:
         """End the process at once, without waiting until the system has taken it down."""
         if not self.lost:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -12,6 +13,8 @@ from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseErr
 _MAGIC: Final = b"SQLite format 3\x00"
 _HEADER_BYTES: Final = 100
 _WAL: Final = 2
+
+Read = Callable[[str, int], bytes]
 
 
 class Signature(NamedTuple):
@@ -33,14 +36,21 @@ class Opening(NamedTuple):
     signature: Signature
 
 
-def inspect(path: str) -> Opening:
+def _read(path: str, count: int) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(count)
+
+
+def inspect(path: str, read: Read = _read) -> Opening:
     """How to open the file at ``path``; raises what ``connect`` raises when it is no SQLite database.
+
+    ``read`` returns the first bytes of a file: where the program may have it open itself, ``Worker.read`` is to.
 
     A database in WAL mode is opened as immutable while it has no log: SQLite would otherwise leave a
     ``-shm`` and a ``-wal`` file beside it. Nobody can be writing then; whether somebody started to is for the
     caller to see from the signature.
     """
-    header = _header(path)
+    header = _header(path, read)
     log_bytes = size_or_none(path + "-wal")
     in_use = log_bytes is not None and size_or_none(path + "-shm") is not None
     immutable = header[18] == _WAL and not log_bytes and not in_use
@@ -77,7 +87,7 @@ def size_or_none(path: str) -> int | None:
         return None
 
 
-def _header(path: str) -> bytes:
+def _header(path: str, read: Read) -> bytes:
     """The first 100 bytes, once they are known to be SQLite's."""
     try:
         mode = os.stat(path).st_mode
@@ -85,8 +95,7 @@ def _header(path: str) -> bytes:
             raise NotADatabaseError(f"{path}: is a folder; give the database file in it")
         if not stat.S_ISREG(mode):
             raise NotADatabaseError(f"{path}: is not a regular file")
-        with open(path, "rb") as file:
-            header = file.read(_HEADER_BYTES)
+        header = read(path, _HEADER_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         raise DatabaseNotFoundError(f"{path or '(empty path)'}: no such file; check the path") from None
     except ValueError:

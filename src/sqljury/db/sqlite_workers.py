@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import os
 import threading
 from collections import deque
+from collections.abc import Iterator
 from itertools import count
 from typing import Final
 
@@ -30,6 +32,7 @@ REST_SECONDS: Final = 2.0
 
 _END_SECONDS: Final = 2.0
 _CLOSE_LIMITS: Final = Limits(seconds=5.0)
+_READ_LIMITS: Final = Limits(seconds=10.0)
 
 
 class _Loan:
@@ -118,6 +121,15 @@ class _Workers:
             worker.kill()
         reap(_END_SECONDS)
 
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """Meanwhile workers are kept though no database is open."""
+        number = self.register(file=True)
+        try:
+            yield
+        finally:
+            self.release(number)
+
     def take(self, number: int) -> Worker:
         """A worker that nobody else has."""
         reap()
@@ -169,4 +181,21 @@ def _close(worker: Worker, number: int) -> None:
 
 
 WORKERS: Final = _Workers()
+
+
+def read_head(path: str, count: int) -> bytes:
+    """The first bytes of a file, read by a worker for the reason that ``Worker.read`` gives.
+
+    Raises ``OSError``, ``DatabaseError`` where no worker can be started.
+    """
+    number = WORKERS.register(file=True)
+    try:
+        for _ in range(2):
+            with contextlib.suppress(WorkerLostError), WORKERS.lend(number) as worker:
+                return worker.read(path, count, Watch(_READ_LIMITS))
+    finally:
+        WORKERS.release(number)
+    raise TimeoutError(errno.ETIMEDOUT, f"is not read within {_READ_LIMITS.seconds:g} s")
+
+
 atexit.register(WORKERS.shut)

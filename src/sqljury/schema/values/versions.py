@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from sqljury.db.base import Database
+from sqljury.db.sqlite_workers import read_head
 from sqljury.errors import SqljuryError
 
 _SETTLED_NS: Final = 2_000_000_000
@@ -32,9 +33,8 @@ def _files(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
     for source in sources:
         for name, begin, end in ((source, 24, 28), (source + "-wal", 0, 32), (source + ".wal", 0, 32)):
             try:
-                with open(name, "rb") as file:
-                    status = os.fstat(file.fileno())
-                    head = file.read(end)[begin:]
+                status = os.stat(name)
+                head = read_head(name, end)[begin:]
             except OSError:
                 parts.append("none")
                 continue
