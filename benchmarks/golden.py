@@ -4,8 +4,8 @@
     python benchmarks/golden.py check --out runs/golden --shared ../shared       # asks nothing; prints what differs
 
 Questions of Spider's train split are answered by several recipes, fewer by the slow ones, and every reply of the model
-is kept in `replies.sqlite`. A check answers them again from these replies and compares queries, groups, repairs, choices
-and scores; a prompt that has changed is named, since its reply is not there. It also judges the three prediction files
+is kept in `replies.sqlite`. A check answers them again from these replies and compares queries, groups, repairs,
+choices and scores; a changed prompt is named, since its reply is not there. It also judges the three prediction files
 of ../shared by all metrics, audits gold, and builds and runs suites, which needs no model. Seconds, tokens and dollars
 are left out. Repairs are not ended by the clock here: kept replies take no time.
 """
