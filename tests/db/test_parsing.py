@@ -104,6 +104,13 @@ def test_long_honest_queries_are_read(dialect: str) -> None:
         check(sql, dialect)
 
 
+@pytest.mark.parametrize("sql", ["SELECT a" + "[1]" * 20_000, "SELECT 1::int" + "[3]" * 20_000])
+def test_many_subscripts_are_refused_before_parsing(sql: str) -> None:
+    with pytest.raises(QueryRefusedError, match="nested too deeply"):
+        check(sql, "postgres")
+    check("SELECT a" + "[1]" * 20, "postgres")
+
+
 def test_joins_with_all_conditions_at_the_end_are_read() -> None:
     check("SELECT 1 FROM t0" + "".join(f" JOIN t{n}" for n in range(1, 10)) + " ON t0.a = t1.a", "sqlite")
 
