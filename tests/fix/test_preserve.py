@@ -14,7 +14,8 @@ import sqlglot
 from sqlglot import exp
 
 from sqljury import connect
-from sqljury.fix.preserve import losses, respelt
+from sqljury.fix.preserve import losses
+from sqljury.fix.spelling import respelt
 from sqljury.schema.introspect import introspect
 from sqljury.types import Column, Schema, Table
 
@@ -30,120 +31,22 @@ KEPT = Path(__file__).parents[2] / "benchmarks" / "candidates"
 SPIDER = Path(__file__).parents[3] / "shared" / "spider"
 
 
+def pairs(name: str) -> list[tuple[str, str]]:
+    """Queries before and after from a file: two lines each, then a blank one."""
+    blocks = (Path(__file__).parent / f"{name}.txt").read_text(encoding="utf-8").strip().split("\n\n")
+    return [(before, after) for before, after in (block.split("\n") for block in blocks)]
+
+
 def lost(before: str, after: str, *lacking: str) -> bool:
     return bool(losses(before, after, SCHEMA, lacking))
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("SELECT name FROM pupil WHERE age > 5", "SELECT name FROM pupil WHERE 5 < age"),
-        ("SELECT name FROM pupil WHERE age BETWEEN 5 AND 7", "SELECT name FROM pupil WHERE age <= 7 AND age >= 5"),
-        ("SELECT name FROM pupil WHERE name IN ('A', 'B')", "SELECT name FROM pupil WHERE name = 'B' OR name = 'A'"),
-        ("SELECT name FROM pupil WHERE NOT age = 5", "SELECT name FROM pupil WHERE age <> 5"),
-        ("SELECT name FROM pupil WHERE nmae = 'A'", "SELECT name FROM pupil WHERE name = 'A'"),
-        ("SELECT name FROM pupil WHERE name = Ann", "SELECT name FROM pupil WHERE name = 'Ann'"),
-        ("SELECT name FROM pupil WHERE name = 'ann'", "SELECT name FROM pupil WHERE name = 'Ann'"),
-        ("SELECT name FROM pupil WHERE age = '5'", "SELECT name FROM pupil WHERE age = 5"),
-        (
-            "SELECT name FROM pupil WHERE YEAR(born) = 2010",
-            "SELECT name FROM pupil WHERE strftime('%Y', born) = '2010'",
-        ),
-        ("SELECT name FROM pupil WHERE age > 5", "SELECT name FROM pupil WHERE age > 5 AND name IS NOT NULL"),
-        ("SELECT title FROM pupil WHERE age > 5", "SELECT title FROM pupil JOIN class USING (id) WHERE age > 5"),
-        (
-            "SELECT p.name FROM pupil p JOIN class c ON c.id = p.id WHERE c.room = 1",
-            "SELECT p.name FROM pupil p JOIN class c ON c.id = p.class_id WHERE c.room = 1",
-        ),
-        (
-            "SELECT p.name FROM pupil p, class c WHERE c.id = p.class_id AND c.room = 1",
-            "SELECT p.name FROM pupil p JOIN class c ON c.id = p.class_id AND c.room = 1",
-        ),
-        (
-            "SELECT age, COUNT(*) FROM pupil GROUP BY age HAVING COUNT(*) > 2 ORDER BY COUNT(*) DESC LIMIT 3",
-            "SELECT age, COUNT(*) AS n FROM pupil GROUP BY age HAVING n > 2 ORDER BY 2 DESC LIMIT 3",
-        ),
-        (
-            "SELECT name FROM pupil WHERE class_id IN (SELECT id FROM class)",
-            "SELECT name FROM pupil WHERE class_id IN (SELECT id FROM class WHERE size > 3)",
-        ),
-        ("SELECT nmae FRO pupil WHERE age > 5", "SELECT name FROM pupil WHERE age > 5"),
-        ("SELECT TOP 3 name FROM pupil ORDER BY age", "SELECT name FROM pupil ORDER BY age LIMIT 3"),
-        ('SELECT name FROM pupil WHERE name = "Ann"', "SELECT name FROM pupil WHERE name = 'Ann'"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after"), pairs("kept"))
 def test_what_means_the_same_or_less_loses_nothing(before: str, after: str) -> None:
     assert losses(before, after, SCHEMA) == ()
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("SELECT name FROM pupil WHERE age > 5 AND name = 'A'", "SELECT name FROM pupil WHERE age > 5"),
-        ("SELECT name FROM pupil WHERE age > 5", "SELECT name FROM pupil WHERE age > 5 OR name = 'A'"),
-        ("SELECT name FROM pupil WHERE age > 5", "SELECT name FROM pupil WHERE age >= 5"),
-        ("SELECT name FROM pupil WHERE age > 5", "SELECT name FROM pupil WHERE age > 4"),
-        ("SELECT name FROM pupil WHERE age > 5", "SELECT name FROM pupil WHERE age > 5 - 100"),
-        ("SELECT name FROM pupil WHERE name = 'Ann'", "SELECT name FROM pupil WHERE name LIKE '%Ann%'"),
-        ("SELECT name FROM pupil WHERE name = 'Ann'", "SELECT name FROM pupil WHERE LOWER(name) = 'ann'"),
-        ("SELECT name FROM pupil WHERE name = 'Ann'", "SELECT name FROM pupil WHERE COALESCE(name, 'Ann') = 'Ann'"),
-        ("SELECT name FROM pupil WHERE name = 'Ann'", "SELECT name FROM pupil WHERE name = 'Anne'"),
-        ("SELECT name FROM pupil WHERE name LIKE 'A%'", "SELECT name FROM pupil WHERE name LIKE '%A%'"),
-        ("SELECT name FROM pupil WHERE name IN ('A', 'B')", "SELECT name FROM pupil WHERE name IN ('A', 'B', 'C')"),
-        ("SELECT name FROM pupil WHERE age = 5 AND id = 5", "SELECT name FROM pupil WHERE age = 5 AND age = 5"),
-        ("SELECT name FROM pupil WHERE age < id", "SELECT name FROM pupil WHERE age <= age"),
-        ("SELECT DISTINCT name FROM pupil", "SELECT name FROM pupil"),
-        (
-            "SELECT COUNT(DISTINCT name) FROM pupil HAVING COUNT(DISTINCT name) > 1",
-            "SELECT COUNT(name) FROM pupil HAVING COUNT(name) > 1",
-        ),
-        ("SELECT name FROM pupil ORDER BY age DESC", "SELECT name FROM pupil ORDER BY age"),
-        ("SELECT name FROM pupil ORDER BY age LIMIT 1", "SELECT name FROM pupil ORDER BY age"),
-        ("SELECT name FROM pupil ORDER BY age LIMIT 1", "SELECT name FROM pupil ORDER BY age LIMIT 2"),
-        ("SELECT name FROM pupil LIMIT 1", "SELECT name FROM pupil LIMIT 1 OFFSET 3"),
-        ("SELECT age FROM pupil GROUP BY age, name", "SELECT age FROM pupil GROUP BY age"),
-        ("SELECT MAX(age) FROM pupil", "SELECT age FROM pupil"),
-        ("SELECT name FROM pupil EXCEPT SELECT title FROM class", "SELECT name FROM pupil"),
-        (
-            "SELECT name FROM pupil INTERSECT SELECT title FROM class",
-            "SELECT name FROM pupil UNION SELECT title FROM class",
-        ),
-        (
-            "SELECT name FROM pupil UNION SELECT title FROM class",
-            "SELECT name FROM pupil UNION ALL SELECT title FROM class",
-        ),
-        ("SELECT name FROM pupil WHERE age > 5", "SELECT name FROM pupil WHERE age > 5 UNION SELECT name FROM pupil"),
-        (
-            "SELECT name FROM pupil WHERE class_id NOT IN (SELECT id FROM class)",
-            "SELECT name FROM pupil WHERE class_id NOT IN (SELECT id FROM class WHERE size > 3)",
-        ),
-        (
-            "SELECT name FROM pupil WHERE age > (SELECT AVG(age) FROM pupil WHERE class_id = 1)",
-            "SELECT name FROM pupil WHERE age > (SELECT AVG(age) FROM pupil)",
-        ),
-        (
-            "SELECT p.name FROM pupil p JOIN class c ON c.id = p.class_id",
-            "SELECT p.name FROM pupil p LEFT JOIN class c ON c.id = p.class_id",
-        ),
-        (
-            "SELECT p.name FROM pupil p JOIN class c ON c.id = p.class_id",
-            "SELECT p.name FROM pupil p JOIN class c ON c.id = c.size",
-        ),
-        ("SELECT p.name FROM pupil p JOIN class c ON c.id = p.class_id", "SELECT p.name FROM pupil p"),
-        ("SELECT p.name FROM pupil p JOIN class c ON c.id = p.class_id", "SELECT p.name FROM pupil p, class c"),
-        ("SELECT n FROM (SELECT name n FROM pupil WHERE age > 5)", "SELECT n FROM (SELECT name n FROM pupil)"),
-        (
-            "WITH x AS (SELECT name FROM pupil WHERE age > 5) SELECT name FROM x",
-            "WITH x AS (SELECT name FROM pupil) SELECT name FROM x",
-        ),
-        (
-            "SELECT name, (SELECT title FROM class WHERE size > 3) FROM pupil",
-            "SELECT name, (SELECT title FROM class) FROM pupil",
-        ),
-        ("SELECT nmae FRO pupil WHERE age > 5 LIMIT 2", "SELECT name FROM pupil WHERE age > 5"),
-        ("SELECT nmae FRO pupil WHERE age > 5", "SELECT name FROM pupil"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after"), pairs("lost"))
 def test_what_is_dropped_or_weakened_is_lost(before: str, after: str) -> None:
     assert lost(before, after)
 

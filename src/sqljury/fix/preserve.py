@@ -10,11 +10,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.db import parsing
 from sqljury.db.quiet import quiet
+from sqljury.fix import shape
+from sqljury.fix.spelling import digits, is_number, letters, respelt
 from sqljury.fix.terms import Side, Term, aggregates, side, terms
+from sqljury.schema.routes import find
 from sqljury.schema.text import remark
 from sqljury.schema.translate import SOURCES
 from sqljury.types import Schema
@@ -23,27 +27,29 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _SHOWN_CHARACTERS: Final = 100
+_PATTERNS: Final = frozenset(("like", "ilike", "glob", "similarto", "escape", "match", "rlike", "operator"))
 _NEVER_FEWER: Final = frozenset(
-    [
-        "where",
-        "having",
-        "group",
-        "order",
-        "limit",
-        "distinct",
-        "and",
-        "not",
-        "intersect",
-        "except",
-        "join",
-        "between",
-        "like",
-        "in",
-        "exists",
-    ]
+    (
+        *(
+            "where",
+            "having",
+            "group",
+            "order",
+            "limit",
+            "distinct",
+            "and",
+            "not",
+            "intersect",
+            "except",
+            "join",
+            "desc",
+        ),
+        *("between", "like", "in", "exists", "is", "null", "max", "min", "count", "sum", "avg", "on", "using", "desc"),
+    )
 )
-_COMPARISONS: Final = frozenset(("=", "<", ">", "<=", ">=", "<>", "!="))
-_TOKEN: Final = re.compile(r"'(?:[^']|'')*'|\w+|[<>!=]=?|<>")
+_NEVER_MORE: Final = frozenset(("or", "union", "all", "left", "right", "full", "outer"))
+_SIGNS: Final = {"<>": "!=", "==": "="}
+_TOKEN: Final = re.compile(r"'(?:[^']|'')*'|\w+|<>|[<>!=]=?")
 
 
 @quiet()
@@ -62,8 +68,9 @@ def losses(before: str, after: str, schema: Schema, lacking: Collection[str] = (
             return ("the repaired query cannot be read",)
         old = _parsed(before, (schema.dialect, *SOURCES))
         if old is None:
-            return tuple(_lost_words(before, after))
-        return tuple(_Comparison(schema, lacking).lost(old, new, exact=False))
+            return tuple(_lost_words(before, parsing.write(new, schema.dialect, comments=False)))
+        comparison = _Comparison(schema, lacking)
+        return tuple(dict.fromkeys((*comparison.lost(old, new, exact=False), *comparison.unread(old, new))))
     except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError):
         return ("the queries cannot be compared",)
 
@@ -83,11 +90,48 @@ def _parsed(sql: str, dialects: Sequence[str]) -> exp.Query | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Select:
+    """The conditions of one SELECT: of WHERE and inner joins, of HAVING, of outer joins; and what ties its tables.
+
+    A tie is the tables of two columns that a condition equates, by alias; ``?`` stands for one that is not certain.
+    """
+
+    where: list[Term]
+    having: list[Term]
+    outer: list[Term]
+    ties: list[tuple[str, str]]
+    aliases: list[str]
+
+    @property
+    def loose(self) -> int:
+        """How many tables of FROM no condition ties to the first."""
+        groups = [{alias} for alias in self.aliases]
+        free = 0
+        for tie in map(set, self.ties):
+            if "?" in tie:
+                free += 1
+                continue
+            touched = [group for group in groups if group & tie]
+            groups = [group for group in groups if not group & tie] + [set().union(*touched)]
+        return max(0, len(groups) - 1 - free)
+
+    @property
+    def joining(self) -> int:
+        """How many conditions tie two tables of FROM."""
+        return sum(one != other or one == "?" for one, other in self.ties if {one, other} <= {*self.aliases, "?"})
+
+    @property
+    def correlated(self) -> int:
+        """How many conditions tie a table of FROM to one of a query around."""
+        return sum(not {one, other} <= {*self.aliases, "?"} for one, other in self.ties)
+
+
 class _Comparison:
     """Compares two queries on one schema."""
 
     def __init__(self, schema: Schema, lacking: Collection[str]) -> None:
-        self._dialect = schema.dialect
+        self._schema, self._dialect = schema, schema.dialect
         self._names = {column.name.lower() for table in schema.tables for column in table.columns}
         self._lacking = {text.casefold() for text in lacking}
 
@@ -95,62 +139,120 @@ class _Comparison:
         """What ``after`` lost; with ``exact`` it must not have gained either, as within NOT IN a gain is a loss."""
         from sqlglot import exp
 
-        before, after = before.unnest(), after.unnest()
-        yield from self._queries("the WITH query", _ctes(before), _ctes(after), exact=True)
+        while isinstance(before, exp.Subquery) or isinstance(after, exp.Subquery):
+            if shape.limited(before) or shape.limited(after):
+                yield from self._rows(before, after, exact=exact)
+            before = before.this if isinstance(before, exp.Subquery) else before
+            after = after.this if isinstance(after, exp.Subquery) else after
+        yield from self._queries("the WITH query", shape.ctes(before), shape.ctes(after))
         if isinstance(before, exp.SetOperation) or isinstance(after, exp.SetOperation):
             yield from self._set_operation(before, after, exact=exact)
         elif isinstance(before, exp.Select) and isinstance(after, exp.Select):
             yield from self._conditions(before, after, exact=exact)
-            yield from self._joins(before, after)
-            yield from self._outputs(before, after)
-        elif type(before) is not type(after):
+            yield from self._joins(before, after, exact=exact)
+            yield from self._outputs(before, after, exact=exact)
+        elif before != after:
             yield f"the {before.key.upper()}"
             return
         yield from self._rows(before, after, exact=exact)
+
+    def unread(self, before: exp.Query, after: exp.Query) -> Iterator[str]:
+        """WITH queries that are read less often than before: what they restrict is lost with them."""
+        for old, new in zip(shape.cte_names(before), shape.cte_names(after), strict=False):
+            if shape.reads(after, new) < shape.reads(before, old):
+                yield f"the WITH query {remark(old, _SHOWN_CHARACTERS)}"
 
     def _set_operation(self, before: exp.Expr, after: exp.Expr, *, exact: bool) -> Iterator[str]:
         same = type(before) is type(after) and bool(before.args.get("distinct")) == bool(after.args.get("distinct"))
         if not same:
             yield self._shown("the", before) if before.key == "select" else f"the {before.key.upper()}"
             return
-        yield from self.lost(before.args["this"], after.args["this"], exact=exact)
-        yield from self.lost(before.args["expression"], after.args["expression"], exact=exact or before.key == "except")
+        old, new = ((one.args["this"], one.args["expression"]) for one in (before, after))
+        if before.key == "except" and old == new[::-1] and old[0] != old[1]:
+            yield "the order of EXCEPT"
+        yield from self.lost(old[0], new[0], exact=exact)
+        yield from self.lost(old[1], new[1], exact=exact or before.key == "except")
 
     def _conditions(self, before: exp.Select, after: exp.Select, *, exact: bool) -> Iterator[str]:
-        """Conditions of WHERE, HAVING and ON; one may move between them, for an inner join it means the same."""
-        old, new = self._terms(before), self._terms(after)
-        texts = [term.text for term in old]
-        new.sort(key=lambda term: term.text not in texts)  # a condition that stands as it was is its own counterpart
-        for term in sorted(old, key=lambda one: not any(one.text == other.text for other in new)):
-            kept = next((other for other in new if self._keeps(term, other, exact=exact)), None)
-            if kept is None:
-                yield self._shown("the condition", term.text)
-            else:
-                new.remove(kept)
-        if exact and new:
-            yield self._shown("the meaning without the condition", new[0].text)
-        old_links, new_links = (_links(select, self._names) for select in (before, after))
-        loose = _loose(after, new_links) > _loose(before, old_links)
-        if loose or len(new_links) < len(old_links):
+        """Conditions of WHERE, HAVING and ON; one of an inner join and one of WHERE mean the same."""
+        old, new = self._read(before), self._read(after)
+        exact = exact or bool(old.having)  # a count below a limit is met by more groups when more rows are left out
+        having = list(new.having)
+        yield from self._missing(old.having, having, exact=exact, also=new.where)
+        yield from self._missing(old.where, new.where, exact=exact)
+        if exact and having:
+            yield self._shown("the meaning without the condition", having[0].text)
+        yield from self._missing(old.outer, new.outer, exact=True)
+        nested = before.parent is not None  # elsewhere a table that FROM lacks is a mistake, and ties to nothing
+        fewer = new.joining < old.joining or len(new.ties) < len(old.ties)
+        fewer = fewer or (nested and new.correlated < old.correlated)
+        if fewer or new.loose > old.loose or (exact and not old.having and len(new.ties) != len(old.ties)):
             yield "a condition that joins tables"
 
-    def _terms(self, select: exp.Select) -> list[Term]:
-        clauses = [select.args.get("where"), select.args.get("having"), select.args.get("qualify")]
-        conditions = [clause.this for clause in clauses if clause is not None]
-        conditions += [join.args["on"] for join in select.args.get("joins") or () if join.args.get("on") is not None]
-        found = [term for one in conditions for term in terms(_resolved(one, select), self._names, self._dialect)]
-        return list({term.text: term for term in found if not term.joins}.values())
+    def _missing(
+        self, old: Sequence[Term], new: list[Term], *, exact: bool, also: list[Term] | None = None
+    ) -> Iterator[str]:
+        """Terms without a counterpart, one for each; a term that stands as it was is its own counterpart."""
+        left = [term for term in old if not _taken(term, new)]
+        for term in left:
+            kept = next((other for other in new if self._keeps(term, other, exact=exact)), None)
+            if kept is not None:
+                new.remove(kept)
+            elif also is None or not _taken(term, also):
+                yield self._shown("the condition", term.text)
+        if exact and new and also is None:
+            yield self._shown("the meaning without the condition", new[0].text)
+
+    def _read(self, select: exp.Select) -> _Select:
+        where: list[Term] = []
+        having: list[Term] = []
+        outer: list[Term] = []
+        joins = [join for join in select.args.get("joins") or () if join.args.get("on") is not None]
+        for pool, nodes in (
+            (where, [select.args.get("where"), *(join.args["on"] for join in joins if not join.side)]),
+            (having, [select.args.get("having"), select.args.get("qualify")]),
+            (outer, [join.args["on"] for join in joins if join.side]),
+        ):
+            for node in filter(None, nodes):
+                condition = node.this if node.key in ("where", "having", "qualify") else node
+                resolved = shape.resolved(condition, select, self._names) if pool is having else condition
+                pool += terms(resolved, self._names, self._dialect)
+        tying = [term for term in (*where, *outer) if term.pair]
+        pairs = {frozenset(column.sql().lower() for column in term.pair): term.pair for term in tying}
+        ties = [(self._owner(one, select), self._owner(other, select)) for one, other in pairs.values()]
+        ties = [tie for tie, columns in zip(ties, pairs, strict=True) if len(columns) == 2]
+        for join in select.args.get("joins") or ():
+            ties += [("?", "?")] * (len(join.args.get("using") or ()) + (join.method == "NATURAL"))
+        aliases = [node.alias_or_name.lower() for node, _ in shape.sources(select)]
+        return _Select(_others(where), _others(having), _others(outer), ties, aliases)
+
+    def _owner(self, column: exp.Column, select: exp.Select) -> str:
+        """The alias of the table that a column is of, ``?`` where that is not certain."""
+        from sqlglot import exp
+
+        if column.table:
+            return str(column.table).lower()
+        owners = []
+        for node, _ in shape.sources(select):
+            table = find(self._schema, node.name) if isinstance(node, exp.Table) else None
+            if table is None or any(one.name.lower() == column.name.lower() for one in table.columns):
+                owners.append(node.alias_or_name.lower())
+        return owners[0] if len(owners) == 1 else "?"
 
     def _keeps(self, old: Term, new: Term, *, exact: bool) -> bool:
         if old.op != new.op or len(old.sides) != len(new.sides) or len(old.parts) != len(new.parts):
             return False
         inner = exact or old.op not in ("in", "exists")
+        calls = {call for one in (*old.sides, *new.sides) for call in one.calls}
+        spelling = not (calls | {old.op.removeprefix("not ")}) & _PATTERNS and "regexp" not in f"{old.op} {calls}"
         sides = zip(old.sides, new.sides, strict=True)
-        if not all(self._same_side(one, other, exact=inner, spelling=old.op != "like") for one, other in sides):
+        if not all(self._same_side(one, other, exact=inner, spelling=spelling) for one, other in sides):
+            return False
+        if old.sides != new.sides and _turned(old, new):
             return False
         rest = list(new.parts)
-        for part in old.parts:
-            match = next((other for other in rest if self._same_part(part, other)), None)
+        for part in sorted(old.parts, key=lambda one: one not in rest):
+            match = next((other for other in rest if part == other or self._same_part(part, other)), None)
             if match is None:
                 return False
             rest.remove(match)
@@ -168,7 +270,7 @@ class _Comparison:
             return False
         if old.unknown and not old.columns and not old.literals:  # a misspelt column, or a text without quotes
             named = bool(new.columns) and not new.literals
-            return named or (not new.columns and list(map(_letters, new.literals)) == list(map(_letters, old.unknown)))
+            return named or (not new.columns and list(map(letters, new.literals)) == list(map(letters, old.unknown)))
         if len(old.literals) != len(new.literals) or len(old.columns) + len(old.unknown) > len(new.columns):
             return False
         if bool(new.columns) != bool(old.columns or old.unknown):
@@ -180,30 +282,68 @@ class _Comparison:
         return not any(loss for one, other in queries for loss in self.lost(one, other, exact=exact))
 
     def _same_text(self, old: str, new: str, *, spelling: bool) -> bool:
-        if old.casefold() == new.casefold() or (spelling and _letters(old) == _letters(new) != ""):
+        if old.casefold() == new.casefold():
             return True
-        return spelling and old.casefold() in self._lacking and respelt(old, new)
+        if not spelling or is_number(old) or is_number(new) or digits(old) != digits(new):
+            return False
+        return letters(old) == letters(new) != "" or (old.casefold() in self._lacking and respelt(old, new))
 
-    def _joins(self, before: exp.Select, after: exp.Select) -> Iterator[str]:
-        old, new = _sources(before), _sources(after)
+    def _joins(self, before: exp.Select, after: exp.Select, *, exact: bool) -> Iterator[str]:
+        old, new = shape.sources(before), shape.sources(after)
         if len(new) < len(old):
             yield "a join"
-        elif sum(inner for _, inner in new) < sum(inner for _, inner in old):
+        elif sum(kind == "" for _, kind in new) < sum(kind == "" for _, kind in old):
             yield "an inner join"
-        yield from self._queries("the subquery in FROM", _derived(old), _derived(new), exact=True)
+        kinds, others = (Counter(kind for _, kind in sources if kind) for sources in (old, new))
+        if others - kinds or any(kind in ("SEMI", "ANTI") for kind in kinds - others):
+            yield "the kind of a join"
+        if exact and (len(new) != len(old) or kinds != others):
+            yield "the meaning without a join"
+        opaque = [Counter(node.sql() for node, _ in sources if shape.opaque(node)) for sources in (old, new)]
+        if opaque[0] != opaque[1]:
+            yield "what stands in FROM"
+        yield from self._queries("the subquery in FROM", shape.derived(old), shape.derived(new))
 
-    def _outputs(self, before: exp.Select, after: exp.Select) -> Iterator[str]:
-        from sqlglot import exp
-
-        if before.args.get("distinct") and not after.args.get("distinct"):
+    def _outputs(self, before: exp.Select, after: exp.Select, *, exact: bool) -> Iterator[str]:
+        old_distinct, new_distinct = (shape.distinct(select) for select in (before, after))
+        if (old_distinct and old_distinct != new_distinct) or (exact and old_distinct != new_distinct):
             yield "DISTINCT"
-        if _keys(before) > _keys(after):
+        yield from self._grouping(before, after, exact=exact)
+        computed = [aggregates(select.expressions, self._names, self._dialect) for select in (before, after)]
+        for name in sorted(computed[0] - computed[1]):
+            yield f"{name} of the output"
+        if before.parent is not None and computed[1] and not computed[0] and not shape.keys(after)[0]:
+            yield "the rows"  # an aggregate without groups makes one of them, and EXISTS is true then
+        if exact:
+            pairs = list(zip(before.expressions, after.expressions, strict=False))
+            sides = [[side(one.unalias(), self._names, self._dialect) for one in pair] for pair in pairs]
+            if len(before.expressions) > len(after.expressions) or not all(
+                self._same_side(one, other, exact=True, spelling=False) for one, other in sides
+            ):
+                yield "an output"
+        yield from self._queries("the subquery of the output", shape.subqueries(before), shape.subqueries(after))
+
+    def _grouping(self, before: exp.Select, after: exp.Select, *, exact: bool) -> Iterator[str]:
+        (old, old_kinds), (new, new_kinds) = shape.keys(before), shape.keys(after)
+        outputs = {one.unalias().sql().lower() for one in after.expressions} | {
+            str(place) for place in range(1, len(after.expressions) + 1)
+        }
+        constant = any(not key.is_int and _constant(self._side(key)) for key in new)
+        calls = [Counter(call for key in keys for call in self._side(key).calls) for keys in (old, new)]
+        gained = [key for key in new[len(old) :] if key.sql().lower() not in outputs]
+        if (
+            len({key.sql().lower() for key in new}) < len(old)
+            or constant
+            or old_kinds != new_kinds
+            or calls[0] - calls[1]
+            or (exact and len(new) != len(old))
+        ):
             yield "GROUP BY"
-        missing = aggregates(before.expressions) - aggregates(after.expressions)
-        for name in sorted(missing):
-            yield f"{name.upper()} of the output"
-        old, new = ([q for e in one.expressions for q in e.find_all(exp.Subquery)] for one in (before, after))
-        yield from self._queries("the subquery of the output", old, new, exact=True)
+        elif new and not old and aggregates(before.expressions, self._names, self._dialect) and gained:
+            yield "the rows"
+
+    def _side(self, node: exp.Expr) -> Side:
+        return side(node, self._names, self._dialect)
 
     def _rows(self, before: exp.Expr, after: exp.Expr, *, exact: bool) -> Iterator[str]:
         """ORDER BY, LIMIT and OFFSET."""
@@ -214,7 +354,7 @@ class _Comparison:
                 yield "ORDER BY"
                 break
         for clause in ("limit", "offset"):
-            number, other = _number(before, clause), _number(after, clause)
+            number, other = shape.count(before, clause), shape.count(after, clause)
             if number != other and (number or (exact and other) or (clause == "offset" and other)):
                 yield f"{clause.upper()} {number}".rstrip()
 
@@ -222,144 +362,56 @@ class _Comparison:
         order = query.args.get("order")
         found = []
         for item in order.expressions if order is not None else ():
-            key = _ordinal(item.this, query)
-            found.append((side(_resolved(key, query), self._names, self._dialect), bool(item.args.get("desc"))))
+            key = shape.resolved(shape.ordinal(item.this, query), query, ())
+            found.append((self._side(key), bool(item.args.get("desc"))))
         return found
 
-    def _queries(self, what: str, old: Sequence[Any], new: Sequence[Any], *, exact: bool) -> Iterator[str]:
+    def _queries(self, what: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]:
         if len(new) < len(old):
             yield what
             return
         for one, other in zip(old, new, strict=False):
-            yield from self.lost(one, other, exact=exact)
+            yield from self.lost(one, other, exact=True)
 
     def _shown(self, what: str, node: exp.Expr | str) -> str:
         written = node if isinstance(node, str) else node.sql(dialect=self._dialect)
         return f"{what} {remark(written, _SHOWN_CHARACTERS)}"
 
 
-def _ctes(query: exp.Expr) -> list[exp.Expr]:
-    with_ = query.args.get("with_")
-    return [] if with_ is None else [cte.this for cte in with_.expressions]
+def _others(pool: Sequence[Term]) -> list[Term]:
+    """Conditions that are no joins, each once."""
+    return list({term.text: term for term in pool if not term.pair}.values())
 
 
-def _sources(select: exp.Select) -> list[tuple[exp.Expr, bool]]:
-    """What stands in FROM, and whether a row needs a partner there: not behind LEFT JOIN and its like."""
-    clause = select.args.get("from_")
-    first = [] if clause is None else [(clause.this, True)]
-    return first + [(join.this, not join.side) for join in select.args.get("joins") or ()]
+def _taken(term: Term, pool: list[Term]) -> bool:
+    """Whether the pool has the very condition, which is taken out of it then."""
+    same = next((other for other in pool if other.text == term.text and other.op == term.op), None)
+    if same is not None:
+        pool.remove(same)
+    return same is not None
 
 
-def _derived(sources: Sequence[tuple[exp.Expr, bool]]) -> list[exp.Expr]:
-    from sqlglot import exp
-
-    return [node for node, _ in sources if isinstance(node, exp.Subquery)]
-
-
-def _keys(select: exp.Select) -> int:
-    group = select.args.get("group")
-    if group is None:
-        return 0
-    return len(group.expressions) + sum(bool(group.args.get(kind)) for kind in ("cube", "rollup", "grouping_sets"))
-
-
-def _links(select: exp.Select, names: Collection[str]) -> list[frozenset[str]]:
-    """The tables that each condition of two columns ties, a name of its own for a column without table."""
-    from sqlglot import exp
-
-    joins = select.args.get("joins") or ()
-    conditions = [join.args["on"] for join in joins if join.args.get("on") is not None]
-    if select.args.get("where") is not None:
-        conditions.append(select.args["where"].this)
-    found = {}
-    for condition in conditions:
-        for node in condition.find_all(exp.EQ):
-            ours = node.find_ancestor(exp.Select) is select
-            pair = [one for one in (node.this, node.expression) if isinstance(one, exp.Column)]
-            known = all(one.table or one.name.lower() in names for one in pair)
-            if ours and len(pair) == 2 and known and pair[0].sql().lower() != pair[1].sql().lower():
-                found[node.sql().lower()] = frozenset(one.table.lower() or f"?{one.name.lower()}" for one in pair)
-    using = [name for join in joins for name in join.args.get("using") or ()]
-    natural = [join for join in joins if join.method == "NATURAL"]
-    return [*found.values(), *(frozenset(("?using", f"?{place}")) for place, _ in enumerate([*using, *natural]))]
-
-
-def _loose(select: exp.Select, links: Sequence[frozenset[str]]) -> int:
-    """How many tables of FROM no condition ties to the first, as far as the columns say their tables."""
-    groups = [{node.alias_or_name.lower()} for node, _ in _sources(select)]
-    free = 0
-    for link in links:
-        if any(name.startswith("?") for name in link):
-            free += 1
-            continue
-        touched = [group for group in groups if group & link]
-        groups = [group for group in groups if not group & link] + [set().union(*touched)]
-    return max(0, len(groups) - 1 - free)
-
-
-def _number(query: exp.Expr, clause: str) -> str:
-    node = query.args.get(clause)
-    if node is None:
-        return ""
-    count = node.args.get("expression") or node.args.get("count")
-    return "" if count is None else str(count.sql())
-
-
-def _ordinal(key: exp.Expr, query: exp.Expr) -> exp.Expr:
-    """The output that ``ORDER BY 2`` means."""
-    from sqlglot import exp
-
-    selects = getattr(query, "selects", ())
-    if isinstance(key, exp.Literal) and key.name.isdigit() and 0 < int(key.name) <= len(selects):
-        chosen: exp.Expr = selects[int(key.name) - 1].unalias()
-        return chosen
-    return key
-
-
-def _resolved(node: exp.Expr, query: exp.Expr) -> exp.Expr:
-    """A copy with the aliases of outputs, which HAVING and ORDER BY may name, replaced by what they stand for."""
-    from sqlglot import exp
-
-    outputs = {one.alias.lower(): one.this for one in getattr(query, "selects", ()) if isinstance(one, exp.Alias)}
-
-    def replaced(one: exp.Expr) -> exp.Expr:
-        known = isinstance(one, exp.Column) and not one.table and one.name.lower() in outputs
-        return outputs[one.name.lower()].copy() if known else one
-
-    return node.copy().transform(replaced, copy=False) if outputs else node
-
-
-def _letters(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
-
-
-def respelt(old: str, new: str) -> bool:
-    """Whether one text may be another spelling of the other: a typo, an abbreviation, initials; numbers are the same.
-
-    Only for a text that its column does not have: ``male`` and ``female`` are alike too.
-    """
-    from rapidfuzz import fuzz
-
-    if sorted(map(int, re.findall(r"\d{1,18}", old))) != sorted(map(int, re.findall(r"\d{1,18}", new))):
+def _turned(old: Term, new: Term) -> bool:
+    """Whether a comparison of columns became one of a column with itself, or was turned round."""
+    if len(new.sides) != 2 or not new.sides[1].columns:
         return False
-    ours, theirs = _letters(old), _letters(new)
-    if not ours or not theirs:
-        return False
-    short = ours.startswith(theirs) or theirs.startswith(ours)
-    abbreviated = _initials(old).startswith(theirs) or _initials(new).startswith(ours)
-    return short or abbreviated or fuzz.ratio(ours, theirs) >= 60
+    return bool(new.sides[0].columns & new.sides[1].columns) or old.sides == new.sides[::-1]
 
 
-def _initials(text: str) -> str:
-    return "".join(word[0] for word in re.findall(r"\w+", text.casefold()) if word not in ("of", "the", "and"))
+def _constant(key: Side) -> bool:
+    return not (key.columns or key.unknown or key.queries)
 
 
 def _lost_words(before: str, after: str) -> Iterator[str]:
     """For a query that no dialect can read: its keywords, comparisons, numbers and texts that are there no longer."""
-    old, new = (Counter(_TOKEN.findall(text.lower())) for text in (before, after))
+    old, new = (
+        Counter(_SIGNS.get(word, word) for word in _TOKEN.findall(text.lower().replace('"', "'")))
+        for text in (before, after)
+    )
     for word, count in old.items():
-        if (word in _NEVER_FEWER or word[:1] in "'0123456789") and new[word] < count:
+        counted = word in _NEVER_FEWER or word[:1] in "'0123456789<>=!"
+        if counted and new[word] < count:
             yield word.upper() if word.isalpha() else word
-    compared = sum(old[sign] for sign in _COMPARISONS) - sum(new[sign] for sign in _COMPARISONS)
-    if compared > 0 or new["or"] > old["or"]:
-        yield "a comparison"
+    for word in sorted(_NEVER_MORE):
+        if new[word] > old[word] or (word in ("union",) and new[word] != old[word]):
+            yield f"the meaning without {word.upper()}"

@@ -1,12 +1,13 @@
 """The conditions of a query as terms that can be compared: an operator, and what stands on each of its sides.
 
-Spellings of the same condition give the same term: ``5 < x`` and ``x > 5``, BETWEEN and two comparisons, IN with one
-value and ``=``, OR of one column's values and IN, NOT before a comparison and the opposite comparison.
+Spellings of the same condition give the same term: ``5 < x`` and ``x > 5``, BETWEEN and two comparisons, IN and OR of
+the same values, NOT before a comparison and the opposite comparison.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,60 +16,43 @@ if TYPE_CHECKING:
 
 _OPPOSITE: Final = {"eq": "neq", "neq": "eq", "gt": "lte", "gte": "lt", "lt": "gte", "lte": "gt"}
 _MIRRORED: Final = {"gt": "lt", "gte": "lte"}
+_ORDERED: Final = frozenset(("sub", "div", "mod", "intdiv", "gt", "gte", "lt", "lte"))
+_ANY_CASE: Final = frozenset(("sqlite", "mysql"))  # their LIKE is what ILIKE is elsewhere
 _UNNAMED: Final = frozenset(
-    [
-        "paren",
-        "cast",
-        "trycast",
-        "alias",
-        "identifier",
-        "var",
-        "datatype",
-        "datatypeparam",
-        "tsordstodate",
-        "tsordstotimestamp",
-        "date",
-        "timestamp",
-        "star",
-        "dot",
-    ]
+    (
+        *("paren", "cast", "trycast", "alias", "identifier", "var", "datatype", "datatypeparam", "star", "dot"),
+        *("tsordstodate", "tsordstotimestamp", "date", "timestamp"),
+    )
 )
-_CASE: Final = frozenset(("upper", "lower", "collate"))
-_DATES: Final = frozenset(
-    [
-        "strftime",
-        "timetostr",
-        "year",
-        "month",
-        "day",
-        "extract",
-        "dayofweek",
-        "dayofyear",
-        "week",
-        "datepart",
-        "date_part",
-        "dateformat",
-        "date_format",
-        "to_char",
-        "tochar",
-        "timestamptrunc",
-        "datetrunc",
-        "date_trunc",
-        "hour",
-        "minute",
-        "second",
-        "quarter",
-        "julianday",
-    ]
-)
+_UNITS: Final = {
+    "year": "year",
+    "month": "month",
+    "day": "day",
+    "hour": "hour",
+    "minute": "minute",
+    "second": "second",
+    "%Y": "year",
+    "%m": "month",
+    "%d": "day",
+    "%H": "hour",
+    "%M": "minute",
+    "%S": "second",
+    "dayofmonth": "day",
+    "dom": "day",
+    "YYYY": "year",
+    "MM": "month",
+    "DD": "day",
+}
+_FORMATTED: Final = frozenset(("strftime", "timetostr", "date_format", "to_char", "tochar", "dateformat"))
+_EXTRACTED: Final = frozenset(("extract", "datepart", "date_part"))
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
     """One side of a comparison.
 
-    ``calls`` are its functions and operators, sorted, those of dates and of upper and lower case under one name each;
-    ``unknown`` are names that no column has and no table qualifies, which may be texts without quotes.
+    ``calls`` are its functions and operators, sorted; parts of dates are named by their unit, whatever function takes
+    them. ``unknown`` are names that no column has and no table qualifies, which may be texts without quotes.
     """
 
     calls: tuple[str, ...] = ()
@@ -87,18 +71,14 @@ class Side:
 class Term:
     """One condition that must hold: ``op`` between ``sides``, or for ``or`` alternatives, each of them all its terms.
 
-    ``text`` is the condition as SQL.
+    ``text`` is the condition as SQL, ``pair`` the two columns that it equates as a join does, else empty.
     """
 
     op: str
     sides: tuple[Side, ...] = ()
     parts: tuple[tuple[Term, ...], ...] = ()
     text: str = ""
-
-    @property
-    def joins(self) -> bool:
-        """Whether it equates two columns, as a join does."""
-        return self.op == "eq" and all(side.bare for side in self.sides)
+    pair: tuple[exp.Column, ...] = ()
 
 
 def terms(condition: exp.Expr, names: Collection[str], dialect: str) -> list[Term]:
@@ -111,11 +91,16 @@ def side(node: exp.Expr, names: Collection[str], dialect: str) -> Side:
     return _Reader(names, dialect).side(node)
 
 
-def aggregates(expressions: Iterable[exp.Expr]) -> set[str]:
-    """The aggregate functions that expressions use outside subqueries."""
+def aggregates(expressions: Iterable[exp.Expr], names: Collection[str], dialect: str) -> Counter[str]:
+    """The aggregates of expressions outside subqueries, with DISTINCT, filters, functions and constants within them."""
     from sqlglot import exp
 
-    return {str(node.key) for one in expressions for node in _outside_queries(one) if isinstance(node, exp.AggFunc)}
+    found: Counter[str] = Counter()
+    for node in (node for one in expressions for node in outside_queries(one)):
+        if isinstance(node, exp.AggFunc):
+            within = side(node.parent if isinstance(node.parent, exp.Filter) else node, names, dialect)
+            found[" ".join((str(node.key).upper(), *sorted(within.literals), *within.calls))] += 1
+    return found
 
 
 class _Reader:
@@ -135,27 +120,30 @@ class _Reader:
             high = exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
             return self.terms((exp.Or if negated else exp.And)(this=low, expression=high), negated=negated)
         if isinstance(node, exp.And | exp.Or):
-            return [self._alternatives(node, negated=negated)]
+            return [self._alternatives(list(_operands(node, type(node))), node, negated=negated)]
+        if isinstance(node, exp.In) and len(node.expressions) > 1:
+            equal = [exp.EQ(this=node.this.copy(), expression=one.copy()) for one in node.expressions]
+            if negated:
+                return [term for one in equal for term in self.terms(one, negated=True)]
+            return [self._alternatives(equal, node, negated=False)]
         term = self._comparison(node, negated=negated)
         return [] if self._always(term) else [term]
 
-    def _alternatives(self, node: exp.Expr, *, negated: bool) -> Term:
-        """An OR; of values of one column it is an IN."""
-        parts = [tuple(self.terms(one, negated=negated)) for one in _operands(node, type(node))]
-        single = [part[0] for part in parts if len(part) == 1]
-        values = [one.sides[1] for one in single if one.op in ("eq", "in") and len(one.sides) == 2]
-        columns = {one.sides[0] for one in single if one.op in ("eq", "in")}
+    def _alternatives(self, operands: Sequence[exp.Expr], node: exp.Expr, *, negated: bool) -> Term:
+        parts = tuple(tuple(self.terms(one, negated=negated)) for one in operands)
         text = node.sql(dialect=self._dialect)
-        simple = all(not (value.columns or value.calls or value.queries) for value in values)
-        if len(values) == len(parts) and len(columns) == 1 and simple:
-            literals = tuple(sorted(literal for value in values for literal in value.literals))
-            return Term("in", (columns.pop(), Side(literals=literals)), text=text)
-        return Term("or", parts=tuple(parts), text=f"NOT ({text})" if negated else text)
+        return Term("or", parts=parts, text=f"NOT ({text})" if negated else text)
 
     def _comparison(self, node: exp.Expr, *, negated: bool) -> Term:
         from sqlglot import exp
 
         op = str(node.key)
+        if node.args.get("negate"):  # NOT LIKE and IS NOT, as sqlglot reads them
+            node = node.copy()
+            node.set("negate", None)
+            negated = not negated
+        if op == "ilike" and self._dialect in _ANY_CASE:
+            op = "like"
         text = node.sql(dialect=self._dialect)
         if negated:
             text = f"NOT {text}"
@@ -165,15 +153,16 @@ class _Reader:
         if isinstance(node, exp.Exists):
             return Term(op, (Side(queries=(node.this,)),), text=text)
         if not isinstance(node, exp.Binary):
-            return Term(
-                op if isinstance(node, exp.Func) else f"{op}!" if negated else "", (self.side(node),), text=text
-            )
+            return Term(op, (self.side(node),), text=text)
         left, right = self.side(node.this), self.side(node.expression)
         if op in _MIRRORED:
             op, left, right = _MIRRORED[op], right, left
         elif op in ("eq", "neq") and not left.columns and right.columns:
             left, right = right, left
-        return Term(op, (left, right), text=text)
+        pair: tuple[exp.Column, ...] = ()
+        if op == "eq" and left.bare and right.bare:
+            pair = tuple(one for one in (node.this, node.expression) if isinstance(one, exp.Column))
+        return Term(op, (left, right), text=text, pair=pair if len(pair) == 2 else ())
 
     def _membership(self, node: exp.In, op: str, text: str) -> Term:
         query = node.args.get("query")
@@ -182,28 +171,21 @@ class _Reader:
         values = [self.side(one) for one in node.expressions]
         if len(values) == 1:
             return Term({"in": "eq", "not in": "neq"}.get(op, op), (self.side(node.this), values[0]), text=text)
-        merged = Side(
-            calls=tuple(sorted(call for one in values for call in one.calls)),
-            literals=tuple(sorted(literal for one in values for literal in one.literals)),
-            columns=frozenset(column for one in values for column in one.columns),
-            unknown=tuple(name for one in values for name in one.unknown),
-            queries=tuple(query for one in values for query in one.queries),
-        )
-        return Term(op, (self.side(node.this), merged), text=text)
+        return Term(op, (self.side(node.this), Side(literals=(text,))), text=text)
 
     def _always(self, term: Term) -> bool:
         """Whether it says nothing, such as ``1 = 1`` or TRUE."""
         if any(side.columns or side.calls or side.queries or side.unknown for side in term.sides) or term.parts:
             return False
         literals = [side.literals for side in term.sides]
-        return literals == [("true",)] or (term.op == "eq" and len(literals) == 2 and literals[0] == literals[1])
+        return literals == [("1",)] or (term.op == "eq" and len(literals) == 2 and literals[0] == literals[1])
 
     def side(self, node: exp.Expr) -> Side:
         """What an expression is made of, subqueries as wholes."""
         from sqlglot import exp
 
         calls, literals, columns, unknown, queries = [], [], set(), [], []
-        for one in _outside_queries(node):
+        for one in outside_queries(node):
             if isinstance(one, exp.Query | exp.Subquery):
                 queries.append(one)
             elif isinstance(one, exp.Column):
@@ -217,10 +199,14 @@ class _Reader:
             elif isinstance(one, exp.Literal):
                 if not _is_format(one):
                     literals.append(_plain(one))
-            elif isinstance(one, exp.Null | exp.Boolean):
-                literals.append(one.sql().lower())
+            elif isinstance(one, exp.Null):
+                literals.append("null")
+            elif isinstance(one, exp.Boolean):
+                literals.append("1" if one.this else "0")
             elif (name := _call(one)) is not None:
                 calls.append(name)
+                if isinstance(one, exp.Count) and isinstance(one.this, exp.Star):
+                    columns.add("*")
         return Side(tuple(sorted(calls)), tuple(literals), frozenset(columns), tuple(unknown), tuple(queries))
 
 
@@ -235,14 +221,14 @@ def _operands(node: exp.Expr, kind: type) -> Iterator[exp.Expr]:
             yield inner
 
 
-def _outside_queries(node: exp.Expr) -> Iterator[exp.Expr]:
+def outside_queries(node: exp.Expr) -> Iterator[exp.Expr]:
     """The nodes of an expression; of a subquery and of a column only the first node."""
     from sqlglot import exp
 
     yield node
     if not isinstance(node, exp.Query | exp.Subquery | exp.Column):
         for child in node.iter_expressions():
-            yield from _outside_queries(child)
+            yield from outside_queries(child)
 
 
 def _call(node: exp.Expr) -> str | None:
@@ -252,14 +238,41 @@ def _call(node: exp.Expr) -> str | None:
     name = node.name.lower() if isinstance(node, exp.Anonymous) else str(node.key)
     if name in _UNNAMED:
         return None
-    if name in _CASE:
+    if name in ("upper", "lower"):
         return "case of letters"
-    return "date" if name in _DATES else name
+    if isinstance(node, exp.Ordered):
+        return "ordered desc" if node.args.get("desc") else "ordered"
+    if isinstance(node, exp.Collate):
+        return f"collate {node.expression.name.lower()}"
+    if isinstance(node, exp.Interval):
+        return f"interval {node.text('unit').lower()}"
+    if name in _ORDERED and not isinstance(node.this, exp.Column):
+        return f"{name} from the right"
+    return _part_of_date(node, name) or name
+
+
+def _part_of_date(node: exp.Expr, name: str) -> str | None:
+    """``date: year`` and so on for any function that takes a part of a date; None for others."""
+    from sqlglot import exp
+
+    if name in _FORMATTED:
+        forms = [one.name for one in node.iter_expressions() if isinstance(one, exp.Literal) and _is_format(one)]
+        return f"date: {' '.join(_UNITS.get(form, form) for form in forms)}"
+    if name in _EXTRACTED:
+        return f"date: {_UNITS.get(node.name.lower(), node.name.lower())}"
+    if name in _UNITS:
+        return f"date: {_UNITS[name]}"
+    unit = node.args.get("unit")
+    return None if unit is None or not hasattr(unit, "name") else f"{name} {unit.name.lower()}"
 
 
 def _is_format(literal: exp.Literal) -> bool:
-    """Whether it is the form of a date function, such as ``'%Y'``."""
-    return literal.is_string and literal.parent is not None and _call(literal.parent) == "date"
+    """Whether it is the form that a date is written in, such as ``'%Y'``."""
+    parent = literal.parent
+    if parent is None or not literal.is_string or not ("%" in literal.name or literal.name.upper() in _UNITS):
+        return False
+    name = str(parent.this).lower() if str(parent.key) == "anonymous" else str(parent.key)
+    return name in _FORMATTED
 
 
 def _plain(literal: exp.Literal) -> str:
