@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from sqljury.db.base import Database
-from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
+from sqljury.errors import DatabaseError, DatabaseNotFoundError
 
 _SECRET: Final = re.compile(
     r":.*@|passw|pwd|\b(?:host|hostaddr|user|uid|user id|dbname|database|server|port|sslmode|service)\s*=",
@@ -108,11 +108,7 @@ def _sqlite_file(path: str, schemas: tuple[str, ...]) -> Database:
 
     if schemas:
         raise DatabaseError(f"{path}: an SQLite file has no schemas; leave {', '.join(schemas)} out")
-    try:
-        return SQLiteDatabase(os.path.expanduser(path))
-    except UnicodeDecodeError:  # SQLite's own message quotes a definition that it cannot read
-        problem = NotADatabaseError(f"{path}: is corrupt (a definition in it is no UTF-8 text); restore it from a copy")
-    raise problem
+    return SQLiteDatabase(os.path.expanduser(path))
 
 
 def _postgres(url: str, schemas: tuple[str, ...]) -> Database:

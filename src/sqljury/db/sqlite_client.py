@@ -257,7 +257,7 @@ def reap(seconds: float = 0.0) -> None:
     """Take note of processes that have ended; wait so long for those that have not yet."""
     ending = _ending[:]
     for process in ending:
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        with contextlib.suppress(subprocess.TimeoutExpired, ValueError):  # another thread took note of it first
             process.wait(seconds)
             _ending.remove(process)
 

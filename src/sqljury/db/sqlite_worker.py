@@ -145,7 +145,7 @@ class _Server:
         try:
             return self._orders[order[0]](*order[1:])
         except (MemoryError, sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, ValueError) as error:
-            return ("failed", getattr(error, "sqlite_errorcode", 0), str(error), *explain(error))
+            return ("failed", _code(error), str(error), *explain(error))
 
     def open(self, key: int, uri: str, file_bytes: int) -> Reply:
         """Open a file behind every wall, under this number from now on."""
@@ -325,6 +325,13 @@ def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Row], *, 
     for row in rows:  # OR IGNORE would still fail for a text as rowid
         with contextlib.suppress(sqlite3.Error, OverflowError, UnicodeError):
             connection.execute(sql, row)
+
+
+def _code(error: Exception) -> int:
+    """SQLite's code of an error; names and definitions that cannot be read as UTF-8 are a corrupt file."""
+    unreadable = sqlite3.SQLITE_CORRUPT if isinstance(error, UnicodeDecodeError) else 0
+    code: int = getattr(error, "sqlite_errorcode", unreadable)
+    return code
 
 
 def explain(error: Exception) -> tuple[str, str]:

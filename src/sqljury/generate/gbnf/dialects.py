@@ -6,6 +6,7 @@ import functools
 from importlib.resources import files
 from typing import Final
 
+from sqljury.db.unstoppable import BOUNDED
 from sqljury.generate.gbnf import Names
 
 PLAIN: Final = ("row", "if")
@@ -82,7 +83,10 @@ def slots(dialect: str) -> dict[str, str]:
 
 @functools.cache
 def functions(dialect: str) -> dict[str, tuple[str, int, int]]:
-    """Functions by name: their kind, and the least and the most arguments they take."""
+    """Functions by name: their kind, and the least and the most arguments they take.
+
+    Those that only some arguments are allowed to are not among them, for a grammar cannot say which.
+    """
     found: dict[str, tuple[str, int, int]] = {}
     for line in _lines():
         dialects, kind, names = line.split(":")
@@ -90,6 +94,8 @@ def functions(dialect: str) -> dict[str, tuple[str, int, int]]:
             continue
         for item in names.split():
             name, _, count = item.partition("/")
+            if name.lower() in BOUNDED.get(dialect, ()):
+                continue
             least, _, most = count.partition("-")
             found[name] = kind.strip(), int(least or 1), int(most or least or 1)
     return found
