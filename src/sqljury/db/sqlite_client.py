@@ -8,6 +8,7 @@ import os
 import socket
 import struct
 import subprocess
+import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from sqljury.db import sqlite_worker
 from sqljury.db.base import error_text
 from sqljury.db.sqlite_start import Process, start
 from sqljury.db.sqlite_walls import MayRead
-from sqljury.db.sqlite_worker import HEADER_BYTES, MARSHAL_VERSION
+from sqljury.db.sqlite_worker import HEADER_BYTES, MARSHAL_VERSION, SPIN_SECONDS
 from sqljury.db.watch import Watch, private_memory
 from sqljury.types import Limits, Result
 
@@ -198,11 +199,15 @@ class Worker:
 
     def _some(self, watch: Watch, most: int = _RECEIVE_BYTES) -> bytes:
         """Whatever the process sends next."""
+        patience = time.perf_counter() + SPIN_SECONDS
         while True:
+            spinning = time.perf_counter() < patience
             try:
-                data = self._socket.recv(most)
+                data = self._socket.recv(most, socket.MSG_DONTWAIT if spinning else 0)
             except BlockingIOError:
-                if watch.stop():
+                if spinning:
+                    os.sched_yield()
+                elif watch.stop():
                     raise WorkerLostError from None
                 continue
             except OSError:

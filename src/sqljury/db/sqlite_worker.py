@@ -16,6 +16,8 @@ import marshal
 import os
 import signal
 import sqlite3
+import time
+from select import select
 from sys import getsizeof
 
 from sqljury.db.sqlite_walls import Authorizer, authorizer, functions_for, harden, narrowed
@@ -49,6 +51,10 @@ FILE_BYTES: Final = 1280 * 1024**2
 
 HEADER_BYTES: Final = 8
 MARSHAL_VERSION: Final = 2  # the later ones look up each value in a table of those before
+
+SPIN_SECONDS: Final = 0.0005 if (os.cpu_count() or 1) > 1 else 0.0
+"""How long either side looks for the next message before it sleeps, giving way to others: to be woken takes several
+times as long as a small query (53 against 8 µs a round trip, measured on two cores)."""
 
 _BUSY_SECONDS: Final = 0.1
 _CHUNK_BYTES: Final = 4 * 1024**2
@@ -92,13 +98,14 @@ class _Channel:
 
     def wait(self, seconds: float) -> None:
         """End the process if there is no message within so many seconds."""
-        import select
-
-        if not select.select([self._descriptor], [], [], seconds)[0]:
+        if not select([self._descriptor], [], [], seconds)[0]:
             os._exit(0)
 
     def read(self) -> Any:
         """The next message; ends the process where there is none."""
+        patience = time.monotonic() + SPIN_SECONDS
+        while time.monotonic() < patience and not select([self._descriptor], [], [], 0)[0]:
+            os.sched_yield()
         data = os.read(self._descriptor, 65536)
         while len(data) < HEADER_BYTES or len(data) < HEADER_BYTES + int.from_bytes(data[:HEADER_BYTES], "little"):
             more = os.read(self._descriptor, 1024**2)
