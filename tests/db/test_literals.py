@@ -129,7 +129,7 @@ def test_a_hidden_column_is_always_seen(dialect: str, postgres_server: Server, m
 def parsed_columns(sql: str, dialect: str) -> int | None:
     try:
         readonly.check(sql, dialect)
-        _, statement = readonly._parse(sql, dialect)
+        _, statement = readonly.parse(sql, dialect)
     except QueryRefusedError:
         return None
     return len(statement.selects)  # type: ignore[attr-defined]
