@@ -145,9 +145,9 @@ def complaint(candidate: Candidate, advice: Sequence[str], lost: Sequence[str] =
 
     The message may quote content of the database, so that it too must not leave its line.
     """
-    lines = "\n".join(f"- {line}" for line in advice)
     if lost:
         return prompts.render("fix/lost", lost=", ".join(lost))
+    lines = "\n".join(f"- {line}" for line in advice)
     if candidate.result.error is None:
         return prompts.render("fix/empty_hints", hints=lines) if advice else prompts.render("fix/empty")
     reason = plain(candidate.result.error, REASON_CHARACTERS)

@@ -308,22 +308,23 @@ class _Comparison:
         old_distinct, new_distinct = (shape.distinct(select) for select in (before, after))
         if (old_distinct and old_distinct != new_distinct) or (exact and old_distinct != new_distinct):
             yield "DISTINCT"
-        yield from self._grouping(before, after, exact=exact)
         computed = [aggregates(select.expressions, self._names, self._dialect) for select in (before, after)]
         for name in sorted(computed[0] - computed[1]):
             yield f"{name} of the output"
+        yield from self._grouping(before, after, exact=exact, aggregated=bool(computed[0]))
         if before.parent is not None and computed[1] and not computed[0] and not shape.keys(after)[0]:
             yield "the rows"  # an aggregate without groups makes one of them, and EXISTS is true then
         if exact:
-            pairs = list(zip(before.expressions, after.expressions, strict=False))
-            sides = [[side(one.unalias(), self._names, self._dialect) for one in pair] for pair in pairs]
+            pairs = zip(before.expressions, after.expressions, strict=False)
+            sides = [[self._side(output.unalias()) for output in pair] for pair in pairs]
             if len(before.expressions) > len(after.expressions) or not all(
                 self._same_side(one, other, exact=True, spelling=False) for one, other in sides
             ):
                 yield "an output"
         yield from self._queries("the subquery of the output", shape.subqueries(before), shape.subqueries(after))
 
-    def _grouping(self, before: exp.Select, after: exp.Select, *, exact: bool) -> Iterator[str]:
+    def _grouping(self, before: exp.Select, after: exp.Select, *, exact: bool, aggregated: bool) -> Iterator[str]:
+        """The keys of GROUP BY; ``aggregated`` says that the outputs of ``before`` had aggregates."""
         (old, old_kinds), (new, new_kinds) = shape.keys(before), shape.keys(after)
         outputs = {one.unalias().sql().lower() for one in after.expressions} | {
             str(place) for place in range(1, len(after.expressions) + 1)
@@ -339,7 +340,7 @@ class _Comparison:
             or (exact and len(new) != len(old))
         ):
             yield "GROUP BY"
-        elif new and not old and aggregates(before.expressions, self._names, self._dialect) and gained:
+        elif new and not old and aggregated and gained:
             yield "the rows"
 
     def _side(self, node: exp.Expr) -> Side:
