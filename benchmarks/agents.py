@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury import Question, connect
+from sqljury.context import TestsPart, Work
 from sqljury.db.base import Database
 from sqljury.llm.base import LanguageModel, derive_seed
 from sqljury.llm.open import open_model
-from sqljury.metrics.suite.neighbours import neighbours
-from sqljury.metrics.suite.reading import column_names
 from sqljury.sandbox import Warm
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values import open_or_build
-from sqljury.testcases import TESTERS
-from sqljury.testcases.trial import alike
+from sqljury.sql.mutate import neighbours
+from sqljury.sql.tree import column_names
+from sqljury.testing import TESTERS
+from sqljury.testing.trial import alike
 from sqljury.types import Limits, Task
-from sqljury.work import TestsPart, Work
+from sqljury.values import open_or_build
 
 BASE: Final = TestsPart(kind="agents", codes=3, inspections=2, data="program")
 ARMS: Final = {

@@ -15,17 +15,18 @@ import random
 from collections import Counter
 from pathlib import Path
 
-from sqljury import Question, connect, fix, recipes
+from sqljury import Question, connect, recipes
+from sqljury.context import Work
 from sqljury.db.base import Database
-from sqljury.generate.direct import messages
-from sqljury.generate.grammar import grammar
 from sqljury.llm.base import LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import open_model
+from sqljury.llm.replies import STOP, extract_sql
 from sqljury.metrics.execution import EX, judge, run_gold
-from sqljury.prepare import Preparation
-from sqljury.replies import STOP, extract_sql
+from sqljury.stages import repair as fix
+from sqljury.stages.generate.direct import messages
+from sqljury.stages.generate.grammar import grammar
+from sqljury.stages.prepare import Preparation
 from sqljury.types import Candidate, Limits, Result, Task
-from sqljury.work import Work
 
 KINDS = {"greedy": (0.0, 1.0, 1), "samples": (0.8, 0.95, 4)}
 LIMITS = Limits(seconds=20.0)

@@ -23,21 +23,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
-from sqljury.bench.report import Share
+from sqljury.context import Shown, TestsPart, Work
 from sqljury.datasets import spider
 from sqljury.db.connect import connect
-from sqljury.generate.examples import finds
+from sqljury.evaluation.report import Share
 from sqljury.llm.base import LanguageModel, derive_seed
 from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX
 from sqljury.schema.introspect import introspect
-from sqljury.testcases.agree import agree, agree_relaxed
-from sqljury.testcases.draw import random_case
-from sqljury.testcases.expect import conversation, expect
-from sqljury.testcases.origin import read_origin
-from sqljury.testcases.trial import Trial
+from sqljury.stages.generate.examples import finds
+from sqljury.testing.agree import agree, agree_relaxed
+from sqljury.testing.draw import random_case, read_origin
+from sqljury.testing.expect import conversation, expect
+from sqljury.testing.trial import Trial
 from sqljury.types import Limits, Result, TestCase
-from sqljury.work import Shown, TestsPart, Work
 
 SPLITS: dict[str, Callable[[str], bool]] = {
     "all": lambda _: True,

@@ -16,13 +16,13 @@ import time
 from pathlib import Path
 
 from sqljury import Question, connect
-from sqljury.generate.direct import messages
 from sqljury.llm.base import Sampling
 from sqljury.llm.local import LocalModel
-from sqljury.replies import STOP
+from sqljury.llm.replies import STOP
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
 from sqljury.schema.samples import sample
+from sqljury.stages.generate.direct import messages
 from sqljury.types import Task
 
 ROOT = Path(__file__).resolve().parents[1]

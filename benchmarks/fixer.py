@@ -20,10 +20,10 @@ import sqlglot
 from sampled import LIMITS, Sampled, chosen, sampled
 from sqlglot import exp
 
-from sqljury.fix import ask_again, needs_fixing, repair
-from sqljury.generate.direct import messages
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
+from sqljury.stages.generate.direct import messages
+from sqljury.stages.repair import ask_again, needs_fixing, repair
 from sqljury.types import Candidate
 
 ADDED = ("full", "main", "total", "info", "code")

@@ -21,16 +21,14 @@ from statistics import mean
 
 from sampled import Sampled, chosen, sampled
 
-from sqljury.generate.direct import system
-from sqljury.llm.base import Completion, LanguageModel, Message, Sampling
-from sqljury.llm.choice import ALTERNATIVES, probabilities
+from sqljury.llm.base import ALTERNATIVES, Completion, LanguageModel, Message, Sampling, probabilities
 from sqljury.llm.open import open_model
 from sqljury.schema.render import render
-from sqljury.schema.used import used
-from sqljury.select import SELECTORS
-from sqljury.select.base import groups
-from sqljury.select.consistency import choose_in
-from sqljury.select.judge import shown
+from sqljury.sql.resolve import used
+from sqljury.stages.generate.direct import system
+from sqljury.stages.select import SELECTORS
+from sqljury.stages.select.base import groups, shown
+from sqljury.stages.select.consistency import choose_in
 from sqljury.types import Candidate, Choice, Task
 
 Form = Callable[[Task, Candidate, Candidate], list[Message]]

@@ -24,15 +24,14 @@ from large_build import Asked, ask, make, write
 
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import WeightsError
+from sqljury.language.alike import pieces, question_words
 from sqljury.llm import models
-from sqljury.schema.alike import pieces, question_words
 from sqljury.schema.index import Index
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
-from sqljury.schema.retrieve import retrieve
-from sqljury.schema.sizes import estimate_tokens
-from sqljury.schema.subset import only_tables
+from sqljury.schema.retrieve import estimate_tokens, retrieve
 from sqljury.types import Column, ForeignKey, Schema, Table
+from sqljury.types.subset import only_tables
 
 Retriever = Callable[[str], Schema]
 HEAD = (

@@ -22,15 +22,15 @@ from statistics import mean
 from typing import Any
 
 from sqljury import Question, connect, recipes
-from sqljury.link import ask, keep, retrieved, scored
+from sqljury.context import Work
 from sqljury.llm.base import derive_seed
 from sqljury.llm.open import open_model
-from sqljury.prepare import Preparation
-from sqljury.schema.part import LinkPart
+from sqljury.recipes.parts import LinkPart
 from sqljury.schema.retrieve import Indexes
-from sqljury.schema.used import used
+from sqljury.sql.resolve import used
+from sqljury.stages.link import ask, keep, retrieved, scored
+from sqljury.stages.prepare import Preparation
 from sqljury.types import Limits, Task
-from sqljury.work import Work
 
 SHARES = (0.9, 0.8, 0.7, 0.65, 0.6, 0.5)
 Found = dict[str, list[tuple[int, int, int]]]

@@ -18,12 +18,12 @@ from rapidfuzz.distance import Levenshtein
 from value_hints import TEXT, drawn
 
 from sqljury import connect
-from sqljury.schema import embed
+from sqljury.language import embed
+from sqljury.language.keywords import by_rules
 from sqljury.schema.introspect import introspect
-from sqljury.schema.keywords import by_rules
-from sqljury.schema.values import ValueIndex, open_or_build
-from sqljury.schema.values.hints import meant
-from sqljury.testcases.tssql.linking import VALUES
+from sqljury.testing.agents.linking import VALUES
+from sqljury.values import ValueIndex, open_or_build
+from sqljury.values.hints import meant
 
 EDITS, ALIKE, NEAREST, LOOKED_AT = 0.3, 0.6, 5, 40
 

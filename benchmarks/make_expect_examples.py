@@ -18,14 +18,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from sqljury.db.connect import connect
-from sqljury.generate.examples import finds
-from sqljury.generate.pool import Shot, default
 from sqljury.schema.introspect import introspect
-from sqljury.testcases.draw import random_case
-from sqljury.testcases.examples import Example, line_of
-from sqljury.testcases.origin import read_origin
-from sqljury.testcases.shown import show
-from sqljury.testcases.trial import Trial
+from sqljury.stages.generate.examples import finds
+from sqljury.stages.generate.pool import Shot, default
+from sqljury.testing.draw import random_case, read_origin
+from sqljury.testing.expect import Example, line_of
+from sqljury.testing.show import show
+from sqljury.testing.trial import Trial
 from sqljury.types import TestCase
 
 DRAWS = 40
@@ -99,7 +98,7 @@ def database(name: str, folder: Path) -> Path:
     """The file of one of the package's databases, made if need be."""
     file = folder / f"{name}.sqlite"
     if not file.exists():
-        text = (files("sqljury.generate") / "examples" / f"{name}.sql").read_text(encoding="utf-8")
+        text = (files("sqljury.stages.generate") / "examples" / f"{name}.sql").read_text(encoding="utf-8")
         with closing(sqlite3.connect(file)) as connection:
             connection.executescript(text)
     return file

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from sqljury import connect
-from sqljury.bench.report import Share
+from sqljury.evaluation.report import Share
 from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.pipeline import Pipeline
 from sqljury.schema.introspect import introspect
-from sqljury.select.consistency import choose, group
+from sqljury.stages.select.consistency import choose, group
 from sqljury.types import Candidate, Cost, Limits, Question
 
 RECIPES = ("fast", "default")
@@ -70,7 +70,7 @@ def repaired(pipeline: Pipeline, record: dict[str, Any], file: Path, samples: in
 
 def report(out: Path, data: Path) -> None:
     """Print accuracy by recipe, and the accepted repairs of the model that lost something."""
-    from sqljury.fix.preserve import losses
+    from sqljury.sql.preserve import losses
 
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     for recipe in RECIPES:

@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from sqljury.bench import folder, stored
-from sqljury.bench.report import Share
 from sqljury.db.connect import connect
+from sqljury.evaluation.report import Share
 from sqljury.schema.introspect import introspect
-from sqljury.schema.subset import subset
-from sqljury.testcases.again import tried
+from sqljury.testing.again import tried
 from sqljury.types import Result, Schema, TestCase
+from sqljury.types.subset import subset
 
 Line = dict[str, Any]
 

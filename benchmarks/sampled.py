@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from sqljury import Question, connect, recipes
-from sqljury.fix import repair
-from sqljury.generate.direct import messages
+from sqljury.context import Work
 from sqljury.llm.base import LanguageModel, Sampling, derive_seed
+from sqljury.llm.replies import STOP, extract_sql
 from sqljury.metrics.execution import EX, judge, run_gold
-from sqljury.prepare import Preparation
-from sqljury.replies import STOP, extract_sql
 from sqljury.schema.introspect import introspect
-from sqljury.select.consistency import group
+from sqljury.stages.generate.direct import messages
+from sqljury.stages.prepare import Preparation
+from sqljury.stages.repair import repair
+from sqljury.stages.select.consistency import group
 from sqljury.types import Candidate, Limits, Task
-from sqljury.work import Work
 
 TEMPERATURE = 1.0
 LIMITS = Limits(seconds=10)

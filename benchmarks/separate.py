@@ -24,14 +24,13 @@ from typing import NamedTuple
 
 from sqljury.db.connect import connect
 from sqljury.metrics.execution import EX, judge
-from sqljury.metrics.suite.neighbours import neighbours
-from sqljury.metrics.suite.reading import column_names
-from sqljury.metrics.text import orders
 from sqljury.schema.introspect import introspect
-from sqljury.testcases.draw import random_case
-from sqljury.testcases.origin import Origin, read_origin
-from sqljury.testcases.separate import Search, separate
-from sqljury.testcases.trial import Trial
+from sqljury.sql.mutate import neighbours
+from sqljury.sql.scan import orders
+from sqljury.sql.tree import column_names
+from sqljury.testing.draw import Origin, random_case, read_origin
+from sqljury.testing.separate import Search, separate
+from sqljury.testing.trial import Trial
 from sqljury.types import Limits
 
 CASES = 10

@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from sqljury.train import examples, gguf_base, lora
-from sqljury.train.encode import Encoded, encode
-from sqljury.train.examples import Example
+from sqljury.train.examples import Encoded, Example, encode
 
 Maker = Callable[[gguf_base.Base, Sequence[Example], Sequence[Encoded], Path, lora.Settings], Any]
 

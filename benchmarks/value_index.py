@@ -168,7 +168,7 @@ def ours(values: list[str], source: Path) -> Built:
 
     from sqljury import connect
     from sqljury.schema.introspect import introspect
-    from sqljury.schema.values import build
+    from sqljury.values import build
 
     path = source.with_suffix(".sqlite")
     with sqlite3.connect(path) as connection:
@@ -234,7 +234,7 @@ def meanings(databases: Path, folder: Path) -> None:
     """How many pairs of each list are found in the top 5, among the values of all of Spider's databases."""
     from sqljury import connect
     from sqljury.schema.introspect import introspect
-    from sqljury.schema.values import build
+    from sqljury.values import build
 
     for name in ("semantic_pairs.tsv", "semantic_pairs_2.tsv"):
         if not (HERE / name).is_file():

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import sqljury
+from sqljury.access.rules import Access
 from sqljury.errors import InputError, NoAnswerError
 from sqljury.llm.fake import FakeModel
-from sqljury.schema.access import Access
 
 
 def test_prompts_and_candidates_hold_nothing_denied(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from sqljury.batch import Within, map_threads
+from sqljury.parallel.threads import Within, map_threads
 
 
 def test_order_is_kept() -> None:

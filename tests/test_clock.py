@@ -5,7 +5,7 @@ from math import inf
 
 import pytest
 
-from sqljury.clock import Allowance, Clock
+from sqljury.budget import Allowance, Clock
 from sqljury.types import Cost
 
 

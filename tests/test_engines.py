@@ -12,7 +12,7 @@ import servers
 from sqljury import ask, connect
 from sqljury.llm.local import LocalModel
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values import open_or_build
+from sqljury.values import open_or_build
 
 CUSTOMERS = [(1, "Ada", "Lisbon"), (2, "Ben", "Porto"), (3, "Cleo", "Lisbon"), (4, "Dan", "New York")]
 ORDERS = [(1, 1, "2024-01-15", 20), (2, 1, "2024-03-02", 35), (3, 2, "2025-07-30", 12), (4, 4, "2025-08-01", 50)]

@@ -15,11 +15,11 @@ import pytest
 
 from sqljury import FakeModel, connect
 from sqljury.bench import folder
-from sqljury.closing import write_whole
 from sqljury.errors import DatasetError, NotADatabaseError
 from sqljury.llm.base import Message, Sampling
 from sqljury.llm.cache import Cached
-from sqljury.metrics.suite import store
+from sqljury.resources import write_whole
+from sqljury.testing import store
 
 SETTINGS = {"dataset": {"name": "x"}, "recipe": {"name": "fast"}, "model": "fake", "seed": 1, "more": "x" * 5_000}
 

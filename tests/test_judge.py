@@ -65,7 +65,7 @@ def test_ask_opens_the_judge_once_and_closes_it(path: Path, recipe: str, monkeyp
         opened.append(name)
         return judge
 
-    monkeypatch.setattr("sqljury.asking.open_model", opening)
+    monkeypatch.setattr("sqljury.api.open_model", opening)
     writer = Closing([ONE, TWO])
     assert ask("Which?", path, model=writer, recipe=recipe).sql == TWO
     assert opened == ["trained"]
@@ -87,7 +87,7 @@ def test_an_adapter_of_a_recipe_is_one_of_the_models_of_the_call(
         models.append(Closing(ONE, name=f"{base}{name or ''}"))
         return models[-1]
 
-    monkeypatch.setattr("sqljury.asking.open_model", opening)
+    monkeypatch.setattr("sqljury.api.open_model", opening)
     asking("Which?", path, model="gemma-3-270m", recipe=str(file))
     assert opened == [(None, "gemma-3-270m"), ("+own", "gemma-3-270m")]
     assert [model.closed for model in models] == [1, 1]

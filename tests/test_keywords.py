@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury import FakeModel, Question
-from sqljury.keywords import by_model
-from sqljury.schema.keywords import MAX_KEYWORDS, by_rules
+from sqljury.language.keywords import MAX_KEYWORDS, by_rules
+from sqljury.stages.prepare import by_model
 
 
 @pytest.mark.parametrize(

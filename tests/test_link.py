@@ -10,20 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury import FakeModel, Pipeline, Question, connect
+from sqljury.context import Work
 from sqljury.db.base import Database
 from sqljury.errors import ContextLengthError, RecipeError
-from sqljury.link import ask, link, read, reply_schema, scored, written
 from sqljury.llm.base import Message
 from sqljury.llm.local import LocalModel
-from sqljury.prepare import Preparation
 from sqljury.recipes import FixPart, GeneratePart, Recipe
+from sqljury.recipes.parts import LinkPart, SchemaPart
 from sqljury.schema.introspect import introspect
 from sqljury.schema.joins import Joins
-from sqljury.schema.part import LinkPart, SchemaPart
 from sqljury.schema.retrieve import Indexes
-from sqljury.schema.subset import only_tables
+from sqljury.stages.link import ask, link, read, reply_schema, scored, written
+from sqljury.stages.prepare import Preparation
 from sqljury.types import Column, ForeignKey, Limits, Schema, Table, Task
-from sqljury.work import Work
+from sqljury.types.subset import only_tables
 
 SCRIPT = """
     CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel
-from sqljury.link import written
 from sqljury.llm import open as opening
+from sqljury.stages.link import written
 
 SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "linker.py"
 

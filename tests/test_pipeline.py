@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, ask, connect
-from sqljury.clock import Allowance
+from sqljury.budget import Allowance
 from sqljury.db.base import Database
 from sqljury.errors import (
     BudgetExceededError,

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from sqljury import Question, connect
+from sqljury.access.guard import guard
+from sqljury.access.rules import Access
 from sqljury.db.base import Database
-from sqljury.prepare import Preparation
-from sqljury.schema.access import Access
+from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.describe import Item, Notes
-from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
-from sqljury.schema.part import SchemaPart
-from sqljury.schema.subset import only_tables
+from sqljury.stages.prepare import Preparation
 from sqljury.types import Task
+from sqljury.types.subset import only_tables
 
 NAMES = [*(f"Someone {number}" for number in range(60)), "Marta Kowalska"]
 BESIDE = SchemaPart(sample_rows=0, examples=2, nearest=True)

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from sqljury.errors import DatasetError
-from sqljury.processes import Tell, Work, map_processes
+from sqljury.parallel.processes import Tell, Work, map_processes
 
 
 def lost(item: int, why: str, told: object) -> str:

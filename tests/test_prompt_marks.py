@@ -16,18 +16,18 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
+from sqljury.context import TestsPart
 from sqljury.errors import SqljuryError
-from sqljury.generate import GENERATORS
-from sqljury.link import read, reply_schema
 from sqljury.llm.base import Message
 from sqljury.llm.fake import Call
 from sqljury.prompts import unmarked
 from sqljury.recipes import FixPart, GeneratePart, Recipe, RefinePart, SelectPart
+from sqljury.recipes.parts import LinkPart, SchemaPart
 from sqljury.schema.describe import load
-from sqljury.schema.part import LinkPart, SchemaPart
-from sqljury.select import SELECTORS
+from sqljury.stages.generate import GENERATORS
+from sqljury.stages.link import read, reply_schema
+from sqljury.stages.select import SELECTORS
 from sqljury.types import Schema, Table
-from sqljury.work import TestsPart
 
 MARKS = [
     *("<|im_start|>", "<|im_end|>", "<|endoftext|>", "<tool_call>", "</tool_call>", "<tool_response>", "<think>"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sqljury.errors import QuestionError
-from sqljury.questions import check_question
+from sqljury.language.orders import check_question
 from sqljury.types import Question
 
 

@@ -12,17 +12,17 @@ import pytest
 
 from oracle import says
 from sqljury import FakeModel, Pipeline, connect, recipes
-from sqljury.clock import Allowance
+from sqljury.budget import Allowance
+from sqljury.context import Work
 from sqljury.db.base import Database
 from sqljury.errors import ContextLengthError, MissingExtraError, RecipeError, SandboxError
-from sqljury.generate.direct import messages
 from sqljury.llm.fake import Call
 from sqljury.recipes import RefinePart
-from sqljury.refine import Asking, Refined, by_errors, by_looking, by_tests, passes, placed
 from sqljury.schema.introspect import introspect
-from sqljury.testcases.again import again
+from sqljury.stages.generate.direct import messages
+from sqljury.stages.refine import Asking, Refined, by_errors, by_looking, by_tests, passes, placed
+from sqljury.testing.again import again
 from sqljury.types import Candidate, Limits, Question, Result, Row, Task, TestCase, Tried
-from sqljury.work import Work
 
 ALL = "SELECT name FROM person"
 TALL = "SELECT name FROM person WHERE height > 180"

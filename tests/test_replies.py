@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.replies import extract_sql
+from sqljury.llm.replies import extract_sql
 
 
 @pytest.mark.parametrize(

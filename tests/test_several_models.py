@@ -14,8 +14,9 @@ import sqljury
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.bench import choices, folder, refining, run
 from sqljury.bench.refining import Way
+from sqljury.budget import Allowance
 from sqljury.check import checked
-from sqljury.clock import Allowance
+from sqljury.context import TestsPart
 from sqljury.datasets import spider
 from sqljury.errors import RecipeError, SandboxError, WeightsError
 from sqljury.llm.base import LanguageModel
@@ -23,7 +24,6 @@ from sqljury.llm.fake import Call
 from sqljury.llm.open import open_model
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
 from sqljury.sandbox import Sandbox
-from sqljury.work import TestsPart
 
 TALL, SHORT = ("SELECT name FROM person WHERE height > 180", "SELECT name FROM person WHERE height < 180")
 CODES = {
@@ -130,7 +130,7 @@ def test_ask_opens_them_once_and_closes_them(path: Path, tmp_path: Path, monkeyp
         named[name].close = lambda: closed.append(name)  # type: ignore[attr-defined]
         return named[name]
 
-    monkeypatch.setattr("sqljury.asking.open_model", opening)
+    monkeypatch.setattr("sqljury.api.open_model", opening)
     assert sqljury.ask(QUESTION.text, path, model=FakeModel(writes), recipe=recipe(tmp_path)).sql == TALL
     assert opened == ["one", "three", "two"]
     assert sorted(closed) == opened

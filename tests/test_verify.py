@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, ask, connect
+from sqljury.access.guard import guard
+from sqljury.access.rules import Access
 from sqljury.cli import show
+from sqljury.context import TestsPart, Work
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
-from sqljury.schema.access import Access
-from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
-from sqljury.testcases import suite
-from sqljury.testcases.again import tried
+from sqljury.stages.contrast import verified
+from sqljury.testing import suite
+from sqljury.testing.again import tried
 from sqljury.types import Answer, Cost, Schema, TestCase
-from sqljury.verify import verified
-from sqljury.work import TestsPart, Work
 
 OVER, FROM = "SELECT name FROM person WHERE age > 30", "SELECT name FROM person WHERE age >= 30"
 SAME = "SELECT name FROM person WHERE 30 < age AND 1 = 1"

@@ -1,6 +1,6 @@
 """Questions in, SQL that has been tried out."""
 
-from sqljury.asking import ask
+from sqljury.api import ask
 from sqljury.check import Checked, check
 from sqljury.db.connect import connect
 from sqljury.llm.fake import FakeModel

@@ -11,22 +11,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
-from sqljury.asking import opened
+from sqljury.access.rules import Access
+from sqljury.api import opened
+from sqljury.context import TestKind
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError
 from sqljury.llm.base import LanguageModel
 from sqljury.pipeline import Pipeline, Progress, Ready
 from sqljury.recipes import Recipe, RefinePart
-from sqljury.refine import by_tests, passes
-from sqljury.schema.access import Access
 from sqljury.schema.describe import NO_NOTES, Notes, load
-from sqljury.select.base import groups
-from sqljury.select.consistency import agree, choose
-from sqljury.select.judge import spokesman
+from sqljury.stages.refine import by_tests, passes
+from sqljury.stages.select.base import groups, spokesman
+from sqljury.stages.select.consistency import agree, choose
+from sqljury.stages.unanswered import UNUSABLE
 from sqljury.types import Candidate, Cost, Limits, Question, Result, Tried
-from sqljury.unanswered import UNUSABLE
-from sqljury.work import TestKind
-from sqljury.written import cost_dict, result_dict
+from sqljury.types.serialize import cost_dict, result_dict
 
 Verdict = Literal["right", "wrong", "unclear"]
 

@@ -9,38 +9,36 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, NamedTuple
 
-from sqljury import fix, recipes
-from sqljury.batch import map_threads
-from sqljury.clock import UNLIMITED, Allowance, Clock
+from sqljury import recipes
+from sqljury.budget import UNLIMITED, Allowance, Clock
+from sqljury.context import Work
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
 from sqljury.errors import ContextLengthError, NoAnswerError, RecipeError
-from sqljury.fix.hints import looser
-from sqljury.generate import GENERATORS
-from sqljury.generate.base import Given
-from sqljury.generate.direct import messages
-from sqljury.generate.grammar import grammar
-from sqljury.generate.kept import Kept
-from sqljury.generate.pool import Pool
-from sqljury.keywords import by_model
-from sqljury.link import link
+from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import by_names, open_model
-from sqljury.prepare import Preparation
-from sqljury.questions import check_question
+from sqljury.parallel.threads import map_threads
 from sqljury.recipes import GeneratePart, Recipe
-from sqljury.refine import Asking, by_tests, placed
 from sqljury.sandbox import Warm
 from sqljury.schema.describe import NO_NOTES, Notes
 from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
-from sqljury.select import SELECTORS, TESTING, VOTES, selector
-from sqljury.select.base import groups
-from sqljury.select.consistency import agreed, decided, group, joined, likelihood
-from sqljury.select.judge import spokesman
-from sqljury.testcases import TESTERS
+from sqljury.stages import repair as fix
+from sqljury.stages.generate import GENERATORS
+from sqljury.stages.generate.base import Given, Kept
+from sqljury.stages.generate.direct import messages
+from sqljury.stages.generate.grammar import grammar
+from sqljury.stages.generate.pool import Pool
+from sqljury.stages.link import link
+from sqljury.stages.prepare import Preparation, by_model
+from sqljury.stages.refine import Asking, by_tests, placed
+from sqljury.stages.repair.hints import looser
+from sqljury.stages.select import SELECTORS, TESTING, VOTES, selector
+from sqljury.stages.select.base import groups, spokesman
+from sqljury.stages.select.consistency import agreed, decided, group, joined, likelihood
+from sqljury.stages.unanswered import none_ran, raise_unusable
+from sqljury.testing import TESTERS
 from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Schema, Task, Tried
-from sqljury.unanswered import none_ran, raise_unusable
-from sqljury.work import Work
 
 REPAIR_SECONDS: Final = 1.0
 """Repairs may take this long even if the queries were written faster, as replies from a cache are."""

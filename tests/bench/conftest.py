@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from sqljury.bench.evaluation import Evaluation, evaluate
-from sqljury.bench.targets import Targets
 from sqljury.datasets.pairs import Gold, Pair, Prediction
 from sqljury.db.connect import connect
-from sqljury.metrics.suite import distill, store
+from sqljury.evaluation.judge import Evaluation, evaluate
+from sqljury.evaluation.targets import Targets
 from sqljury.schema.introspect import introspect
+from sqljury.testing import distill, store
 
 Judge = Callable[..., Evaluation]
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.bench.accumulate import STEPS, accumulate
-from sqljury.bench.evaluation import Evaluation
-from sqljury.bench.targets import Targets
 from sqljury.errors import InputError
+from sqljury.evaluation.judge import Evaluation
+from sqljury.evaluation.targets import Targets
+from sqljury.experiments.accumulate import STEPS, accumulate
 from sqljury.metrics.case import Options
-from sqljury.metrics.match.plus import Options as PlusOptions
+from sqljury.metrics.esm_plus import Options as PlusOptions
 
 Judge = Callable[..., Evaluation]
 Files = Mapping[str, Sequence[Path]]

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from sqljury.bench.agree import agree, reference, with_labels
-from sqljury.bench.evaluation import Evaluation
 from sqljury.errors import InputError
+from sqljury.evaluation.agree import agree, reference, with_labels
+from sqljury.evaluation.judge import Evaluation
 
 Judge = Callable[..., Evaluation]
 

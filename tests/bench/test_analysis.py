@@ -24,16 +24,20 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import ablation, bounds, choices, folder, judges, overlap, report, run, stored, verdicts
+from sqljury.bench import choices, folder, run, stored
+from sqljury.context import Work
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, InputError
-from sqljury.generate import GENERATORS
-from sqljury.generate.base import Given, Request
+from sqljury.evaluation import report, verdicts
+from sqljury.experiments import ablation, bounds
+from sqljury.experiments import ablation as judges
+from sqljury.experiments import bounds as overlap
 from sqljury.llm.base import Message
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart, StopPart
+from sqljury.stages.generate import GENERATORS
+from sqljury.stages.generate.base import Given, Request
 from sqljury.types import Comparison, Task
-from sqljury.work import Work
 
 CATS, OLD = "SELECT count(*) FROM cat", "SELECT name FROM cat WHERE age > 5"
 UP, DOWN = "SELECT name FROM cat ORDER BY age", "SELECT name FROM cat ORDER BY age DESC"

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline, recipes
+from sqljury.audit import model as audit_model
+from sqljury.audit import run as audit
 from sqljury.audit.difference import difference
-from sqljury.bench import audit, audit_model
 from sqljury.check import checked, with_tests
 from sqljury.datasets import spider
 from sqljury.datasets.spider import Example

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sqljury.bench import audit
+from sqljury.audit import run as audit
 from sqljury.datasets import spider
 from sqljury.errors import CancelledError, DatasetError
 

@@ -12,22 +12,23 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import bounds, folder, report, run, stored
-from sqljury.bench.evaluation import Evaluation
-from sqljury.bench.findings import findings
-from sqljury.bench.page import page
-from sqljury.bench.scores import summary, tsv
-from sqljury.bench.verdicts import VERDICTS
+from sqljury.bench import folder, run, stored
 from sqljury.cli.evaluate_run import evaluate_run
 from sqljury.datasets import spider
-from sqljury.datasets.folders import database_files
 from sqljury.datasets.formats import read_golds
+from sqljury.datasets.pairs import database_files
 from sqljury.db.readonly import MAX_SQL_CHARS
 from sqljury.errors import DatasetError
+from sqljury.evaluation import report
+from sqljury.evaluation.judge import Evaluation
+from sqljury.evaluation.page import page
+from sqljury.evaluation.scores import findings, summary, tsv
+from sqljury.evaluation.verdicts import VERDICTS
+from sqljury.experiments import bounds
 from sqljury.metrics.case import Score
-from sqljury.metrics.match.plus import Facts, esm_plus
+from sqljury.metrics.esm_plus import Facts, esm_plus
 from sqljury.metrics.spider import Names, Query, parse_or_empty
-from sqljury.metrics.spider.tokens import tokenize
+from sqljury.metrics.spider.parser import tokenize
 from sqljury.recipes import GeneratePart, Recipe
 from sqljury.types import Schema
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from sqljury.bench.charts import WIDTH, Spot, groups, intervals, small_bar
+from sqljury.evaluation.charts import WIDTH, Spot, groups, intervals, small_bar
 
 SPOTS = (Spot("EX", 50.0, 40.0, 60.0), Spot("<VES>", 110.0, 90.0, 130.0))
 

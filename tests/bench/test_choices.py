@@ -20,13 +20,14 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import ablation, choices, folder, run, stored
+from sqljury.bench import choices, folder, run, stored
 from sqljury.bench.choices import Among
 from sqljury.datasets import spider
 from sqljury.errors import InputError
+from sqljury.experiments import ablation
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
-from sqljury.select.light import Weights
+from sqljury.stages.select.light import Weights
 from sqljury.train.light import save
 from sqljury.train.replay import replay
 

@@ -13,16 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sqljury.bench import evaluation
-from sqljury.bench.evaluation import Evaluation, check, evaluate, imperfect
-from sqljury.bench.targets import Targets
-from sqljury.datasets.folders import database_files
 from sqljury.datasets.formats import read_pairs
-from sqljury.datasets.pairs import Gold
+from sqljury.datasets.pairs import Gold, database_files
 from sqljury.errors import DatasetError, InputError
+from sqljury.evaluation import judge as evaluation
+from sqljury.evaluation.judge import Evaluation, check, evaluate, imperfect
+from sqljury.evaluation.targets import Targets
 from sqljury.metrics.case import Case, Options, Remembered, Score
-from sqljury.metrics.efficiency import Effort
 from sqljury.metrics.registry import METRICS, named
+from sqljury.metrics.ves import Effort
 from sqljury.types import Limits, Result
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -144,13 +143,13 @@ class _Stuck:
 
 def forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is patched here reaches processes that are forked, which is done where no other thread runs."""
-    monkeypatch.setattr("sqljury.processes.threading.active_count", lambda: 1)
+    monkeypatch.setattr("sqljury.parallel.processes.threading.active_count", lambda: 1)
 
 
 @pytest.fixture
 def stuck(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers are forked, so they see the change."""
-    monkeypatch.setattr("sqljury.bench.targets.Remembered", lambda db, tell: Remembered(_Stuck(db), tell))
+    monkeypatch.setattr("sqljury.evaluation.targets.Remembered", lambda db, tell: Remembered(_Stuck(db), tell))
     monkeypatch.setattr(evaluation, "GRACE_SECONDS", 2.0)
     forked(monkeypatch)
 
@@ -263,7 +262,7 @@ def test_a_remembered_result_is_not_run_again() -> None:
 def test_databases_are_closed_when_many_are_open(
     files: Mapping[str, Sequence[Path]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sqljury.bench.targets.MAX_OPEN", 2)
+    monkeypatch.setattr("sqljury.evaluation.targets.MAX_OPEN", 2)
     targets = Targets(files)
     first = targets.target("pets")
     assert targets.target("pets") is first

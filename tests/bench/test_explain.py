@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sqljury.bench.evaluation import Evaluation
-from sqljury.bench.explain import explain
-from sqljury.bench.targets import Targets
-from sqljury.metrics.match.plus import NUMBERS, Facts
-from sqljury.metrics.match.plus.rules import MEANINGS
+from sqljury.evaluation.explain import explain
+from sqljury.evaluation.judge import Evaluation
+from sqljury.evaluation.targets import Targets
+from sqljury.metrics.esm_plus import NUMBERS, Facts
+from sqljury.metrics.esm_plus.rules import MEANINGS
 
 Judge = Callable[..., Evaluation]
 

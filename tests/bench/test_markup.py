@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from sqljury.bench.markup import Html, element, html, joined, section, table
+from sqljury.evaluation.charts import Html, element, html, joined, section, table
 
 
 def test_all_but_markup_is_escaped() -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import folder, mistakes, run, stored
+from sqljury.bench import folder, run, stored
 from sqljury.datasets import spider
+from sqljury.experiments import mistakes
 from sqljury.recipes import GeneratePart, Recipe
 
 OLD = "SELECT name FROM cat WHERE age > 5"  # Kit and Mog, of Tom (3), Kit (9) and Mog (7)

@@ -14,9 +14,9 @@ from sqljury import FakeModel, Pipeline, connect
 from sqljury.bench import run as bench
 from sqljury.bench.folder import records
 from sqljury.datasets import spider
-from sqljury.link import written
 from sqljury.llm.base import Completion, Token
 from sqljury.llm.fake import Call
+from sqljury.stages.link import written
 
 SCRIPT = """
     CREATE TABLE pet (id INTEGER PRIMARY KEY, name TEXT, age INTEGER);

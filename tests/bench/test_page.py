@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.bench import page as pages
-from sqljury.bench.accumulate import accumulate
-from sqljury.bench.evaluation import Evaluation
-from sqljury.bench.findings import findings
-from sqljury.bench.page import page
-from sqljury.bench.scores import provenance
-from sqljury.bench.targets import Targets
+from sqljury.evaluation import page as pages
+from sqljury.evaluation.judge import Evaluation
+from sqljury.evaluation.page import page
+from sqljury.evaluation.scores import findings, provenance
+from sqljury.evaluation.targets import Targets
+from sqljury.experiments.accumulate import accumulate
 
 Judge = Callable[..., Evaluation]
 Files = Mapping[str, Sequence[Path]]

@@ -10,11 +10,11 @@ import pytest
 from sqljury import FakeModel, Pipeline, recipes
 from sqljury.bench import folder, refining, run, stored
 from sqljury.bench.refining import Way
+from sqljury.context import TestsPart
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, ModelUnavailableError
 from sqljury.llm.fake import Call
 from sqljury.recipes import FixPart, GeneratePart, Recipe
-from sqljury.work import TestsPart
 
 COUNT, OLD = "SELECT count(*) FROM cat", "SELECT name FROM cat WHERE age > 5"
 UP = "SELECT name FROM cat ORDER BY age"

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import folder, report, run
-from sqljury.bench.report import Share
+from sqljury.bench import folder, run
 from sqljury.datasets import spider
+from sqljury.evaluation import report
+from sqljury.evaluation.report import Share
 from sqljury.recipes import GeneratePart, Recipe
 
 REPLIES = {

@@ -23,7 +23,7 @@ from sqljury.errors import (
 )
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
-from sqljury.select.light import Weights
+from sqljury.stages.select.light import Weights
 from sqljury.train.light import save
 
 RECIPE = Recipe("test", generate=(GeneratePart(samples=2, temperature=1.0),))

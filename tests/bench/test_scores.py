@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from sqljury.bench.evaluation import Evaluation
-from sqljury.bench.scores import provenance, slices, summary, tsv
 from sqljury.datasets.reading import Document
+from sqljury.evaluation.judge import Evaluation
+from sqljury.evaluation.scores import provenance, slices, summary, tsv
 
 Judge = Callable[..., Evaluation]
 

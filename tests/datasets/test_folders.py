@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.datasets.folders import database_files
-from sqljury.datasets.pairs import Gold
+from sqljury.datasets.pairs import Gold, database_files
 from sqljury.errors import DatasetError
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.datasets.labels import read_labels
+from sqljury.datasets.reading import read_labels
 from sqljury.errors import DatasetError
 
 

@@ -11,8 +11,8 @@ import servers
 from servers import Server
 from sqljury.db import readonly
 from sqljury.db.base import Database
-from sqljury.db.literals import before_semicolon, objection
 from sqljury.errors import QueryRefusedError
+from sqljury.sql.literals import before_semicolon, objection
 
 
 def objected(sql: str, dialect: str) -> str | None:

@@ -10,23 +10,23 @@ from pathlib import Path
 import pytest
 
 from sqljury.audit.difference import difference
-from sqljury.db import parsing
 from sqljury.db.base import error_kind
 from sqljury.db.readonly import check
 from sqljury.db.sqlite import SQLiteDatabase
-from sqljury.db.watch import Watch
 from sqljury.errors import InputError, QueryRefusedError, QueryStoppedError
-from sqljury.metrics.match.plus.strict_reader import read_strictly
-from sqljury.metrics.spider.names import Names
-from sqljury.metrics.suite.reading import tree_of
-from sqljury.schema.bind_values import lacking
-from sqljury.schema.emptied import emptied
-from sqljury.schema.nearest import unknown
-from sqljury.schema.rebind import rebind
-from sqljury.schema.translate import in_sqlite
-from sqljury.schema.used import used
-from sqljury.select.anatomy import UNREAD, anatomy
+from sqljury.metrics.esm_plus.strict.reader import read_strictly
+from sqljury.metrics.spider.structure import Names
+from sqljury.parallel.watch import Watch
+from sqljury.sql import parse as parsing
+from sqljury.sql.emptied import emptied
+from sqljury.sql.features import UNREAD, anatomy
+from sqljury.sql.nearest import unknown
+from sqljury.sql.rebind import rebind
+from sqljury.sql.resolve import used
+from sqljury.sql.translate import in_sqlite
+from sqljury.sql.tree import tree_of
 from sqljury.types import Column, Limits, Schema, Table
+from sqljury.values.bind import lacking
 
 DIALECTS = ("sqlite", "postgres", "mysql", "duckdb")
 LEVELS = 22  # twice the work each: minutes; Python itself stops deeper ones

@@ -15,7 +15,7 @@ from sqlglot import tokenize
 from sqlglot.errors import SqlglotError
 
 from sqljury.db.base import Database
-from sqljury.written import has_escapes, one_line, query, statement
+from sqljury.types.serialize import has_escapes, one_line, query, statement
 
 ENDS = ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\n\r", "\t", "\x1b[2K"]
 UNSEEN = ["\u202e", "\u2066", "\u200b", "\u200d", "\ufeff", "\u00ad", "\u3164", "\ufe0f", "\x07", "\x9b", "\u061c"]

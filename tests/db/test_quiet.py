@@ -9,21 +9,21 @@ from collections.abc import Callable
 import pytest
 import sqlglot
 
-from sqljury.db.quiet import quiet
+from sqljury.access.check import Checker
+from sqljury.access.rules import Access, compiled
 from sqljury.errors import InputError
-from sqljury.metrics.match.plus.strict_reader import read_strictly
-from sqljury.metrics.spider.names import Names
-from sqljury.metrics.suite.neighbours import neighbours
-from sqljury.metrics.suite.reading import tree_of
-from sqljury.metrics.suite.ties import ranked
-from sqljury.schema.access import Access, compiled
-from sqljury.schema.access_check import Checker
-from sqljury.schema.bind_values import bind_values
-from sqljury.schema.rebind import rebind
+from sqljury.metrics.esm_plus.strict.reader import read_strictly
+from sqljury.metrics.spider.structure import Names
 from sqljury.schema.render import render
-from sqljury.schema.translate import translations
-from sqljury.schema.used import used
+from sqljury.sql.mutate import neighbours
+from sqljury.sql.parse import quiet
+from sqljury.sql.rebind import rebind
+from sqljury.sql.resolve import used
+from sqljury.sql.translate import translations
+from sqljury.sql.tree import tree_of
+from sqljury.testing.ties import ranked
 from sqljury.types import Column, Schema, Table
+from sqljury.values.bind import bind_values
 
 QUERIES = (
     "VACUUM t \x1b[2J",
@@ -38,7 +38,7 @@ SCHEMA = Schema("s", "sqlite", (Table("t", (Column("name"), Column("a"), Column(
 
 class _Index:
     def search(self, _text: str, _limit: int) -> list[object]:
-        from sqljury.schema.values.search import Match
+        from sqljury.values.search import Match
 
         return [Match("y", "t", "name", 1.0, "code")]
 

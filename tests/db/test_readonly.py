@@ -113,8 +113,8 @@ def test_the_parser_is_loaded_with_the_first_query_only() -> None:
 @pytest.mark.parametrize("word", ["date", "DECIMAL", "time", "timestamp", "STRUCT", "varchar"])
 def test_calls_named_like_types_are_not_nested_deeply(word: str) -> None:
     """The parser takes twice the time for each level."""
-    from sqljury.schema.rebind import rebind
-    from sqljury.schema.translate import translations
+    from sqljury.sql.rebind import rebind
+    from sqljury.sql.translate import translations
     from sqljury.types import Schema
 
     sql = "SELECT " + f"{word}(" * 40 + "'x'" + ")" * 40

@@ -164,7 +164,7 @@ def test_bytes_are_counted(engine: Engine) -> None:
 
 
 def test_a_billion_rows_never_reach_memory(engine: Engine) -> None:
-    from sqljury.db.watch import private_memory
+    from sqljury.parallel.watch import private_memory
 
     before = private_memory()
     result = engine.db.execute(engine.endless, Limits(seconds=5, bytes=4_000_000, rows=10**9))
@@ -233,7 +233,7 @@ def test_the_password_is_nowhere(engine: Engine) -> None:
 
 
 def test_memory_that_keeps_growing_is_stopped(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqljury.db import watch
+    from sqljury.parallel import watch
 
     if not watch.private_memory():
         pytest.skip("this system does not tell a process its memory")

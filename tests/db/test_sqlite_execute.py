@@ -12,8 +12,8 @@ from sql_corpus import statements
 from sqljury.db import readonly
 from sqljury.db.base import error_kind
 from sqljury.db.sqlite import SQLiteDatabase
-from sqljury.db.watch import private_memory
 from sqljury.errors import DatabaseError, QueryError
+from sqljury.parallel.watch import private_memory
 from sqljury.types import Limits, Result
 
 FOREVER = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n WHERE x < 0"
@@ -121,7 +121,7 @@ def test_an_interrupt_in_the_callback_is_not_swallowed(db: SQLiteDatabase, monke
     def interrupted(_self: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sqljury.db.watch.Watch.stop", interrupted)
+    monkeypatch.setattr("sqljury.parallel.watch.Watch.stop", interrupted)
     with pytest.raises(KeyboardInterrupt):
         db.execute(FOREVER)
 

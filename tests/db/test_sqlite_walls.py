@@ -16,12 +16,14 @@ from pathlib import Path
 import pytest
 from sql_corpus import statements
 
-from sqljury.db import readonly, sqlite_file, watch
+from sqljury.db import readonly
+from sqljury.db import sqlite as sqlite_file
 from sqljury.db.base import error_kind
 from sqljury.db.connect import connect
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.db.sqlite_walls import FUNCTIONS, authorizer, functions_for, harden
 from sqljury.errors import DatabaseError, QueryRefusedError
+from sqljury.parallel import watch
 from sqljury.types import Limits
 
 HOSTILE = statements("hostile.sql")

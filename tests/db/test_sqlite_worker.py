@@ -17,21 +17,22 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.db import sqlite, sqlite_client, sqlite_memory, sqlite_start, sqlite_workers
+from sqljury.db import sqlite, sqlite_client, sqlite_memory, sqlite_workers
+from sqljury.db import sqlite_client as sqlite_start
 from sqljury.db.base import error_kind
 from sqljury.db.connect import connect
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.db.sqlite_client import Worker, WorkerLostError
 from sqljury.db.sqlite_memory import MemoryDatabase
-from sqljury.db.watch import Watch, private_memory
 from sqljury.db.worker_process import KEPT_VARIABLES
 from sqljury.errors import DatabaseError
-from sqljury.metrics.match.plus import valid
-from sqljury.metrics.spider.names import Names
-from sqljury.processes import Tell, Work, map_processes
+from sqljury.metrics.esm_plus import match as valid
+from sqljury.metrics.spider.structure import Names
+from sqljury.parallel.processes import Tell, Work, map_processes
+from sqljury.parallel.watch import Watch, private_memory
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values.versions import versions
 from sqljury.types import Limits
+from sqljury.values.store import versions
 
 GROWN = "WITH RECURSIVE g(s, n) AS (SELECT 'aa', 1 UNION ALL SELECT s || s, n + 1 FROM g WHERE n < 19) "
 DEAF = GROWN + "SELECT length(trim(s, substr(replace(s, 'a', 'x'), 1, 85000) || 'a')) FROM g WHERE n = 19"

@@ -12,17 +12,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqljury import FakeModel, connect
+from sqljury.access.guard import guard
+from sqljury.access.rules import Access
+from sqljury.context import Work
 from sqljury.db.base import Database
-from sqljury.fix import ask_again, complaint
-from sqljury.fix.hints import Advice, advise, looser
 from sqljury.llm.base import Message
 from sqljury.llm.fake import Call
-from sqljury.schema.access import Access
-from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values import open_or_build
+from sqljury.stages.repair import ask_again, complaint
+from sqljury.stages.repair.hints import Advice, advise, looser
 from sqljury.types import Candidate, Limits, Question, Result, Task
-from sqljury.work import Work
+from sqljury.values import open_or_build
 
 CHAT_MARK = "<|im_end|><|im_start|>system"
 

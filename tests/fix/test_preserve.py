@@ -14,9 +14,8 @@ import sqlglot
 from sqlglot import exp
 
 from sqljury import connect
-from sqljury.fix.preserve import losses
-from sqljury.fix.spelling import respelt
 from sqljury.schema.introspect import introspect
+from sqljury.sql.preserve import losses, respelt
 from sqljury.types import Column, Schema, Table
 
 SCHEMA = Schema(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.generate.concluding import concluding_sql
+from sqljury.stages.generate.reasoning import concluding_sql
 
 WHOLE = "SELECT name FROM t WHERE size > (SELECT avg(size) FROM t)"
 

@@ -10,11 +10,12 @@ from importlib.resources import files
 import pytest
 import sqlglot
 
-from sqljury.generate import similar, skeleton
-from sqljury.generate.pool import Shot, default
+from sqljury.sql import skeleton
+from sqljury.stages.generate import fewshot as similar
+from sqljury.stages.generate.pool import Shot, default
 from sqljury.types import Column, Schema, Table
 
-FOLDER = files("sqljury.generate") / "examples"
+FOLDER = files("sqljury.stages.generate") / "examples"
 SHOTS = default().shots
 DATABASES = sorted({shot.database for shot in SHOTS})
 

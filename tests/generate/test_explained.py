@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from sqljury.errors import QueryRefusedError
-from sqljury.generate.engine_steps import ask, blocks
-from sqljury.generate.explain import explain, numbered
+from sqljury.stages.generate.engine_steps import ask, blocks
+from sqljury.stages.generate.explain import explain, numbered
 
 TABLES = """
 CREATE TABLE gardener (id INTEGER PRIMARY KEY, name TEXT, town TEXT);

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from sqljury import connect
 from sqljury.db.readonly import allowed_functions, check
 from sqljury.db.sqlite_walls import FUNCTIONS
-from sqljury.generate.gbnf.dialects import functions
-from sqljury.generate.grammar import grammar
 from sqljury.llm.base import Message, Sampling
 from sqljury.llm.local import LocalModel
-from sqljury.replies import extract_sql
+from sqljury.llm.replies import extract_sql
 from sqljury.schema.introspect import introspect
-from sqljury.schema.names import quote_name
+from sqljury.sql.names import quote_name
+from sqljury.stages.generate.gbnf.dialects import functions
+from sqljury.stages.generate.grammar import grammar
 from sqljury.types import Column, Schema, Table
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"

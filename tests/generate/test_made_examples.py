@@ -12,25 +12,23 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
+from sqljury.access.guard import guard
+from sqljury.access.rules import Access
+from sqljury.context import Work
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError, ModelUnavailableError
-from sqljury.generate.base import Given
-from sqljury.generate.compose import compose, rules
-from sqljury.generate.direct import messages
-from sqljury.generate.facts import entity, links
-from sqljury.generate.focus import focus
-from sqljury.generate.kept import Kept
-from sqljury.generate.made import made
-from sqljury.generate.synthetic import guidelines, read, synthetic
 from sqljury.llm.fake import Call
-from sqljury.prepare import Preparation
-from sqljury.schema.access import Access
-from sqljury.schema.guard import guard
+from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.introspect import introspect
-from sqljury.schema.part import SchemaPart
 from sqljury.schema.samples import sample
+from sqljury.stages.generate.base import Given, Kept
+from sqljury.stages.generate.direct import messages
+from sqljury.stages.generate.examples import focus
+from sqljury.stages.generate.facts import entity, links
+from sqljury.stages.generate.made import compose, made, rules
+from sqljury.stages.generate.synthetic import guidelines, read, synthetic
+from sqljury.stages.prepare import Preparation
 from sqljury.types import Limits, Task
-from sqljury.work import Work
 
 TABLES = """
 CREATE TABLE trainer (id INTEGER PRIMARY KEY, name TEXT, city TEXT, salary REAL);

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from sqljury import Pipeline, Question, connect
-from sqljury.generate import GENERATORS, worked
-from sqljury.generate.base import Given, Request
-from sqljury.generate.direct import question, system
+from sqljury.context import Work
 from sqljury.llm.fake import FakeModel
 from sqljury.recipes import FixPart, GeneratePart, Recipe
+from sqljury.stages.generate import GENERATORS
+from sqljury.stages.generate import reasoning as worked
+from sqljury.stages.generate.base import Given, Request
+from sqljury.stages.generate.direct import question, system
 from sqljury.types import Column, Limits, Schema, Table, Task
-from sqljury.work import Work
 
 NAMES = ("divide", "divide-short", "plan", "plan-short")
 TASK = Task(

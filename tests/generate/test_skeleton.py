@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.generate import skeleton
+from sqljury.sql import skeleton
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def test_a_call_that_runs_keeps_no_other_weights_waiting() -> None:
 
 
 def test_weights_are_forgotten_with_their_last_model() -> None:
-    from sqljury.llm import loaded
+    from sqljury.llm import local as loaded
 
     model = LocalModel("smollm2-135m", context=1234)
     key = model._loaded.key

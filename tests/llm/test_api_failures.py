@@ -19,8 +19,7 @@ from sqljury.errors import (
     ModelResponseError,
     ModelUnavailableError,
 )
-from sqljury.llm.api.failures import Failure, rule_of, translate
-from sqljury.llm.api.retry import Retry
+from sqljury.llm.api.failures import Failure, Retry, rule_of, translate
 
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")

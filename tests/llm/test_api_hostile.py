@@ -18,8 +18,9 @@ import pytest
 from llm_service import SECRET, Said, Service
 
 from sqljury.errors import CancelledError, ModelError, ModelResponseError, ModelUnavailableError
-from sqljury.llm.api import BACKENDS, ApiModel, Retry, bounded, open_api_model
-from sqljury.llm.api.redact import redactor
+from sqljury.llm.api import BACKENDS, ApiModel, Retry, open_api_model
+from sqljury.llm.api import events as bounded
+from sqljury.llm.api.spec import redactor
 from sqljury.llm.base import Message, Reply, Sampling
 
 pytest.importorskip("openai")

@@ -13,7 +13,7 @@ from llm_service import SECRET, Said, Service
 
 from sqljury.errors import ModelError
 from sqljury.llm.api import BACKENDS, ApiModel, Retry, open_api_model
-from sqljury.llm.api.redact import redactor
+from sqljury.llm.api.spec import redactor
 from sqljury.llm.base import Message, Sampling
 from sqljury.llm.cache import Cached, call_key
 

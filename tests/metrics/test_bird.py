@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.metrics.bird import judge_as_set
+from sqljury.metrics.execution import judge_as_set
 from sqljury.types import Result, Row
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.metrics.efficiency import Effort, measure, r_ves, reward, time_pair, ves
 from sqljury.metrics.execution import LIMITS
+from sqljury.metrics.ves import Effort, measure, r_ves, reward, time_pair, ves
 from sqljury.types import Limits, Result
 
 

@@ -10,16 +10,7 @@ import pytest
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import DatasetError
-from sqljury.metrics.execution import (
-    EX,
-    EXE,
-    EXE_KEEP_DISTINCT,
-    Rules,
-    execution_match,
-    judge,
-    run_gold,
-    suite_match,
-)
+from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Rules, execution_match, judge, run_gold, suite_match
 from sqljury.types import Limits, Result
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.metrics.match.keys import ForeignKeys
+from sqljury.metrics.esm import ForeignKeys
 from sqljury.metrics.partial import CLAUSES, Part, Shares, partial_match, table
 from sqljury.metrics.spider import Names, parse_or_empty
 

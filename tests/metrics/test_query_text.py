@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.metrics.text import orders, without_distinct
+from sqljury.sql.scan import orders, without_distinct
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury.errors import QueryLimitError
-from sqljury.metrics.results import same_result
+from sqljury.sql.compare import same_result
 from sqljury.types import Result, Row
 
 CELLS = st.sampled_from([None, 0, 1, 2, 1.5, -0.5, "", "1", "a", b"a"])

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury.errors import QueryLimitError
-from sqljury.metrics import results
-from sqljury.metrics.results import same_but_for_columns, same_result
+from sqljury.sql import compare as results
+from sqljury.sql.compare import same_but_for_columns, same_result
 from sqljury.types import Result, Row
 
 CELLS = st.sampled_from([0, 1, None])

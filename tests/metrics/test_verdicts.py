@@ -13,10 +13,9 @@ import pytest
 
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
+from sqljury.metrics.esm import ForeignKeys, exact_set_match
 from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Rules, execution_match
 from sqljury.metrics.hardness import hardness
-from sqljury.metrics.match.esm import exact_set_match
-from sqljury.metrics.match.keys import ForeignKeys
 from sqljury.metrics.partial import partial_match
 from sqljury.metrics.spider import Names, parse, parse_or_empty
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.sandbox import Sandbox, landlock, seccomp
+from sqljury.sandbox import Sandbox
+from sqljury.sandbox import lockdown as landlock
+from sqljury.sandbox import lockdown as seccomp
 
 SOURCE = Path(seccomp.__file__).parents[2]
 DENIES = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from sqljury.schema.access import Access
+from sqljury.access.rules import Access
 
 CANARY = "CANARY"
 CODE = 987654321

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import duckdb
 
-from sqljury.closing import Closing
 from sqljury.db.base import DEFAULT_LIMITS, error_text
+from sqljury.resources import Closing
 from sqljury.types import Column, Limits, Result, Row, Schema, Table
 
 

@@ -7,10 +7,10 @@ import pytest
 from access_shop import CANARY, SQLITE_ACCESS, TABLES, build, leaks
 from plain_duckdb import PlainDuckDB, schema_of
 
+from sqljury.access.guard import Guarded, guard, skip
+from sqljury.access.rules import Access, load, visible
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import InputError, QueryRefusedError
-from sqljury.schema.access import Access, load, visible
-from sqljury.schema.guard import Guarded, guard, skip
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
 from sqljury.schema.samples import MASKED, sample
@@ -231,8 +231,8 @@ def test_only_masks_refuse_nothing(db: SQLiteDatabase) -> None:
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres", "mysql"])
 def test_names_that_engines_tell_apart(dialect: str) -> None:
-    from sqljury.schema.access import compiled
-    from sqljury.schema.access_check import Checker
+    from sqljury.access.check import Checker
+    from sqljury.access.rules import compiled
 
     tables = (Table("staff", (Column("id"), Column("salary"))), Table("Staff", (Column("x"),)), PAY)
     schema = Schema("firm", dialect, tables if dialect in ("mysql", "postgres") else tables[::2])
@@ -289,8 +289,8 @@ def test_names_that_engines_tell_apart(dialect: str) -> None:
     ],
 )
 def test_tricks_of_the_servers_dialects(dialect: str, sql: str) -> None:
-    from sqljury.schema.access import compiled
-    from sqljury.schema.access_check import Checker
+    from sqljury.access.check import Checker
+    from sqljury.access.rules import compiled
 
     schema = Schema("firm", dialect, (STAFF, BADGE))
     checker = Checker(compiled(schema, Access(deny=("*.salary",))).rules)
@@ -299,8 +299,8 @@ def test_tricks_of_the_servers_dialects(dialect: str, sql: str) -> None:
 
 
 def test_a_subquery_in_a_join_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqljury.schema.access import compiled
-    from sqljury.schema.access_check import Checker, _Walk
+    from sqljury.access.check import Checker, _Walk
+    from sqljury.access.rules import compiled
 
     walked = []
     query = _Walk.query
@@ -330,8 +330,8 @@ def test_a_subquery_in_a_join_is_walked_once(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_what_an_on_clause_may_read(sql: str, passes: bool) -> None:
-    from sqljury.schema.access import compiled
-    from sqljury.schema.access_check import Checker
+    from sqljury.access.check import Checker
+    from sqljury.access.rules import compiled
 
     checker = Checker(compiled(Schema("firm", "postgres", (STAFF, BADGE)), Access(deny=("*.salary",))).rules)
     if passes:

@@ -10,9 +10,9 @@ import pytest
 from access_shop import CANARY, DENIED_READS, SQLITE_ACCESS, build, leaks
 from read_oracle import reads
 
+from sqljury.access.guard import Guarded, guard
 from sqljury.db.base import Database
 from sqljury.db.sqlite import SQLiteDatabase
-from sqljury.schema.guard import Guarded, guard
 from sqljury.schema.introspect import introspect
 
 

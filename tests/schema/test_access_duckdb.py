@@ -11,8 +11,8 @@ from test_access_attacks import ATTACKS as COMMON_ATTACKS
 from test_access_attacks import PLAIN as COMMON_PLAIN
 from test_access_attacks import lines
 
+from sqljury.access.guard import guard
 from sqljury.db.base import Database
-from sqljury.schema.guard import guard
 
 ATTACKS = lines("access_attacks_duckdb.sql")
 PLAIN = lines("access_plain_duckdb.sql")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from sqljury.access.check import Checker
+from sqljury.access.guard import guard
+from sqljury.access.rules import Access, compiled, visible
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import QueryRefusedError
-from sqljury.schema.access import Access, compiled, visible
-from sqljury.schema.access_check import Checker
-from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
 from sqljury.schema.samples import sample

@@ -12,11 +12,11 @@ from test_access_postgres import DENIED
 
 import servers
 from servers import Server
+from sqljury.access.guard import guard
+from sqljury.access.rules import Access
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.db.sqlite import SQLiteDatabase
-from sqljury.schema.access import Access
-from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
 
 PAIRS = (("ssn", "xyz"), ("secret", "xecret"), ("mood", "moxd"))

@@ -11,11 +11,11 @@ from test_access_attacks import lines
 
 import servers
 from servers import Server
+from sqljury.access.guard import Guarded, guard
+from sqljury.access.rules import Access
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import InputError
-from sqljury.schema.access import Access
-from sqljury.schema.guard import Guarded, guard
 from sqljury.schema.introspect import introspect
 
 ATTACKS, PLAIN = lines("access_attacks_postgres.sql"), lines("access_plain_postgres.sql")

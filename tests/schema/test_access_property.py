@@ -14,10 +14,10 @@ from query_maker import Maker
 from read_oracle import reads
 from test_access_attacks import ATTACKS, PLAIN
 
+from sqljury.access.check import Checker
+from sqljury.access.rules import compiled
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import QueryRefusedError
-from sqljury.schema.access import compiled
-from sqljury.schema.access_check import Checker
 from sqljury.schema.introspect import introspect
 from sqljury.types import Limits
 

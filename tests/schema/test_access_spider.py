@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from read_oracle import reads
 
+from sqljury.access.guard import guard
+from sqljury.access.rules import Access
 from sqljury.db.sqlite import SQLiteDatabase
-from sqljury.schema.access import Access
-from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
 from sqljury.types import Limits, Schema
 

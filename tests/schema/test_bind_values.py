@@ -8,10 +8,10 @@ import pytest
 
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.schema.bind_values import bind_values
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values import ValueIndex, open_or_build
 from sqljury.types import Table
+from sqljury.values import ValueIndex, open_or_build
+from sqljury.values.bind import bind_values
 
 
 @pytest.fixture

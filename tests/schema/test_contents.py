@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.schema.contents import MIN_VALUES, contents
+from sqljury.schema.forms import MIN_VALUES, contents
 from sqljury.types import Column, Result, Table
 
 

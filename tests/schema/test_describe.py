@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqljury.errors import NotesError
+from sqljury.language.words import content_words, words
 from sqljury.schema.describe import Item, Notes, bind, load, merge, visible
 from sqljury.schema.relevant import NOTE_CHARS, relevant
-from sqljury.schema.sql_comments import read_comments
-from sqljury.schema.subset import subset
-from sqljury.schema.words import content_words, words
+from sqljury.schema.sqlite import read_comments
 from sqljury.schema.yaml_notes import parse
 from sqljury.types import Column, ForeignKey, Schema, Table
+from sqljury.types.subset import subset
 
 SCHEMA = Schema(
     "shop",

@@ -9,9 +9,9 @@ from sqljury.db.connect import connect
 from sqljury.db.readonly import check
 from sqljury.errors import EmptyDatabaseError
 from sqljury.schema.introspect import introspect
-from sqljury.schema.names import RESERVED, quote_name
 from sqljury.schema.render import render
 from sqljury.schema.samples import sample
+from sqljury.sql.names import RESERVED, quote_name
 from sqljury.types import Column, ForeignKey, Table
 
 duckdb = pytest.importorskip("duckdb")

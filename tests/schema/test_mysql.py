@@ -12,8 +12,8 @@ from sqljury.db.connect import connect
 from sqljury.db.readonly import check
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, EmptyDatabaseError
 from sqljury.schema.introspect import introspect
-from sqljury.schema.names import quote_name
 from sqljury.schema.samples import sample
+from sqljury.sql.names import quote_name
 from sqljury.types import Column, ForeignKey, Table
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.schema.nearest import LINES, nearest, unknown, unknown_functions
+from sqljury.sql.nearest import LINES, nearest, unknown, unknown_functions
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 

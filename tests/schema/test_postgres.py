@@ -12,11 +12,11 @@ from sqljury.db.connect import connect
 from sqljury.db.readonly import check
 from sqljury.errors import DatabaseNotFoundError, EmptyDatabaseError
 from sqljury.schema.introspect import introspect
-from sqljury.schema.names import quote_name
 from sqljury.schema.render import render
 from sqljury.schema.samples import sample
-from sqljury.schema.values.versions import versions
+from sqljury.sql.names import quote_name
 from sqljury.types import Column, ForeignKey, Table
+from sqljury.values.store import versions
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.schema.rebind import MAX_UNKNOWN, rebind
+from sqljury.sql.rebind import MAX_UNKNOWN, rebind
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 
@@ -96,7 +96,7 @@ def test_any_text_is_taken(query: str) -> None:
 @pytest.mark.parametrize("unknown", ["SELECT {} FROM shop", "SELECT 1 FROM shop WHERE shop.{} = 1", "SELECT 1 FROM {}"])
 def test_a_few_unknown_names_are_searched_for(unknown: str, monkeypatch: pytest.MonkeyPatch) -> None:
     searched = []
-    monkeypatch.setattr("sqljury.schema.rebind.similar", lambda one, other: bool(searched.append((one, other))))
+    monkeypatch.setattr("sqljury.sql.rebind.similar", lambda one, other: bool(searched.append((one, other))))
     separator = " = 1 AND shop." if "WHERE" in unknown else ", "
     for number in (10, 100, 900):
         searched.clear()

@@ -15,7 +15,7 @@ from sqljury.llm.local import LocalModel
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import Form, Style, cell_text, render
 from sqljury.schema.samples import TOO_LARGE, sample
-from sqljury.schema.text import tokens
+from sqljury.sql.text import tokens
 from sqljury.types import Column, ForeignKey, Result, Schema, Table
 
 SCHEMA = Schema(

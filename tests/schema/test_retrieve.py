@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqljury.schema.alike import joined_words, likeness, pieces, question_words
+from sqljury.language.alike import joined_words, likeness, pieces, question_words
 from sqljury.schema.index import Hit, Index
 from sqljury.schema.joins import Joins
 from sqljury.schema.render import render
-from sqljury.schema.retrieve import Indexes, fit, retrieve
-from sqljury.schema.sizes import estimate_tokens
+from sqljury.schema.retrieve import Indexes, estimate_tokens, fit, retrieve
 from sqljury.types import Column, ForeignKey, Question, Schema, Table
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.schema.translate import SOURCES, translations
+from sqljury.sql.translate import SOURCES, translations
 from sqljury.types import Column, Schema, Table
 
 TABLE = Table("sale", (Column("id"), Column("day"), Column("item"), Column("price")))

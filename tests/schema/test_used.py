@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.schema.introspect import introspect
-from sqljury.schema.used import used
+from sqljury.sql.resolve import used
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 SPIDER = Path(__file__).resolve().parents[3] / "shared" / "spider"

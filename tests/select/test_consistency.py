@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.select.consistency import agree, agreed, choose, decided, group
+from sqljury.stages.select.consistency import agree, agreed, choose, decided, group
 from sqljury.types import Candidate, Result
 
 

@@ -10,11 +10,10 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.errors import ContextLengthError
-from sqljury.llm.base import Completion, Token
-from sqljury.llm.choice import LETTERS, probabilities
+from sqljury.llm.base import LETTERS, Completion, Token, probabilities
 from sqljury.llm.fake import Call
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
-from sqljury.select.critic import ORDERS, failed, orders
+from sqljury.stages.select.critic import ORDERS, failed, orders
 from sqljury.types import Answer, Candidate, Choice
 
 SHOWN = re.compile(r"^Query ([A-H]):\n(.*)$", re.M)

@@ -11,20 +11,19 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel
+from sqljury.context import Work
 from sqljury.datasets import spider
 from sqljury.db.connect import connect
 from sqljury.errors import InputError, RecipeError
+from sqljury.language import cues as asked
+from sqljury.language.cues import CUES, direction, missing, uncalled
 from sqljury.llm.base import Completion, Token
 from sqljury.llm.fake import Call
 from sqljury.recipes import parse
 from sqljury.schema.introspect import introspect
-from sqljury.select import asked
-from sqljury.select.agreement import overlaps
-from sqljury.select.anatomy import UNREAD, anatomy
-from sqljury.select.cues import CUES, direction, missing, uncalled
-from sqljury.select.features import features, names
-from sqljury.select.light import KIND, VERSION, Weights, light, read, shares
-from sqljury.select.opinions import Opinions, passed
+from sqljury.sql.features import UNREAD, anatomy
+from sqljury.stages.select.features import Opinions, features, names, overlaps, passed
+from sqljury.stages.select.light import KIND, VERSION, Weights, light, read, shares
 from sqljury.types import (
     Candidate,
     Choice,
@@ -39,7 +38,6 @@ from sqljury.types import (
     TestCase,
     Tried,
 )
-from sqljury.work import Work
 
 SPIDER = Path(__file__).resolve().parents[3] / "shared" / "spider"
 PET = Table("pet", (Column("id"), Column("name"), Column("kind"), Column("age")), primary_key=("id",))

@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
-from sqljury.clock import Allowance
+from sqljury.budget import Allowance
+from sqljury.context import TestsPart, Work
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import RecipeError
 from sqljury.llm.base import Completion, Token
 from sqljury.pipeline import Progress
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
-from sqljury.schema.translate import in_sqlite
-from sqljury.select import SELECTORS
-from sqljury.select.consistency import group
-from sqljury.testcases import again, suite
-from sqljury.testcases.again import tried
+from sqljury.sql.translate import in_sqlite
+from sqljury.stages.select import SELECTORS
+from sqljury.stages.select.consistency import group
+from sqljury.testing import again, suite
+from sqljury.testing.again import tried
 from sqljury.types import Candidate, Choice, Cost, Result, Schema, Task, TestCase, Tried
-from sqljury.work import TestsPart, Work
 
 COUNT, DOGS, CATS = (f"SELECT count(*) FROM pet{of}" for of in ("", " WHERE kind = 'dog'", " WHERE kind = 'cat'"))
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from sqljury.errors import InputError
-from sqljury.select import linking
-from sqljury.select.anatomy import anatomy
-from sqljury.select.features import features
-from sqljury.select.light import Weights, read
-from sqljury.select.sketch import LEAST, NOTHING, WIDE, Sketch, elements, phrases, read_sketch
+from sqljury.language import linking
+from sqljury.sql.features import anatomy
+from sqljury.stages.select.features import features
+from sqljury.stages.select.light import Weights, read
+from sqljury.stages.select.sketch import LEAST, NOTHING, WIDE, Sketch, elements, phrases, read_sketch
 from sqljury.types import Candidate, Column, ForeignKey, Question, Result, Schema, Table, Task
 
 SINGER = Table("singer", (Column("singer_id"), Column("name"), Column("birth_year")), ("singer_id",))

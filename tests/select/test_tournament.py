@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
-from sqljury.llm.base import Completion, Token
-from sqljury.llm.choice import probabilities
+from sqljury.llm.base import Completion, Token, probabilities
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
-from sqljury.clock import Allowance
+from sqljury.budget import Allowance
 from sqljury.errors import ContextLengthError
 from sqljury.llm.fake import Call
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
-from sqljury.select.judge import SCHEMA_CHARS
+from sqljury.stages.select.base import SCHEMA_CHARS
 from sqljury.types import Answer
 
 JUDGING = ["tournament", "critic", "critic-bracket", "critic-independent"]

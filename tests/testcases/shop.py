@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
-from sqljury.testcases.origin import Origin, read_origin
+from sqljury.testing.draw import Origin, read_origin
 
 STATEMENTS = """
     CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, mayor INTEGER REFERENCES person (id));

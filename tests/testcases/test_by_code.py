@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.testcases.again import again, tried
+from sqljury.testing.again import again, tried
 from sqljury.types import Column, Result, Schema, Table, TestCase
 
 SCHEMA = Schema("s", "sqlite", (Table("t", (Column("a", "INTEGER"), Column("b", "TEXT"))),))

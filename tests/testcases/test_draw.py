@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 import shop
 
+from sqljury.access.guard import Guarded
+from sqljury.access.rules import Access
 from sqljury.db.base import DEFAULT_LIMITS
 from sqljury.db.connect import connect
 from sqljury.db.sqlite import SQLiteDatabase
-from sqljury.schema.access import Access
-from sqljury.schema.guard import Guarded
 from sqljury.schema.introspect import introspect
-from sqljury.testcases.checks import read_checks
-from sqljury.testcases.draw import random_case, select, small_numbers
-from sqljury.testcases.origin import read_origin
+from sqljury.testing.draw import random_case, read_origin, select, small_numbers
+from sqljury.testing.shape import read_checks
 from sqljury.types import Limits, Result
 
 ALL = tuple(f"SELECT * FROM {name}" for name in ("town", "person", "sale", "part", "complaint"))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from sqljury.context import TestsPart, Work
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, ContextLengthError, ModelError
 from sqljury.llm.base import Completion, LanguageModel
 from sqljury.llm.fake import FakeModel
-from sqljury.testcases.expect import conversation, expect
+from sqljury.testing.expect import conversation, expect
 from sqljury.types import Column, Cost, Limits, Question, Result, Schema, Table, TestCase
-from sqljury.work import TestsPart, Work
 
 TABLE = Table("person", (Column("id", "INTEGER"), Column("name", "TEXT"), Column("age", "TEXT")), ("id",))
 CASE = TestCase(Schema("small", "sqlite", (TABLE,)), (((1, "Ann", "30"), (2, "Bo", "41"), (3, "Cy", "30")),))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from sqljury.db.sqlite_memory import MemoryDatabase
-from sqljury.metrics.results import same_result
-from sqljury.metrics.text import orders
-from sqljury.testcases.examples import Example, choose, everything
-from sqljury.testcases.reply_rows import read_rows
-from sqljury.testcases.shape import Shape
-from sqljury.testcases.shown import known, show, show_result
+from sqljury.sql.compare import same_result
+from sqljury.sql.scan import orders
+from sqljury.testing.expect import Example, choose, everything, read_rows
+from sqljury.testing.shape import Shape
+from sqljury.testing.show import known, show, show_result
 
 
 @pytest.mark.parametrize("example", everything(), ids=lambda example: example.question[:40])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.testcases.reply_rows import read_rows
-from sqljury.testcases.shown import CHARS, known, show, show_result
+from sqljury.testing.expect import read_rows
+from sqljury.testing.show import CHARS, known, show, show_result
 from sqljury.types import Column, ForeignKey, Result, Schema, Table, TestCase
 
 CAR = Table(

@@ -8,9 +8,9 @@ import pytest
 
 from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
-from sqljury.schema.translate import in_sqlite
-from sqljury.testcases.origin import read_origin
-from sqljury.testcases.separate import Search, separate
+from sqljury.sql.translate import in_sqlite
+from sqljury.testing.draw import read_origin
+from sqljury.testing.separate import Search, separate
 from sqljury.types import Column, Schema, Table
 
 SCHEMA = Schema("s", "postgres", (Table("t", (Column("d", "date"), Column("name", "text"))),))

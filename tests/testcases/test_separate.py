@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 import shop
 
-from sqljury.testcases.minimise import minimised
-from sqljury.testcases.separate import Search, separate
-from sqljury.testcases.shape import size
-from sqljury.testcases.trial import Trial
+from sqljury.testing.separate import Search, minimised, separate
+from sqljury.testing.shape import size
+from sqljury.testing.trial import Trial
 from sqljury.types import TestCase
 
 PAIRS = {

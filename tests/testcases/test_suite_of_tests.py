@@ -10,15 +10,15 @@ import pytest
 import shop
 
 from sqljury import FakeModel, Question, connect
+from sqljury.access.guard import guard
+from sqljury.access.rules import Access
+from sqljury.context import TestsPart, Work
 from sqljury.db.base import DEFAULT_LIMITS
-from sqljury.schema.access import Access
-from sqljury.schema.guard import guard
 from sqljury.schema.introspect import introspect
-from sqljury.testcases import suite as module
-from sqljury.testcases.again import UNSAID, again, judged, tried
-from sqljury.testcases.suite import suite
+from sqljury.testing import suite as module
+from sqljury.testing.again import UNSAID, again, judged, tried
+from sqljury.testing.suite import suite
 from sqljury.types import Column, Cost, Result, Schema, Table, Task, TestCase
-from sqljury.work import TestsPart, Work
 
 OVER, FROM = "SELECT name FROM person WHERE age > 30", "SELECT name FROM person WHERE age >= 30"
 SAME = "SELECT name FROM person WHERE 30 < age"

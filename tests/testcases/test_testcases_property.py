@@ -12,15 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqljury.db.connect import connect
-from sqljury.metrics.affinity import affinity, stored
-from sqljury.metrics.suite.cells import sources
-from sqljury.metrics.suite.fuzz import fuzz
 from sqljury.schema.introspect import introspect
-from sqljury.testcases.draw import random_case
-from sqljury.testcases.mutate import Mutator
-from sqljury.testcases.origin import Origin, read_origin
-from sqljury.testcases.separate import Search, separate
-from sqljury.testcases.trial import Trial
+from sqljury.sql.affinity import affinity, stored
+from sqljury.testing.cells import sources
+from sqljury.testing.draw import Origin, random_case, read_origin
+from sqljury.testing.fuzz import fuzz
+from sqljury.testing.mutate import Mutator
+from sqljury.testing.separate import Search, separate
+from sqljury.testing.trial import Trial
 from sqljury.types import TestCase
 
 KINDS = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqljury.cli import _guarded
-from sqljury.select.light import read
+from sqljury.stages.select.light import read
 
 
 @pytest.mark.parametrize("kind", ["linker", "generator"])

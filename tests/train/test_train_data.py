@@ -12,17 +12,19 @@ from typing import Any
 
 import pytest
 
-from sqljury import FakeModel, Question, link
+from sqljury import FakeModel, Question
 from sqljury.datasets import spider
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
 from sqljury.errors import InputError
 from sqljury.llm.base import Message
-from sqljury.prepare import Preparation
+from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.introspect import introspect
-from sqljury.schema.part import SchemaPart
-from sqljury.select.features import Opinions
-from sqljury.train import data, data_gold, data_judged, leaks
+from sqljury.stages import link
+from sqljury.stages.prepare import Preparation
+from sqljury.stages.select.features import Opinions
+from sqljury.train import data, data_judged, leaks
+from sqljury.train import data as data_gold
 from sqljury.train.data import Item, Kind
 from sqljury.train.replay import Replayed, replay_all
 from sqljury.types import Candidate

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqljury.train import lora
-from sqljury.train.encode import Encoded
+from sqljury.train.examples import Encoded
 from sqljury.train.gguf_base import Base
 
 if TYPE_CHECKING:

@@ -13,25 +13,16 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.bench import choices, folder, stored
-from sqljury.bench.ablation import ablation
 from sqljury.datasets import spider
 from sqljury.errors import InputError
+from sqljury.experiments.ablation import ablation
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
-from sqljury.select.base import groups
-from sqljury.select.features import features, names
-from sqljury.select.light import Weights, read, shares
+from sqljury.stages.select.base import groups
+from sqljury.stages.select.features import features, names
+from sqljury.stages.select.light import Weights, read, shares
 from sqljury.train import leaks, logit
 from sqljury.train import sketch as sketching
-from sqljury.train.light import (
-    GIVEN,
-    LEAST_QUESTIONS,
-    LEAST_SPREAD,
-    Rated,
-    check_out,
-    figures_of,
-    save,
-    train,
-)
+from sqljury.train.light import GIVEN, LEAST_QUESTIONS, LEAST_SPREAD, Rated, check_out, figures_of, save, train
 from sqljury.train.light_runs import from_runs
 from sqljury.train.replay import measured, replay, replay_all
 from sqljury.types import Result, Schema, TestCase, Tried

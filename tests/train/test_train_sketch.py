@@ -8,7 +8,7 @@ import pytest
 from sqljury.datasets import spider
 from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
-from sqljury.select.anatomy import anatomy
+from sqljury.sql.features import anatomy
 from sqljury.train import sketch as training
 from sqljury.train.light_runs import from_runs
 from sqljury.train.replay import replay_all
@@ -84,7 +84,7 @@ def test_gold_is_of_the_split_and_of_no_database_that_is_measured_on(
     assert {one.database for one in left} == {one.database for one in found} - {first.db_id.casefold()}
     loud = replace(first, db_id=first.db_id.upper())
     assert gold([train_run], None, [loud]) == left
-    monkeypatch.setattr("sqljury.select.sketch.WIDE", 0)
+    monkeypatch.setattr("sqljury.stages.select.sketch.WIDE", 0)
     assert gold([train_run], None, []) == []
 
 

@@ -18,7 +18,7 @@ from sqljury.llm.base import Message, Sampling
 from sqljury.llm.local import LocalModel
 from sqljury.train import compare, gguf_base, lora
 from sqljury.train import export as writing
-from sqljury.train.encode import Encoded
+from sqljury.train.examples import Encoded
 from sqljury.train.export import export, refuse_foreign
 
 MODEL = "smollm2-135m"
@@ -117,8 +117,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_end(run: Path, data: Pat
 @pytest.mark.train
 @pytest.mark.weights
 def test_only_the_answer_is_learnt(cached_weights: Path, data: Path) -> None:
-    from sqljury.train.encode import encode
-    from sqljury.train.examples import read
+    from sqljury.train.examples import encode, read
 
     tokenizer = gguf_base.load(MODEL).tokenizer
     one = read(data)[0]
@@ -135,8 +134,7 @@ def test_only_the_answer_is_learnt(cached_weights: Path, data: Path) -> None:
 def test_packed_examples_do_not_see_each_other(cached_weights: Path, data: Path, tmp_path: Path) -> None:
     import torch
 
-    from sqljury.train.encode import encode
-    from sqljury.train.examples import read
+    from sqljury.train.examples import encode, read
 
     base = gguf_base.load(MODEL)
     encoded = [encode(base.tokenizer, example) for example in read(data)]

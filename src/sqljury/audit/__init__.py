@@ -14,7 +14,7 @@ from sqljury.audit import grouping, joining, kinds, logic, outcome, repeats, sel
 from sqljury.audit.finding import LIKELY, TYPES, Finding, Type
 from sqljury.audit.subject import Data, Subject
 from sqljury.db.base import error_kind
-from sqljury.db.quiet import quiet
+from sqljury.sql.parse import quiet
 
 __all__ = ["CHECKS", "LIKELY", "TYPES", "Data", "Finding", "Subject", "Type", "audit"]
 

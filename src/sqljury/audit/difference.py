@@ -8,8 +8,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqljury.audit.finding import Type
-from sqljury.db import parsing
-from sqljury.db.quiet import quiet
+from sqljury.sql import parse as parsing
+from sqljury.sql.parse import quiet
 
 
 @quiet()

@@ -9,8 +9,8 @@ from sqlglot import exp
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown
 from sqljury.db.base import error_kind
-from sqljury.metrics.suite.ties import ranked
-from sqljury.schema.emptied import emptied
+from sqljury.sql.emptied import emptied
+from sqljury.testing.ties import ranked
 
 
 def fails(subject: Subject) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, outputs, plain, shown, told, within
-from sqljury.schema.words import words
+from sqljury.language.words import words
 from sqljury.types import Table
 
 _DIFFERENT: Final = re.compile(

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, outputs, shown
-from sqljury.schema.words import words
+from sqljury.language.words import words
 from sqljury.types import Column, Table
 
 _HEAD: Final = re.compile(

@@ -12,11 +12,11 @@ from typing import Any, Final, TypeVar
 from sqlglot import exp
 
 from sqljury.db.base import Database
-from sqljury.metrics.suite.reading import DIALECT, column_names, tree_of
-from sqljury.schema.names import quote_name, quote_table
-from sqljury.schema.routes import find
-from sqljury.schema.text import remark
-from sqljury.schema.words import words
+from sqljury.language.words import words
+from sqljury.sql.joins import find
+from sqljury.sql.names import quote_name, quote_table
+from sqljury.sql.text import remark
+from sqljury.sql.tree import DIALECT, column_names, tree_of
 from sqljury.types import Limits, Result, Row, Schema, Table
 
 MAX_VALUES: Final = 20_000

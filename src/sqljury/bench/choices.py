@@ -31,17 +31,17 @@ from sqljury.bench.stored import (
     question_of,
     recipe_of,
 )
+from sqljury.context import TestsPart
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, InputError
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import by_names, open_model
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe, RefinePart, SelectPart
-from sqljury.schema.part import LinkPart
-from sqljury.select import SELECTORS, TESTING
-from sqljury.select.light import read
+from sqljury.recipes.parts import LinkPart
+from sqljury.stages.select import SELECTORS, TESTING
+from sqljury.stages.select.light import read
 from sqljury.types import Candidate, Choice, Comparison, Cost
-from sqljury.work import TestsPart
 
 _LINE: Final[dict[str, type | tuple[type, ...]]] = {
     **dict.fromkeys(("id", "of", "selector", "model", "sql"), str),

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from sqljury.closing import write_whole
 from sqljury.errors import DatasetError
+from sqljury.resources import write_whole
 
 SETTINGS = "run.json"
 ANSWERS = "answers.jsonl"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sqljury.bench.folder import SETTINGS, Record, claimed, described, lasting, records, restate
-from sqljury.clock import UNLIMITED, Allowance, Clock
+from sqljury.budget import UNLIMITED, Allowance, Clock
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
 from sqljury.errors import (
@@ -26,10 +26,10 @@ from sqljury.errors import (
     QueryError,
     QuestionError,
 )
-from sqljury.generate.pool import Pool
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe
-from sqljury.select.light import read
+from sqljury.stages.generate.pool import Pool
+from sqljury.stages.select.light import read
 from sqljury.types import Candidate, Choice, Cost, Limits
 
 UNANSWERED = (NoAnswerError, QuestionError, ContextLengthError, DatabaseError, QueryError)

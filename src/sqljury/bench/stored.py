@@ -11,11 +11,11 @@ from typing import Any, Final, get_args, get_type_hints
 from sqljury import recipes
 from sqljury.bench import folder
 from sqljury.bench.folder import Record, is_figure, misshapen
-from sqljury.bench.report import refuse_if_nothing_judged, stages
-from sqljury.bench.verdicts import Tried, Verdicts, verdicts
 from sqljury.errors import DatasetError, InputError, RecipeError
+from sqljury.evaluation.report import refuse_if_nothing_judged, stages
+from sqljury.evaluation.verdicts import Tried, Verdicts, verdicts
 from sqljury.recipes import Recipe
-from sqljury.select.consistency import choose, group
+from sqljury.stages.select.consistency import choose, group
 from sqljury.types import Candidate, Comparison, Cost, Fix, Limits, Question, Result
 
 WRITTEN, REPAIRED, FIXED = range(3)

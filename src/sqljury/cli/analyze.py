@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.interrupt import interruptible
 from sqljury.cli.outputs import table_file
+from sqljury.cli.terminal import interruptible
 from sqljury.errors import InputError
 
 if TYPE_CHECKING:
@@ -95,10 +95,9 @@ def print_analyses(run_dir: Path, data: Path, wanted: Wanted) -> None:
 
 
 def _figures(name: Analysis, run: StoredRun, wanted: Wanted) -> dict[str, Any]:
-    from sqljury.bench.ablation import STOP_SHARES, ablation
-    from sqljury.bench.bounds import bounds
-    from sqljury.bench.mistakes import mistakes
-    from sqljury.bench.overlap import overlap
+    from sqljury.experiments.ablation import STOP_SHARES, ablation
+    from sqljury.experiments.bounds import bounds, overlap
+    from sqljury.experiments.mistakes import mistakes
 
     if name is Analysis.BOUNDS:
         return bounds(run)

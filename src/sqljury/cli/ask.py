@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from sqljury.cli import show
-from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
     AccessOption,
     AdapterOption,
@@ -39,6 +38,7 @@ from sqljury.cli.options import (
     pool_of,
     price_of,
 )
+from sqljury.cli.terminal import interruptible
 
 
 class Output(StrEnum):
@@ -84,15 +84,15 @@ def ask(
     mask: MaskOption = None,
 ) -> None:
     """Answer a question on a database: several queries are written, run and compared, and the best is shown."""
+    from sqljury.access.guard import guard
     from sqljury.db.connect import connect
     from sqljury.errors import InputError, NoAnswerError
+    from sqljury.language.orders import check_question
     from sqljury.pipeline import Pipeline, Progress
-    from sqljury.questions import check_question
     from sqljury.schema.describe import load
-    from sqljury.schema.guard import guard
     from sqljury.schema.introspect import introspect
+    from sqljury.stages.contrast import verified
     from sqljury.types import Limits, Question
-    from sqljury.verify import verified
 
     if defuse and output is not Output.CSV:
         raise InputError("--defuse-formulas is for --output csv; add that, or leave it out")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sqljury import written
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import TextForm, Timeout
-from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import ModelOption, QuestionsOption, SplitOption, opening
+from sqljury.cli.terminal import interruptible
+from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
     from sqljury.bench.folder import Record
@@ -51,7 +51,7 @@ def spider(
     ] = 1,
 ) -> None:
     """Check Spider's gold queries against their questions and data; every finding has a type and a confidence."""
-    from sqljury.bench import audit
+    from sqljury.audit import run as audit
     from sqljury.datasets import spider as dataset
     from sqljury.errors import InputError
 
@@ -88,7 +88,7 @@ def _checked(
     cancel: threading.Event,
 ) -> list[Record]:
     """The same gold queries by tests."""
-    from sqljury.bench import audit_model
+    from sqljury.audit import model as audit_model
     from sqljury.check import checked, with_tests
     from sqljury.pipeline import Pipeline
 
@@ -127,7 +127,7 @@ def _refuse_inside(out: Path, data: Path) -> None:
 
 
 def _report(lines: list[Record], least: float) -> dict[str, Any]:
-    from sqljury.bench import audit
+    from sqljury.audit import run as audit
 
     suspected = [line for line in lines if audit.findings_of(line, least)]
     return {

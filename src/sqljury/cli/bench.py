@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from sqljury import written
 from sqljury.cli import refining, terminal
 from sqljury.cli.analyze import (
     Analysis,
@@ -22,7 +21,6 @@ from sqljury.cli.analyze import (
     Wanted,
     print_analyses,
 )
-from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
     AdapterOption,
     BudgetSeconds,
@@ -39,6 +37,8 @@ from sqljury.cli.options import (
     opening,
     pool_of,
 )
+from sqljury.cli.terminal import interruptible
+from sqljury.types import serialize as written
 
 
 class Shown(StrEnum):

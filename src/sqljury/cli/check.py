@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqljury import written
 from sqljury.cli import show, show_tests, terminal
 from sqljury.cli.eval_options import TextForm
-from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import (
     AccessOption,
     AdapterOption,
@@ -39,7 +37,9 @@ from sqljury.cli.options import (
     opening,
     price_of,
 )
-from sqljury.replies import lines_of
+from sqljury.cli.terminal import interruptible
+from sqljury.llm.replies import lines_of
+from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
     from sqljury.check import Checked
@@ -84,11 +84,11 @@ def check(
     mask: MaskOption = None,
 ) -> None:
     """Is this query right? It is tried on small databases beside others; exit code 0 right, 10 wrong, 11 unclear."""
+    from sqljury.access.guard import guard
     from sqljury.check import checked, with_tests
     from sqljury.db.connect import connect
     from sqljury.pipeline import Pipeline
     from sqljury.schema.describe import load
-    from sqljury.schema.guard import guard
     from sqljury.schema.introspect import introspect
     from sqljury.types import Limits, Question
 

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sqljury.bench.evaluation import RETURNS_NOTHING
 from sqljury.cli import terminal
+from sqljury.evaluation.judge import RETURNS_NOTHING
 
 SHOWN_FAULTS = 10
 LISTED = 20

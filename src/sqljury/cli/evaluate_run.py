@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.cli import terminal
-from sqljury.cli.interrupt import interruptible
 from sqljury.cli.outputs import table_file
+from sqljury.cli.terminal import interruptible
 
 if TYPE_CHECKING:
-    from sqljury.bench.report import Verdict
+    from sqljury.evaluation.report import Verdict
 
 
 TABLE_BEGINS: Final = "id\tdb_id"
@@ -22,8 +22,9 @@ def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as
 
     Raises ``DatasetError`` for a run without answers, and for one of whose questions none can be judged.
     """
-    from sqljury.bench import folder, report
+    from sqljury.bench import folder
     from sqljury.errors import CancelledError, DatasetError
+    from sqljury.evaluation import report
 
     described = folder.described(run_dir)
     records = folder.records(run_dir)

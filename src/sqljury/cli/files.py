@@ -9,25 +9,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from rich.console import Console
 
-from sqljury.bench import scores
-from sqljury.bench.accumulate import accumulate
-from sqljury.bench.agree import reference, with_labels
-from sqljury.bench.evaluation import Evaluation, Judged, check, evaluate, imperfect
-from sqljury.bench.explain import explain
-from sqljury.bench.findings import findings
-from sqljury.bench.page import page
-from sqljury.bench.targets import Targets
 from sqljury.cli import eval_tables, terminal
 from sqljury.cli.outputs import table_file
-from sqljury.datasets.folders import database_files
 from sqljury.datasets.formats import read_golds, read_pairs
-from sqljury.datasets.labels import read_labels
-from sqljury.datasets.reading import Document
+from sqljury.datasets.pairs import database_files
+from sqljury.datasets.reading import Document, read_labels
 from sqljury.errors import DatasetError, InputError
+from sqljury.evaluation import scores
+from sqljury.evaluation.agree import reference, with_labels
+from sqljury.evaluation.explain import explain
+from sqljury.evaluation.judge import Evaluation, Judged, check, evaluate, imperfect
+from sqljury.evaluation.page import page
+from sqljury.evaluation.scores import findings
+from sqljury.evaluation.targets import Targets
+from sqljury.experiments.accumulate import accumulate
+from sqljury.metrics import esm_plus as plus
 from sqljury.metrics.case import Options
-from sqljury.metrics.match import plus
 from sqljury.metrics.registry import named
-from sqljury.metrics.suite.store import MANIFEST
+from sqljury.testing.store import MANIFEST
 from sqljury.types import Limits
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from sqljury.cli import terminal
 from sqljury.cli.options import AccessOption, AllowOption, DenyOption, MaskOption, SchemaOption, access_of
 
 if TYPE_CHECKING:
-    from sqljury.schema.access import Access
-    from sqljury.schema.values import Match, ValueIndex
+    from sqljury.access.rules import Access
+    from sqljury.values import Match, ValueIndex
 
 app = typer.Typer(help="Find the values of a database that a text may mean.", no_args_is_help=True)
 
@@ -94,11 +94,11 @@ def _index(target: str, schemas: list[str] | None, rules: Access | None, *, anew
 
     from rich.progress import BarColumn, Progress, TextColumn
 
-    from sqljury.cli.interrupt import interruptible
+    from sqljury.access.guard import guard, skip
+    from sqljury.cli.terminal import interruptible
     from sqljury.db.connect import connect
-    from sqljury.schema.guard import guard, skip
     from sqljury.schema.introspect import introspect
-    from sqljury.schema.values import build, open_or_build
+    from sqljury.values import build, open_or_build
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn())
     silent = not sys.stderr.isatty()

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from sqljury.clock import Allowance
-    from sqljury.generate.pool import Pool
+    from sqljury.access.rules import Access
+    from sqljury.budget import Allowance
     from sqljury.llm.base import LanguageModel
     from sqljury.llm.ledger import Budget, Price
-    from sqljury.schema.access import Access
+    from sqljury.stages.generate.pool import Pool
 
 
 class Tests(StrEnum):
@@ -124,7 +124,7 @@ def access_of(
     path: str | None, allow: list[str] | None, deny: list[str] | None, mask: list[str] | None
 ) -> Access | None:
     """The rules of the file and of the options together, None when there are none; raises ``InputError``."""
-    from sqljury.schema.access import Access, load
+    from sqljury.access.rules import Access, load
 
     given = Access(tuple(allow or ()), tuple(deny or ()), tuple(mask or ()))
     return ((load(path) if path else Access()) + given) or None
@@ -139,7 +139,7 @@ def budget(calls: int | None, tokens: int | None, usd: float | None) -> Budget |
 
 def allowance(seconds: float | None, tokens: int | None) -> Allowance:
     """What one question may take; what was not given is not limited."""
-    from sqljury.clock import Allowance
+    from sqljury.budget import Allowance
 
     return Allowance(inf if seconds is None else seconds, inf if tokens is None else tokens)
 
@@ -148,7 +148,7 @@ def pool_of(path: str | None) -> Pool | None:
     """The user's own examples, None where there are none; raises ``InputError``."""
     if path is None:
         return None
-    from sqljury.generate.pool import load
+    from sqljury.stages.generate.pool import load
 
     return load(path)
 

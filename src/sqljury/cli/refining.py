@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sqljury import written
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import TextForm
-from sqljury.cli.interrupt import interruptible
 from sqljury.cli.options import CacheOption, ModelOption, opening
+from sqljury.cli.terminal import interruptible
+from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -11,10 +11,10 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from sqljury import written
 from sqljury.cli import show_tests, terminal
-from sqljury.cli.cells import text
+from sqljury.cli.terminal import text
 from sqljury.types import Answer, Candidate, Choice, Cost
+from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
     from sqljury.pipeline import Progress

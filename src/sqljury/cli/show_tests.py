@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sqljury import written
 from sqljury.cli import terminal
-from sqljury.cli.cells import text
+from sqljury.cli.terminal import text
 from sqljury.types import Answer, Cell, Choice, Result, Row, Tried
+from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,7 +30,7 @@ SAID = {"model": "the model", "code": "the program that the model wrote"}
 
 def passes(choice: Choice, *, stderr: bool) -> None:
     """A row for each test: where its rows come from, what was expected, and which groups passed."""
-    from sqljury.select import TESTING
+    from sqljury.stages.select import TESTING
 
     table = _plain_table("Tests")
     for title in ("#", "rows"):

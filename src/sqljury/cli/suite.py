@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sqljury import written
 from sqljury.cli import terminal
 from sqljury.cli.eval_options import Processes, TextForm, Timeout
+from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
     from sqljury.datasets.pairs import Gold
-    from sqljury.metrics.suite.store import Entry
+    from sqljury.testing.store import Entry
 
 app = typer.Typer(help="Build databases that tell queries apart, and judge predictions on them.", no_args_is_help=True)
 
@@ -40,12 +40,12 @@ def build(
     ] = False,
 ) -> None:
     """Make databases on which gold's neighbours return something else than gold."""
-    from sqljury.datasets.folders import database_files
     from sqljury.datasets.formats import read_golds
+    from sqljury.datasets.pairs import database_files
     from sqljury.db.connect import connect
     from sqljury.errors import DatasetError
-    from sqljury.metrics.suite import distill, store
     from sqljury.schema.introspect import introspect
+    from sqljury.testing import distill, store
 
     golds = read_golds(gold)
     if not golds:
@@ -81,11 +81,11 @@ def run(
     output: Annotated[TextForm, typer.Option(help="How to print the report.")] = TextForm.TABLE,
 ) -> None:
     """Find the predictions that agree with gold on the given data by luck, with a counterexample for each."""
-    from sqljury.bench.evaluation import evaluate
-    from sqljury.bench.lucky import lucky
-    from sqljury.bench.targets import Targets
-    from sqljury.datasets.folders import database_files
     from sqljury.datasets.formats import read_pairs
+    from sqljury.datasets.pairs import database_files
+    from sqljury.evaluation.judge import evaluate
+    from sqljury.evaluation.targets import Targets
+    from sqljury.experiments.lucky import lucky
     from sqljury.metrics.case import Options
 
     pairs = read_pairs(gold, pred)
@@ -112,8 +112,8 @@ def _queries(golds: list[Gold], name: str) -> list[str]:
 
 
 def _print(report: dict[str, Any]) -> None:
-    from sqljury.bench.evaluation import RETURNS_NOTHING
     from sqljury.cli.eval_tables import SHOWN_FAULTS
+    from sqljury.evaluation.judge import RETURNS_NOTHING
 
     correct, rejected = report["correct"], report["rejected"]
     share = 100 * rejected / correct if correct else 0.0

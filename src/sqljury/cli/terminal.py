@@ -1,4 +1,9 @@
-"""The way to the terminal: nothing that came from outside steers it, and no character it lacks ends the program."""
+"""The way to the terminal: nothing that came from outside steers it, and no character it lacks ends the program.
+
+Cells for people to read.
+
+Ctrl-C that ends the work at hand, wherever it is.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +13,21 @@ import json
 import logging
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from sqljury import written
+from sqljury.types import Cell
+from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
 
 WIDE = 10_000
 
@@ -134,3 +146,46 @@ def abandon() -> None:
         except OSError:
             with contextlib.suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+BLOB_BYTES = 16
+
+
+def text(cell: Cell) -> str:
+    """A cell for people to read: on one line, without control characters, a long blob cut."""
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, bytes):
+        return f"0x{cell[:BLOB_BYTES].hex()}{'...' if len(cell) > BLOB_BYTES else ''}"
+    return clean(str(cell))
+
+
+@contextmanager
+def interruptible() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets, so that threads and running queries stop; leaves with ``KeyboardInterrupt`` then.
+
+    The exception alone is not enough: threads never see it, and SQLite swallows it while it calls back into Python.
+    """
+    cancel = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield cancel
+        return
+    pressed = False
+
+    def stop(_: int, __: FrameType | None) -> None:
+        nonlocal pressed
+        pressed = True
+        cancel.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield cancel
+    except Exception:
+        if pressed:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sqljury.datasets.spider import Example
     from sqljury.llm.base import LanguageModel
-    from sqljury.schema.part import SchemaPart
+    from sqljury.recipes.parts import SchemaPart
     from sqljury.train.data import Item, LeftOut
     from sqljury.train.replay import Replayed
 
@@ -77,7 +77,7 @@ def data(
     from sqljury import recipes
     from sqljury.llm.open import open_model
     from sqljury.train import data as sets
-    from sqljury.train.data_gold import EXTRA
+    from sqljury.train.data import EXTRA
 
     judged = kind in (Kind.CRITIC, Kind.PAIRWISE)
     given = {"--questions": questions, "--db-dir": db_dir, "--limit": limit, "--extra": extra}
@@ -192,7 +192,7 @@ def _examples(
 def _of_gold(
     kind: Kind, examples: Sequence[Example], part: SchemaPart, seed: int, extra: Sequence[float]
 ) -> Iterator[Item | LeftOut]:
-    from sqljury.train import data_gold
+    from sqljury.train import data as data_gold
 
     if kind is Kind.LINKER:
         return data_gold.linker(examples, part)

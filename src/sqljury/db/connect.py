@@ -84,7 +84,8 @@ def _path(url: str) -> str:
 
 
 def _file(path: str, schemas: tuple[str, ...]) -> Database:
-    from sqljury.db import duckdb_file, files
+    from sqljury.db import duckdb as duckdb_file
+    from sqljury.db import files
     from sqljury.db.sqlite_workers import WORKERS, read_head
 
     path = os.path.expanduser(path)

@@ -1,28 +1,34 @@
-"""DuckDB files, read through four walls: the parser, a read-only connection, a process of its own, limits."""
+"""DuckDB files, read through four walls: the parser, a read-only connection, a process of its own, limits.
+
+Looks at a file before DuckDB does: whether it is DuckDB's, and whether it is still the same one.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
+import stat
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from sqljury.closing import Closing
-from sqljury.db import duckdb_file, parsing, readonly
+from sqljury.db import readonly
 from sqljury.db.base import DEFAULT_LIMITS, ErrorKind, error_text
 from sqljury.db.duckdb_client import ENGINE_BYTES, PROCESS_BYTES, TEMP_BYTES, Reply, Worker, WorkerLostError
-from sqljury.db.watch import Watch
 from sqljury.errors import (
     DatabaseError,
     DatabaseLockedError,
+    DatabaseNotFoundError,
     NotADatabaseError,
     QueryError,
     QueryRefusedError,
 )
+from sqljury.parallel.watch import Watch
+from sqljury.resources import Closing
+from sqljury.sql import parse as parsing
 from sqljury.types import Limits, Result, Row
 
 LOCK_SECONDS: Final = 2.0
@@ -40,7 +46,7 @@ _KINDS: Final[dict[str, ErrorKind]] = {"refused": "refused", "limit": "limit", "
 
 class _Opened(NamedTuple):
     worker: Worker
-    identity: duckdb_file.Identity
+    identity: Identity
     macros: frozenset[str]
 
 
@@ -66,7 +72,7 @@ class DuckDBDatabase(Closing):
         self._lock = threading.Lock()
         self._turns = threading.Semaphore(MAX_WORKERS)
         self._closed = False
-        duckdb_file.inspect(self.path)  # before a process is started for it
+        inspect(self.path)  # before a process is started for it
         self._folder = tempfile.TemporaryDirectory(prefix="sqljury-")
         try:
             with self._connection(_OPEN_LIMITS, None):
@@ -185,7 +191,7 @@ class DuckDBDatabase(Closing):
                 if not self._idle:
                     return None
                 opened = self._idle.pop()
-            if opened.worker.alive and duckdb_file.is_current(self.path, opened.identity):
+            if opened.worker.alive and is_current(self.path, opened.identity):
                 return opened
             opened.worker.close()
 
@@ -199,7 +205,7 @@ class DuckDBDatabase(Closing):
 
     def _open(self, watch: Watch) -> _Opened:
         """A new process with the file open behind every wall."""
-        identity = duckdb_file.inspect(self.path)
+        identity = inspect(self.path)
         worker = Worker(self._folder.name)
         order = {
             "open": os.path.realpath(self.path),
@@ -270,3 +276,71 @@ def _refuse_open(path: str, kind: str, message: str) -> NoReturn:
     if hopeless or line.startswith("Corrupt database"):
         raise NotADatabaseError(f"{path}: is corrupt ({line}); restore it from a copy")
     raise DatabaseError(f"{path}: cannot be opened ({line})")
+
+
+_MAGIC: Final = b"DUCK"
+_MAGIC_AT: Final = 8  # behind the checksum of the first block
+_HEADER_BYTES: Final = 3 * 4096  # the main header and the two that take turns
+SQLITE_MAGIC: Final = b"SQLite format 3\x00"
+
+
+class Identity(NamedTuple):
+    """Equal identities mean that no other file was put in this one's place."""
+
+    device: int
+    inode: int
+
+
+def _read(path: str, count: int) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(count)
+
+
+def kind(path: str, read: Callable[[str, int], bytes] = _read) -> str:
+    """What the first bytes say: ``duckdb``, ``sqlite``, or nothing where they say neither or cannot be read.
+
+    ``read`` returns the first bytes of a file.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe would wait for its writer
+            return ""
+        head = read(path, _MAGIC_AT + len(_MAGIC) + 8)
+    except (OSError, ValueError):
+        return ""
+    if head.startswith(SQLITE_MAGIC):
+        return "sqlite"
+    return "duckdb" if head[_MAGIC_AT : _MAGIC_AT + len(_MAGIC)] == _MAGIC else ""
+
+
+def inspect(path: str) -> Identity:
+    """The identity of the DuckDB file at ``path``; raises what ``connect`` raises when it is none."""
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise NotADatabaseError(f"{path}: is a folder; give the database file in it")
+        if not stat.S_ISREG(status.st_mode):
+            raise NotADatabaseError(f"{path}: is not a regular file")
+        with open(path, "rb"):
+            pass
+    except (FileNotFoundError, NotADirectoryError):
+        raise DatabaseNotFoundError(f"{path or '(empty path)'}: no such file; check the path") from None
+    except ValueError:
+        raise DatabaseNotFoundError(f"{path!r}: is not a path; check it") from None
+    except OSError as error:
+        raise DatabaseError(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
+    if not status.st_size:
+        raise NotADatabaseError(f"{path}: is an empty file, not a database; check the path")
+    if kind(path) != "duckdb":
+        raise NotADatabaseError(f"{path}: is not a DuckDB database; check the path")
+    if status.st_size < _HEADER_BYTES:
+        raise NotADatabaseError(f"{path}: is cut off in its header; restore it from a copy")
+    return Identity(status.st_dev, status.st_ino)
+
+
+def is_current(path: str, identity: Identity) -> bool:
+    """Whether the file at ``path`` is still that one."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) == identity

@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from sqljury.db import duckdb_worker
-from sqljury.db.watch import Watch
 from sqljury.db.worker_process import environment
 from sqljury.errors import MissingExtraError
+from sqljury.parallel.watch import Watch
 
 ENGINE_BYTES: Final = 1024**3
 """What DuckDB's own account of its memory may come to; beyond it, sorts and joins go to temporary files."""

@@ -13,8 +13,8 @@ from typing import Final
 
 from sqljury.db.duckdb import DuckDBDatabase, settings
 from sqljury.db.duckdb_client import PROCESS_BYTES, TEMP_BYTES, Worker, WorkerLostError
-from sqljury.db.watch import Watch
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
+from sqljury.parallel.watch import Watch
 from sqljury.types import Limits
 
 ENDINGS: Final = {

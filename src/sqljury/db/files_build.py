@@ -11,8 +11,7 @@ import re
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.db.duckdb_worker import Reply, explain, literal, restrict
-from sqljury.db.files_names import FileError, Names, as_pattern, is_header, quoted
-from sqljury.db.files_room import Copy, Room
+from sqljury.db.files_names import Copy, FileError, Names, Room, as_pattern, is_header, quoted
 
 if TYPE_CHECKING:
     import duckdb

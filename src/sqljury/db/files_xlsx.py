@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.db.duckdb_worker import literal
-from sqljury.db.files_names import FileError, Names, as_pattern, is_header, quoted
-from sqljury.db.files_room import Copy, Room
+from sqljury.db.files_names import Copy, FileError, Names, Room, as_pattern, is_header, quoted
 
 if TYPE_CHECKING:
     import duckdb

@@ -1,4 +1,7 @@
-"""MySQL and MariaDB: the driver behind ``mysql://`` and ``mariadb://``."""
+"""MySQL and MariaDB: the driver behind ``mysql://`` and ``mariadb://``.
+
+MySQL's values as plain cells: numbers as numbers, binary as bytes, everything else as the text MySQL writes.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ import socket
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final
 
-from sqljury.db import literals, mysql_url
+from sqljury.db import mysql_url
 from sqljury.db.base import ErrorKind
-from sqljury.db.mysql_cells import plain
 from sqljury.db.pool import Pool
-from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, one_line
+from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, number, one_line
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
+from sqljury.sql import literals
+from sqljury.types import Cell
 
 CONNECT_SECONDS: Final = 10
 LOCK_SECONDS: Final = 2
@@ -277,3 +281,41 @@ def _unreachable(url: str, text: str) -> DatabaseError:
     if "name or service" in text or "resolution" in text or "no address" in text or "nodename" in text:
         return DatabaseNotFoundError(f"{url}: no host of that name; check it")
     return DatabaseNotFoundError(f"{url}: no server answers there; start it, or check host and port")
+
+
+_BINARY: Final = 63  # the character set that stands for none
+_DECIMAL: Final = frozenset({0, 246})
+_WHOLE: Final = frozenset({1, 2, 3, 8, 9, 13})
+_FLOATING: Final = frozenset({4, 5})
+_BIT: Final = 16
+_GEOMETRY: Final = 255
+_TEXTS: Final = frozenset({15, 249, 250, 251, 252, 253, 254})
+_ENUM_OR_SET: Final = 0x0100 | 0x0800
+
+
+def plain(column: Any) -> Callable[[bytes], Cell]:
+    """What turns the bytes of this result column into a cell; dates and times stay text, odd ones too."""
+    kind = column.type_code
+    if kind in _WHOLE:
+        return int
+    if kind in _FLOATING:
+        return float
+    if kind in _DECIMAL:
+        return _decimal
+    if kind == _BIT:
+        return _bits
+    if kind == _GEOMETRY or (kind in _TEXTS and column.charsetnr == _BINARY and not column.flags & _ENUM_OR_SET):
+        return bytes
+    return _mysql_cells_text
+
+
+def _decimal(data: bytes) -> Cell:
+    return number(data.decode("ascii"))
+
+
+def _bits(data: bytes) -> Cell:
+    return int.from_bytes(data, "big")
+
+
+def _mysql_cells_text(data: bytes) -> Cell:
+    return data.decode("utf-8", "replace")

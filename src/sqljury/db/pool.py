@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from sqljury.db.watch import Watch
 from sqljury.errors import DatabaseError, MissingExtraError
+from sqljury.parallel.watch import Watch
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect

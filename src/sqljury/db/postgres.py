@@ -1,8 +1,12 @@
-"""PostgreSQL: the driver behind ``postgresql://``."""
+"""PostgreSQL: the driver behind ``postgresql://``.
+
+PostgreSQL's values as plain cells: numbers as numbers, everything else as the text PostgreSQL writes.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import socket
 from collections.abc import Generator, Sequence
@@ -10,10 +14,9 @@ from typing import Any, Final
 from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
-from sqljury.db import postgres_cells
 from sqljury.db.base import ErrorKind
 from sqljury.db.pool import Pool
-from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, one_line, shown_url, without
+from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, number, one_line, shown_url, without
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 
 CONNECT_SECONDS: Final = 10
@@ -90,7 +93,7 @@ class PostgresDriver:
     def _connect(self) -> Any:
         try:
             connection = self._psycopg.connect(
-                **self._settings, autocommit=True, context=postgres_cells.adapt(), prepare_threshold=None
+                **self._settings, autocommit=True, context=adapt(), prepare_threshold=None
             )
         except (self._psycopg.Error, UnicodeError) as error:
             problem = _connect_problem(self.url, without(str(error), _secrets(self._settings)))
@@ -292,3 +295,49 @@ def _connect_problem(url: str, text: str) -> DatabaseError:
     if "invalid response to SSL negotiation" in text or "server closed the connection unexpectedly" in text:
         return NotADatabaseError(f"{url}: what answers there is no PostgreSQL server; check host and port")
     return DatabaseError(f"{url}: cannot be opened ({one_line(text)[:300]})")
+
+
+_BINARY: Final = "bytea"
+_WHOLE: Final = ("int2", "int4", "int8", "oid")
+_FLOATING: Final = ("float4", "float8")
+
+
+@functools.cache
+def adapt() -> Any:
+    """The context for ``psycopg.connect`` that turns cells into plain ones."""
+    from psycopg.adapt import AdaptersMap, Loader
+    from psycopg.postgres import types
+    from psycopg.types.bool import BoolLoader
+    from psycopg.types.numeric import FloatLoader, IntLoader
+    from psycopg.types.string import ByteaLoader, StrDumperUnknown
+
+    class Text(Loader):
+        """Text as it is, what is not UTF-8 in it replaced: a database of encoding SQL_ASCII does not check."""
+
+        def load(self, data: Any) -> str:
+            return str(data, "utf-8", "replace")
+
+    class Numeric(Loader):
+        def load(self, data: Any) -> int | float | str:
+            return number(str(data, "ascii"))
+
+    adapters = AdaptersMap(types=types)
+    adapters.register_dumper(str, StrDumperUnknown)
+    adapters.register_loader(0, Text)  # of any type without a loader of its own
+    for name in _WHOLE:
+        adapters.register_loader(name, IntLoader)
+    for name in _FLOATING:
+        adapters.register_loader(name, FloatLoader)
+    adapters.register_loader("numeric", Numeric)
+    adapters.register_loader("bool", BoolLoader)
+    adapters.register_loader(_BINARY, ByteaLoader)
+    return _Context(adapters)
+
+
+class _Context:
+    """What psycopg calls an ``AdaptContext``, of no connection yet."""
+
+    connection = None
+
+    def __init__(self, adapters: Any) -> None:
+        self.adapters = adapters

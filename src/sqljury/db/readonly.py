@@ -13,10 +13,11 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from sqljury.db import literals, parsing, unstoppable
-from sqljury.db.parsing import MAX_SQL_CHARS, TooManyStepsError
-from sqljury.db.quiet import quiet
+from sqljury.db import unstoppable
 from sqljury.errors import QueryRefusedError
+from sqljury.sql import literals
+from sqljury.sql import parse as parsing
+from sqljury.sql.parse import MAX_SQL_CHARS, TooManyStepsError, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

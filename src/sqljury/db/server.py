@@ -1,4 +1,7 @@
-"""A database on a server, read through three walls: the parser, a read-only transaction, limits."""
+"""A database on a server, read through three walls: the parser, a read-only transaction, limits.
+
+Exact decimal numbers of a server as plain cells.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from contextlib import closing
 from typing import Any, Final, Protocol
 from urllib.parse import quote
 
-from sqljury.closing import Closing
-from sqljury.db import parsing, readonly
+from sqljury.db import readonly
 from sqljury.db.base import DEFAULT_LIMITS, ErrorKind, error_text
 from sqljury.db.pool import Guard, Pool
-from sqljury.db.watch import Watch
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, QueryError, QueryRefusedError
+from sqljury.parallel.watch import Watch
+from sqljury.resources import Closing
+from sqljury.sql import parse as parsing
 from sqljury.types import Limits, Result, Row
 
 _CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=5_000_000, bytes=1024**3)
@@ -213,3 +217,13 @@ LOST: Final = "the connection was lost while the query ran; try again"
 def one_line(text: str) -> str:
     """Printable text of a server or driver, on one line."""
     return " ".join("".join(character if character.isprintable() else " " for character in text).split())
+
+
+def number(text: str) -> int | float | str:
+    """A decimal number: an int when it has no point, else the nearest float; text where no float is near."""
+    if text.lstrip("-").isdecimal():
+        return int(text)
+    value = float(text)
+    if value in (float("inf"), float("-inf")) and "inf" not in text.lower():
+        return text
+    return value

@@ -1,31 +1,37 @@
-"""SQLite files, read through four walls: the parser, a read-only connection, a process of its own, limits."""
+"""SQLite files, read through four walls: the parser, a read-only connection, a process of its own, limits.
+
+Looks at an SQLite file before SQLite does, and decides how to open it without leaving a trace.
+"""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from sqljury.closing import Closing
-from sqljury.db import parsing, readonly, sqlite_file
+from sqljury.db import readonly
 from sqljury.db.base import DEFAULT_LIMITS, error_text
 from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, lost_text, result_of
 from sqljury.db.sqlite_walls import MayRead
 from sqljury.db.sqlite_workers import WORKERS
-from sqljury.db.watch import Watch
 from sqljury.errors import (
     DatabaseError,
     DatabaseLockedError,
+    DatabaseNotFoundError,
     NotADatabaseError,
     QueryError,
     QueryRefusedError,
     SqljuryError,
 )
+from sqljury.parallel.watch import Watch
+from sqljury.resources import Closing
+from sqljury.sql import parse as parsing
 from sqljury.types import Limits, Result, Row
 
 LOCK_SECONDS: Final = 2.0
@@ -173,16 +179,16 @@ class SQLiteDatabase(Closing):
                 return None
             return result_of(reply, watch)
         # Without locks a writer may have come in between: what was read may be half old, half new.
-        return result_of(reply, watch) if sqlite_file.is_current(self.path, how) or watch.stop() else None
+        return result_of(reply, watch) if is_current(self.path, how) or watch.stop() else None
 
-    def _opened(self, worker: Worker, watch: Watch) -> sqlite_file.Opening:
+    def _opened(self, worker: Worker, watch: Watch) -> Opening:
         """How the worker has the file open, which it has not if it was replaced or, read without locks, changed."""
-        how: sqlite_file.Opening | None = worker.opened.get(self._number)
-        if how is not None and sqlite_file.is_current(self.path, how):
+        how: Opening | None = worker.opened.get(self._number)
+        if how is not None and is_current(self.path, how):
             worker.opened.move_to_end(self._number)
             return how
         while True:
-            how = sqlite_file.inspect(self.path, lambda path, count: worker.read(path, count, watch))
+            how = inspect(self.path, lambda path, count: worker.read(path, count, watch))
             reply = worker.ask(("open", self._number, how.uri, how.file_bytes), watch)
             worker.opened.pop(self._number, None)
             if reply[0] == "done":
@@ -214,9 +220,122 @@ def _open_error(path: str, reply: Reply) -> SqljuryError:
             f"{path}: a write was interrupted and left {base}-journal; "
             "open it once with the program that writes to it, which rolls the write back"
         )
-    if code & 0xFF == sqlite3.SQLITE_CANTOPEN and sqlite_file.size_or_none(path + "-wal") is not None:
+    if code & 0xFF == sqlite3.SQLITE_CANTOPEN and size_or_none(path + "-wal") is not None:
         return DatabaseError(
             f"{path}: its latest changes are in {base}-wal, which cannot be read in a folder without "
             "permission to write; copy the file and its -wal elsewhere, or open it once with its own program"
         )
     return DatabaseError(f"{path}: cannot be opened ({message})")
+
+
+_MAGIC: Final = b"SQLite format 3\x00"
+_HEADER_BYTES: Final = 100
+_WAL: Final = 2
+
+Read = Callable[[str, int], bytes]
+
+
+class Signature(NamedTuple):
+    """Equal signatures mean the same, unchanged file."""
+
+    device: int
+    inode: int
+    size: int
+    modified_ns: int
+    log_bytes: int | None
+
+
+class Opening(NamedTuple):
+    """How to open a file: the URI for SQLite, its size, and whether SQLite will take no lock on it."""
+
+    uri: str
+    file_bytes: int
+    immutable: bool
+    signature: Signature
+
+
+def _read(path: str, count: int) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(count)
+
+
+def inspect(path: str, read: Read = _read) -> Opening:
+    """How to open the file at ``path``; raises what ``connect`` raises when it is no SQLite database.
+
+    ``read`` returns the first bytes of a file: where the program may have it open itself, ``Worker.read`` is to.
+
+    A database in WAL mode is opened as immutable while it has no log: SQLite would otherwise leave a
+    ``-shm`` and a ``-wal`` file beside it. Nobody can be writing then; whether somebody started to is for the
+    caller to see from the signature.
+    """
+    header = _header(path, read)
+    log_bytes = size_or_none(path + "-wal")
+    in_use = log_bytes is not None and size_or_none(path + "-shm") is not None
+    immutable = header[18] == _WAL and not log_bytes and not in_use
+    signature = _sign(path)
+    if log_bytes is None:
+        _refuse_truncated(path, header, signature.size)
+    uri = Path(os.path.realpath(path)).as_uri() + "?mode=ro" + ("&immutable=1" if immutable else "")
+    return Opening(uri, signature.size + (log_bytes or 0), immutable, signature)
+
+
+def is_current(path: str, how: Opening) -> bool:
+    """Whether a connection opened so still reads the file at ``path`` as it is."""
+    try:
+        if how.immutable:
+            return _sign(path) == how.signature
+        # SQLite's locks see to changes in the file, but not to another file put in its place.
+        now = os.stat(path)
+    except OSError:
+        return False
+    return now.st_ino == how.signature.inode and now.st_dev == how.signature.device
+
+
+def _sign(path: str) -> Signature:
+    status = os.stat(path)
+    log_bytes = size_or_none(path + "-wal")
+    return Signature(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, log_bytes)
+
+
+def size_or_none(path: str) -> int | None:
+    """The size of the file in bytes, None when there is none."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return None
+
+
+def _header(path: str, read: Read) -> bytes:
+    """The first 100 bytes, once they are known to be SQLite's."""
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise NotADatabaseError(f"{path}: is a folder; give the database file in it")
+        if not stat.S_ISREG(mode):
+            raise NotADatabaseError(f"{path}: is not a regular file")
+        header = read(path, _HEADER_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        raise DatabaseNotFoundError(f"{path or '(empty path)'}: no such file; check the path") from None
+    except ValueError:
+        raise DatabaseNotFoundError(f"{path!r}: is not a path; check it") from None
+    except OSError as error:
+        raise DatabaseError(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
+    if not header:
+        raise NotADatabaseError(f"{path}: is an empty file, not a database; check the path")
+    if not header.startswith(_MAGIC):
+        raise NotADatabaseError(f"{path}: is not an SQLite database (or an encrypted one); check the path")
+    if len(header) < _HEADER_BYTES:
+        raise NotADatabaseError(f"{path}: is cut off in its header; restore it from a copy")
+    return header
+
+
+def _refuse_truncated(path: str, header: bytes, size: int) -> None:
+    """SQLite itself notices a missing page only when a query needs it."""
+    page_size = int.from_bytes(header[16:18], "big")
+    page_size = 65536 if page_size == 1 else page_size
+    pages = int.from_bytes(header[28:32], "big")
+    # SQLite's own rule for trusting the page count: otherwise it is that of an older writer.
+    counted = header[24:28] == header[92:96] and page_size.bit_count() == 1
+    if counted and size < pages * page_size:
+        message = f"{path}: is cut off at {size} of {pages * page_size} bytes; restore it from a copy"
+        raise NotADatabaseError(message)

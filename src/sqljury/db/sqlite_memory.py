@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from sqljury.closing import Closing
-from sqljury.db import parsing, readonly
+from sqljury.db import readonly
 from sqljury.db.base import DEFAULT_LIMITS, error_text
 from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, lost_text, result_of
 from sqljury.db.sqlite_workers import WORKERS
-from sqljury.db.watch import Watch
 from sqljury.errors import DatabaseError, QueryRefusedError
+from sqljury.parallel.watch import Watch
+from sqljury.resources import Closing
+from sqljury.sql import parse as parsing
 from sqljury.types import Cell, Limits, Result, Row
 
 OWN_LIMITS: Final = Limits(rows=1_000_000)

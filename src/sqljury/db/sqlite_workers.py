@@ -17,8 +17,8 @@ from itertools import count
 from typing import Final
 
 from sqljury.db.sqlite_client import Worker, WorkerLostError, reap
-from sqljury.db.watch import Watch
 from sqljury.errors import DatabaseError
+from sqljury.parallel.watch import Watch
 from sqljury.types import Limits
 
 MAX_IDLE: Final = 8

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from sqljury.closing import write_whole
 from sqljury.errors import CancelledError, WeightsError
+from sqljury.resources import write_whole
 
 CHUNK = 1 << 20
 HUB_PROBE_SECONDS = 5.0

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from sqljury.metrics.efficiency import EFFORT, Effort
+from sqljury.metrics import esm_plus as plus
+from sqljury.metrics.esm import ForeignKeys
 from sqljury.metrics.execution import LIMITS, Rules, Runs, run_gold
-from sqljury.metrics.match import plus
-from sqljury.metrics.match.keys import ForeignKeys
 from sqljury.metrics.spider import Names, Query, parse_or_empty
-from sqljury.metrics.suite.run import Trial, Tried
+from sqljury.metrics.suite import Trial, Tried
+from sqljury.metrics.ves import EFFORT, Effort
 from sqljury.types import Limits, Result, Schema
 
 MAX_CELLS: Final = 1_000_000

@@ -12,20 +12,25 @@ Three settings of one definition (Zhong et al. 2020; Spider's leaderboard; ESM+ 
 
 Each may be asked of one database or of a test suite, several databases of one schema: then a prediction is right when
 it is right on all. With ``plug_values`` it is also right with gold's values for its own, see ``metrics/plug.py``.
+
+Execution accuracy as BIRD defines it (Li et al. 2023, "Can LLM Already Serve as a Database Interface?").
+
+Otherwise than in Spider's semantics the rows are a set, so neither their order nor how often each comes counts, and the
+columns must come in gold's order. The queries are run as written.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from sqljury.errors import DatasetError, QueryLimitError
 from sqljury.metrics.plug import plugged
-from sqljury.metrics.results import same_result
-from sqljury.metrics.text import length_fault, orders, text_fault, without_distinct
-from sqljury.types import Limits, Result
+from sqljury.sql.compare import same_result
+from sqljury.sql.scan import length_fault, orders, text_fault, without_distinct
+from sqljury.types import Limits, Result, Row
 
 LIMITS: Final = Limits(seconds=60.0, rows=1_000_000, bytes=1024**3)
 """For one query under evaluation; wide, because a result that is cut can seldom be compared."""
@@ -157,3 +162,24 @@ def judge(gold: Result, predicted: Result, ordered: bool) -> Outcome:
         more = "more than " if predicted.truncated else ""
         return Outcome(False, f"{more}{len(predicted.rows)} rows where gold has {len(gold.rows)}")
     return Outcome(False, "other rows, or another order of them, than gold" if ordered else "other rows than gold")
+
+
+def judge_as_set(gold: Result, predicted: Result) -> Outcome:
+    """Compare a prediction's result with gold's whole one; one that failed or was cut by a limit is wrong."""
+    if predicted.error is not None:
+        return Outcome(False, predicted.error)
+    if predicted.truncated:
+        return Outcome(False, f"more than {len(predicted.rows)} rows, too many to compare")
+    ours, theirs = _distinct(gold.rows), _distinct(predicted.rows)
+    if ours == theirs:
+        return Outcome(True)
+    missing, extra = len(ours - theirs), len(theirs - ours)
+    return Outcome(False, f"of {len(ours)} distinct rows {missing} are missing, {extra} are too many")
+
+
+def _distinct(rows: tuple[Row, ...]) -> set[Hashable]:
+    # Cells of other engines may be lists, which no set can hold.
+    try:
+        return set(rows)
+    except TypeError:
+        return {repr(row) for row in rows}

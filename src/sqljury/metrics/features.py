@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from sqljury.metrics.text import pieces
+from sqljury.sql.scan import pieces
 
 _WORDS: Final = {
     "where": "WHERE",

@@ -13,8 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from sqljury.metrics.match.esm import PUBLISHED, Rules, keywords, prepared, same_structure
-from sqljury.metrics.match.keys import ForeignKeys
+from sqljury.metrics.esm import PUBLISHED, ForeignKeys, Rules, keywords, prepared, same_structure
 from sqljury.metrics.spider.structure import Query
 
 

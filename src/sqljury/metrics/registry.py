@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from sqljury.errors import InputError
-from sqljury.metrics.bird import judge_as_set
 from sqljury.metrics.case import Case, Options, Score
-from sqljury.metrics.efficiency import r_ves, time_pair, ves
-from sqljury.metrics.execution import EX, EXE, Outcome, Rules, suite_match
+from sqljury.metrics.esm import PUBLISHED, differing_clauses
+from sqljury.metrics.esm import Rules as EsmRules
+from sqljury.metrics.esm_plus import esm_plus
+from sqljury.metrics.execution import EX, EXE, Outcome, Rules, judge_as_set, suite_match
 from sqljury.metrics.execution import EXE_KEEP_DISTINCT as KEPT
-from sqljury.metrics.match.esm import PUBLISHED, differing_clauses
-from sqljury.metrics.match.esm import Rules as EsmRules
-from sqljury.metrics.match.plus import esm_plus
 from sqljury.metrics.soft_f1 import soft_f1
 from sqljury.metrics.spider import Query
-from sqljury.metrics.suite.run import try_on
+from sqljury.metrics.suite import try_on
+from sqljury.metrics.ves import r_ves, time_pair, ves
 
 _SEPARATORS: Final = re.compile(r"[-_\s]+")
 

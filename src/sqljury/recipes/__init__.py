@@ -11,9 +11,9 @@ from math import inf
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
+from sqljury.context import Data, Sayer, Shown, TestKind, TestsPart, Voting
 from sqljury.errors import RecipeError
-from sqljury.schema.part import Form, Keywords, LinkKind, LinkPart, SchemaPart
-from sqljury.work import Data, Sayer, Shown, TestKind, TestsPart, Voting
+from sqljury.recipes.parts import Form, Keywords, LinkKind, LinkPart, SchemaPart
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),

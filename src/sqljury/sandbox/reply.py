@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.sandbox import layout
-from sqljury.sandbox.layout import ReplyError as ReplyError
+from sqljury.sandbox.layout import ReplyError
 from sqljury.sandbox.values import Kind, SandboxLimits
 from sqljury.sandbox.worker import HEAD, fitting_rows
 from sqljury.types import Cell, Result

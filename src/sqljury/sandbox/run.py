@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
-from sqljury.closing import Closing
 from sqljury.errors import MissingExtraError, SandboxError
-from sqljury.sandbox import reply, template, worker
+from sqljury.resources import Closing
+from sqljury.sandbox import layout, reply, template, worker
 from sqljury.sandbox.values import Kind, SandboxLimits, SandboxResult
 from sqljury.types import Result
 
@@ -304,7 +304,7 @@ class _Run:
             return "crash", Result(error="its process ended before it gave a result")
         try:
             return reply.read(self.replied, self.limits)
-        except reply.ReplyError as error:
+        except layout.ReplyError as error:
             return "reply", Result(error=f"what it sent is no valid reply: {error}")
 
     def _judge_signal(self, number: int) -> tuple[Kind, Result]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from sqljury.errors import NotesError
+from sqljury.language.words import words
 from sqljury.schema.describe import Item, Notes
-from sqljury.schema.words import words
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_FILES: Final = 5_000

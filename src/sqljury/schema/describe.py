@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from sqljury.errors import NotesError
-from sqljury.schema.text import remark
+from sqljury.sql.text import remark
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from math import log
 from typing import Final, NamedTuple, get_args
 
-from sqljury.schema.alike import joined_words, likeness, pieces, question_words
+from sqljury.language.alike import joined_words, likeness, pieces, question_words
 from sqljury.schema.joins import Joins
 from sqljury.schema.meaning import Meanings
 from sqljury.schema.render import Form
-from sqljury.schema.sizes import Sizes
+from sqljury.schema.retrieve import Sizes
 from sqljury.types import Schema
 
 TABLE: Final = 1.0

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from sqljury.access.guard import Guarded
 from sqljury.db.base import Database
 from sqljury.errors import DatabaseError, EmptyDatabaseError, SqljuryError
-from sqljury.schema import duckdb, mysql, postgres, sqlite
-from sqljury.schema.guard import Guarded
-from sqljury.schema.text import plain
+from sqljury.schema import duckdb, servers, sqlite
+from sqljury.sql.text import plain
 from sqljury.types import Schema, Table
 
 READERS: Final[dict[str, Callable[[Database], tuple[Table, ...]]]] = {
     "sqlite": sqlite.tables,
     "duckdb": duckdb.tables,
-    "postgres": postgres.tables,
-    "mysql": mysql.tables,
+    "postgres": servers.postgres_tables,
+    "mysql": servers.mysql_tables,
 }
 """From dialect to what lists the tables and views of such a database."""
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqljury.schema import embed
-from sqljury.schema.alike import likeness
-from sqljury.schema.words import singular
+from sqljury.language import embed
+from sqljury.language.alike import likeness
+from sqljury.language.words import singular
 
 NEAR: Final = 0.25
 """The cosine from which on two words are held to be related."""

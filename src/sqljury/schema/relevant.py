@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from sqljury.language.words import content_words, words
 from sqljury.schema.describe import Item, Notes
-from sqljury.schema.text import remark
-from sqljury.schema.words import content_words, words
+from sqljury.sql.text import remark
 
 NOTES: Final = 8
 CHARS: Final = 1_500

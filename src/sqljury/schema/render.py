@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from sqljury.language.words import content_words
 from sqljury.schema import forms, shrink
-from sqljury.schema.contents import contents
-from sqljury.schema.forms import Form, Remarks
+from sqljury.schema.forms import Form, Remarks, contents
 from sqljury.schema.samples import TOO_LARGE
-from sqljury.schema.subset import shuffled
-from sqljury.schema.text import CELL_CHARS, COMMENT_CHARS, cell_text, literal, remark
-from sqljury.schema.words import content_words
+from sqljury.sql.text import CELL_CHARS, COMMENT_CHARS, cell_text, literal, remark
 from sqljury.types import Column, Result, Schema, Table
+from sqljury.types.subset import shuffled
 
 __all__ = ["CELL_CHARS", "Form", "Style", "cell_text", "render"]
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from sqljury.schema.subset import only_tables, subset
-from sqljury.schema.text import tokens
-from sqljury.schema.words import content_words, words
+from sqljury.language.words import content_words, words
+from sqljury.sql.text import tokens
 from sqljury.types import Schema, Table
+from sqljury.types.subset import only_tables, subset
 
 
 class Room(NamedTuple):

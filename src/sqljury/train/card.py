@@ -9,8 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from sqljury.bench.charts import Line, lines
-from sqljury.closing import write_whole
+from sqljury.evaluation.charts import Line, lines
+from sqljury.resources import write_whole
 
 JSON: Final = "card.json"
 MARKDOWN: Final = "card.md"

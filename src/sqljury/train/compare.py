@@ -21,8 +21,7 @@ from typing import Any, Final, NamedTuple
 from sqljury.llm.base import Completion, Sampling
 from sqljury.llm.local import LocalModel
 from sqljury.train import gguf_base, lora
-from sqljury.train.encode import encode, end, prompt_text, tokens
-from sqljury.train.examples import Example
+from sqljury.train.examples import Example, encode, end, prompt_text, tokens
 
 TOLERANCE: Final = 0.1
 """The mean difference of a token's log-probability, in nats, up to which the runtimes agree."""

@@ -17,18 +17,17 @@ from sqljury import prompts
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
 from sqljury.errors import ContextLengthError, DatasetError
-from sqljury.generate.direct import question, system
-from sqljury.llm.base import LanguageModel, Message, Sampling, derive_seed
-from sqljury.llm.choice import LETTERS
+from sqljury.llm.base import LETTERS, LanguageModel, Message, Sampling, derive_seed
+from sqljury.llm.replies import STOP, extract_sql
 from sqljury.metrics.execution import EX, LIMITS, judge, run_gold
-from sqljury.prepare import Preparation
-from sqljury.replies import STOP, extract_sql
-from sqljury.schema.part import SchemaPart
-from sqljury.schema.text import unmarked
-from sqljury.select.base import groups
-from sqljury.select.critic import conversation as of_critic
-from sqljury.select.critic import failed, fitting
-from sqljury.select.tournament import conversation as of_pair
+from sqljury.recipes.parts import SchemaPart
+from sqljury.prompts import unmarked
+from sqljury.stages.generate.direct import question, system
+from sqljury.stages.prepare import Preparation
+from sqljury.stages.select.base import groups
+from sqljury.stages.select.critic import conversation as of_critic
+from sqljury.stages.select.critic import failed, fitting
+from sqljury.stages.select.tournament import conversation as of_pair
 from sqljury.train.data import GOLD, Item
 from sqljury.train.replay import Replayed
 from sqljury.types import Candidate

@@ -16,12 +16,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sqljury.bench.report import Share
-from sqljury.closing import write_whole
 from sqljury.errors import InputError
-from sqljury.select.features import names
-from sqljury.select.light import Weights, better, replaceable
-from sqljury.select.sketch import Sketch
+from sqljury.evaluation.report import Share
+from sqljury.resources import write_whole
+from sqljury.stages.select.features import names
+from sqljury.stages.select.light import Weights, better, replaceable
+from sqljury.stages.select.sketch import Sketch
 from sqljury.train import logit
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sqljury.bench import folder
 from sqljury.datasets.spider import Example
-from sqljury.select.features import features
-from sqljury.select.light import Weights
-from sqljury.select.sketch import Sketch
+from sqljury.stages.select.features import features
+from sqljury.stages.select.light import Weights
+from sqljury.stages.select.sketch import Sketch
 from sqljury.train import sketch as sketching
 from sqljury.train.leaks import Asked, checked, near
 from sqljury.train.light import Rated, train

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.bench.folder import held
-from sqljury.closing import write_whole
 from sqljury.errors import DatasetError, InputError
+from sqljury.resources import write_whole
 from sqljury.train import card, examples, gguf_base
-from sqljury.train.encode import Encoded, encode
-from sqljury.train.examples import Example
+from sqljury.train.examples import Encoded, Example, encode
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback

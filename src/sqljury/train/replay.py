@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from sqljury.batch import map_threads
 from sqljury.bench import choices, folder, stored
 from sqljury.bench.folder import Record, is_figure, misshapen
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import InputError
-from sqljury.prepare import Preparation
-from sqljury.select.base import groups
-from sqljury.select.consistency import group
-from sqljury.select.judge import spokesman
-from sqljury.select.opinions import Opinions, passed
+from sqljury.parallel.threads import map_threads
+from sqljury.stages.prepare import Preparation
+from sqljury.stages.select.base import groups, spokesman
+from sqljury.stages.select.consistency import group
+from sqljury.stages.select.features import Opinions, passed
 from sqljury.train import leaks
 from sqljury.types import Candidate, Limits, Result, Task
 

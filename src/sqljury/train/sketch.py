@@ -18,10 +18,10 @@ from sqljury.datasets import spider
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
 from sqljury.errors import DatabaseError
+from sqljury.language import linking
 from sqljury.schema.introspect import introspect
-from sqljury.select import linking
-from sqljury.select.anatomy import Anatomy, anatomy
-from sqljury.select.sketch import DIGITS, Sketch, elements, phrases, wide
+from sqljury.sql.features import Anatomy, anatomy
+from sqljury.stages.select.sketch import DIGITS, Sketch, elements, phrases, wide
 from sqljury.train import logit
 from sqljury.types import Schema
 

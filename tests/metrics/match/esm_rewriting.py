@@ -10,7 +10,7 @@ from esm_rewriting_joins import add_join, drop_join, equal_column, in_to_join, j
 from esm_trees import Tree, and_where, columns_of, condition_of, from_text, parse, selects, tables_of, where_text
 from sqlglot import exp
 
-from sqljury.metrics.suite.neighbours import neighbours
+from sqljury.sql.mutate import neighbours
 from sqljury.types import Schema
 
 Rewrite = Callable[[Tree, Schema, random.Random], Tree | None]

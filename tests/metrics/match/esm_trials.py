@@ -23,13 +23,13 @@ from esm_rewriting import rewritten
 from sqlglot import exp
 
 from sqljury.db.connect import connect
+from sqljury.metrics.esm_plus import STRICT, Facts, esm_plus
 from sqljury.metrics.execution import EX, Runs, judge
-from sqljury.metrics.match.plus import STRICT, Facts, esm_plus
-from sqljury.metrics.suite.cells import Source, sampled, sources
-from sqljury.metrics.suite.fuzz import fuzz
-from sqljury.metrics.suite.reading import column_names, facts_of, tree_of
-from sqljury.metrics.suite.store import write_database
 from sqljury.schema.introspect import introspect
+from sqljury.sql.tree import column_names, facts_of, tree_of
+from sqljury.testing.cells import Source, sampled, sources
+from sqljury.testing.fuzz import fuzz
+from sqljury.testing.store import write_database
 from sqljury.types import Result, Schema
 
 NUMBERS_AS_TEXT = ("1", "01", "1.0", "2", "007")

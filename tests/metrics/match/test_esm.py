@@ -5,8 +5,7 @@ import random
 import pytest
 
 from sqljury.errors import DatasetError
-from sqljury.metrics.match.esm import PUBLISHED, Rules, differing_clauses, exact_set_match
-from sqljury.metrics.match.keys import ForeignKeys
+from sqljury.metrics.esm import PUBLISHED, ForeignKeys, Rules, differing_clauses, exact_set_match
 from sqljury.metrics.spider import Names, Query, parse, parse_or_empty
 from sqljury.types import Column, ForeignKey, Schema, Table
 

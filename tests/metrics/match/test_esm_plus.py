@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqljury.errors import InputError
-from sqljury.metrics.match.plus import NUMBERS, PUBLISHED, STRICT, Facts, Options, deciding_rules, esm_plus
+from sqljury.metrics.esm_plus import NUMBERS, PUBLISHED, STRICT, Facts, Options, deciding_rules, esm_plus
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 KEY = Column("ID", "INTEGER", unique=True)

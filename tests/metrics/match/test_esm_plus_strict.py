@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqljury.db.connect import connect
-from sqljury.metrics.match.plus import STRICT, Facts, esm_plus
+from sqljury.metrics.esm_plus import STRICT, Facts, esm_plus
 from sqljury.schema.introspect import introspect
 from sqljury.types import Column, ForeignKey, Schema, Table
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqljury.db.connect import connect
-from sqljury.metrics.match.plus import NUMBERS, STRICT, Facts, Options, esm_plus
+from sqljury.metrics.esm_plus import NUMBERS, STRICT, Facts, Options, esm_plus
 from sqljury.schema.introspect import introspect
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sqljury.errors import InputError
-from sqljury.metrics.spider.tokens import tokenize
+from sqljury.metrics.spider.parser import tokenize
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqljury.metrics.affinity import affinity, stored
-from sqljury.metrics.suite.cells import sources
-from sqljury.metrics.suite.fuzz import Rows, fuzz
-from sqljury.metrics.suite.reading import Facts
-from sqljury.metrics.suite.store import write_database
+from sqljury.sql.affinity import affinity, stored
+from sqljury.sql.tree import Facts
+from sqljury.testing.cells import sources
+from sqljury.testing.fuzz import Rows, fuzz
+from sqljury.testing.store import write_database
 from sqljury.types import Cell, Column, ForeignKey, Schema, Table
 
 TYPES = ("INTEGER", "INT", "TEXT", "VARCHAR(20)", "REAL", "NUMERIC(8, 2)", "DATE", "BOOLEAN", "")

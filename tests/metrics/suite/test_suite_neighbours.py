@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.metrics.suite.neighbours import neighbours
-from sqljury.metrics.suite.reading import facts_of, tree_of
+from sqljury.sql.mutate import neighbours
+from sqljury.sql.tree import facts_of, tree_of
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.metrics.suite.ties import decided, ranked
+from sqljury.testing.ties import decided, ranked
 from sqljury.types import Limits
 
 LIMITS = Limits(seconds=5.0, rows=1000)

@@ -8,8 +8,8 @@ import pytest
 
 from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values import ValueIndex, open_or_build
-from sqljury.schema.values.hints import hints, meant, nearest
+from sqljury.values import ValueIndex, open_or_build
+from sqljury.values.hints import hints, meant, nearest
 
 
 @pytest.fixture

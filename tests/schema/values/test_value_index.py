@@ -23,7 +23,8 @@ from sqljury.db.base import Database
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import CancelledError, DatabaseError
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values import ValueIndex, build, index_path, open_or_build, store, versions
+from sqljury.values import ValueIndex, build, index_path, open_or_build, store
+from sqljury.values import store as versions
 
 WORDS = ["Riga", "Oslo", "Rome", "Paris", "Turin", "Lima"]
 CONTENT = st.lists(st.text(min_size=1, max_size=8), max_size=8)
@@ -120,7 +121,7 @@ def test_an_engine_that_cannot_tell_is_read_again_after_a_day(tmp_path: Path, mo
     fill(path, t=["Kyiv"])
     assert index_of(path).search("Kyiv") == []
     later = time.time() + 25 * 3600
-    monkeypatch.setattr("sqljury.schema.values.index.time.time", lambda: later)
+    monkeypatch.setattr("sqljury.values.index.time.time", lambda: later)
     assert index_of(path).search("Kyiv")[0].how == "exact"
 
 

@@ -12,8 +12,8 @@ from value_indexes import fill, index_of
 
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values import Bounds, open_or_build
-from sqljury.schema.values.kinds import is_text, no_names
+from sqljury.values import Bounds, open_or_build
+from sqljury.values.collect import is_text, no_names
 
 NUMBERS = range(30)
 KINDS = {

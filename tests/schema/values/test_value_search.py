@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from value_indexes import searcher
 
-from sqljury.schema.values import grams, spelling
-from sqljury.schema.values.codes import other_names
-from sqljury.schema.values.fold import fold
+from sqljury.values import grams, spelling
+from sqljury.values.fold import fold
+from sqljury.values.search import other_names
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=40)
 NAMES = (

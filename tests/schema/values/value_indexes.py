@@ -9,11 +9,11 @@ from pathlib import Path
 
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values import ValueIndex, open_or_build
-from sqljury.schema.values.assemble import arrays
-from sqljury.schema.values.collect import Found
-from sqljury.schema.values.search import Searcher
-from sqljury.schema.values.store import Stored
+from sqljury.values import ValueIndex, open_or_build
+from sqljury.values.assemble import arrays
+from sqljury.values.collect import Found
+from sqljury.values.search import Searcher
+from sqljury.values.store import Stored
 
 
 def fill(path: Path, **tables: Sequence[object]) -> Path:

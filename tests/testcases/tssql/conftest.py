@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from sqljury.context import Work
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.llm.fake import FakeModel, Script
 from sqljury.sandbox import Warm
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values import open_or_build
 from sqljury.types import Limits, Question, Task
-from sqljury.work import Work
+from sqljury.values import open_or_build
 
 STATEMENTS = """
     CREATE TABLE club (id INTEGER PRIMARY KEY, name TEXT NOT NULL, town TEXT);

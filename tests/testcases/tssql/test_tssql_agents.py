@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 import school
 
+from sqljury.context import TestsPart, Work
 from sqljury.errors import ContextLengthError, MissingExtraError, SandboxError
 from sqljury.llm.fake import Call, Script
 from sqljury.sandbox import Warm
-from sqljury.testcases import tssql
-from sqljury.testcases.again import again
-from sqljury.testcases.suite import together
+from sqljury.testing import agents as tssql
+from sqljury.testing.again import again
+from sqljury.testing.suite import together
 from sqljury.types import Cost, Task, TestCase
-from sqljury.work import TestsPart, Work
 
 MakeWork = Callable[[Script], Work]
 PROGRAM = TestsPart(kind="agents", codes=3, inspections=2, data="program")
@@ -155,7 +155,7 @@ def test_without_walls_nothing_is_run(task: Task, work: MakeWork, monkeypatch: p
 
 
 def test_without_the_extra_it_says_which(task: Task, work: MakeWork, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqljury.testcases.tssql.frames.find_spec", lambda _: None)
+    monkeypatch.setattr("sqljury.testing.agents.frames.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"sqljury\[sandbox\]"):
         tssql.tested(school.QUERIES, task, PROGRAM, work(school.RIGHT))
 
@@ -208,7 +208,7 @@ def test_data_of_the_model_that_leaves_a_bound_open_is_joined_by_rows_made_for_i
     task: Task, work: MakeWork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One query tells nothing apart: without a pupil of just 11 years, > and >= do the same."""
-    monkeypatch.setattr("sqljury.testcases.tssql.program.SECONDS", 60.0)  # how far it gets is not of the machine
+    monkeypatch.setattr("sqljury.testing.agents.program.SECONDS", 60.0)  # how far it gets is not of the machine
     asked = work([school.NO_EDGE, school.RIGHT])
     (tried,), cost = tssql.tested(school.QUERIES[:1], task, replace(PROGRAM, data="model", codes=1), asked)
     assert (tried.how, tried.passed, cost.calls) == ("written", (True,), 2)

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 import school
 
+from sqljury.context import TestsPart, Work
 from sqljury.errors import ContextLengthError
 from sqljury.llm.fake import Call, FakeModel, Script
-from sqljury.testcases import tssql
+from sqljury.testing import agents as tssql
 from sqljury.types import Task, Tried
-from sqljury.work import TestsPart, Work
 
 MakeWork = Callable[[Script], Work]
 ONE_EACH = TestsPart(kind="agents", codes=1, inspections=2, data="program", models=("one", "two", "three"))

@@ -8,19 +8,18 @@ from dataclasses import replace
 import pytest
 import school
 
+from sqljury.context import TestsPart, Work
 from sqljury.llm.base import Completion, Message
 from sqljury.llm.fake import FakeModel, Script
-from sqljury.replies import extract_code
+from sqljury.llm.replies import extract_code
 from sqljury.sandbox import SandboxLimits, Warm
-from sqljury.testcases.checks import of_part, read_checks
-from sqljury.testcases.shape import Shape
-from sqljury.testcases.tssql import code, data, frames, given, program
-from sqljury.testcases.tssql.inspection import Inspection, Runner, asks_for_a_number, opinion
-from sqljury.testcases.tssql.judging import Judge, faults, says_something
-from sqljury.testcases.tssql.linking import Linked, link
-from sqljury.testcases.tssql.vote import vote
+from sqljury.testing.agents import code, data, frames, given, program
+from sqljury.testing.agents.inspection import Inspection, Runner, asks_for_a_number, opinion
+from sqljury.testing.agents.judging import Judge, faults, says_something
+from sqljury.testing.agents.linking import Linked, link
+from sqljury.testing.agents.vote import vote
+from sqljury.testing.shape import Shape, of_part, read_checks
 from sqljury.types import Column, ForeignKey, Question, Result, Schema, Table, Task, TestCase
-from sqljury.work import TestsPart, Work
 
 MakeWork = Callable[[Script], Work]
 
@@ -390,7 +389,7 @@ def test_rows_of_a_programs_own_are_seen_in_its_text(text: str, line: int | None
 def test_no_program_makes_the_runner_raise(
     linked: Linked, warm: Warm, program_text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sqljury.testcases.tssql.inspection.LIMITS", SandboxLimits(seconds=1, cpu_seconds=1))
+    monkeypatch.setattr("sqljury.testing.agents.inspection.LIMITS", SandboxLimits(seconds=1, cpu_seconds=1))
     runner = Runner(Shape(linked.schema, {}).case(rows()), warm())  # type: ignore[arg-type]
     assert not runner.run(program_text).result.ok
     assert isinstance(runner.columns_before(program_text, 1), dict)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from sqljury.llm.api.anthropic_messages import AnthropicModel
 from sqljury.llm.api.backend import ApiModel
+from sqljury.llm.api.failures import Retry
 from sqljury.llm.api.gemini import GeminiModel
 from sqljury.llm.api.openai_chat import OpenAIChatModel
-from sqljury.llm.api.retry import Retry
 from sqljury.llm.api.spec import ApiSpec, parse_spec
 
 __all__ = ["BACKENDS", "ApiModel", "ApiSpec", "Retry", "open_api_model", "parse_spec"]

@@ -14,12 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from sqljury.errors import ContextLengthError, ModelError, ModelResponseError, ModelUnavailableError
-from sqljury.llm.api.bounded import checked
-from sqljury.llm.api.events import Draft, Event, OverdueError, Usage, interruptible
-from sqljury.llm.api.failures import Failure, translate
-from sqljury.llm.api.redact import redactor
-from sqljury.llm.api.retry import Retry
-from sqljury.llm.api.spec import ApiSpec, read_key
+from sqljury.llm.api.events import Draft, Event, OverdueError, Usage, checked, interruptible
+from sqljury.llm.api.failures import Failure, Retry, translate
+from sqljury.llm.api.spec import ApiSpec, read_key, redactor
 from sqljury.llm.base import Completion, Message, Reply, Sampling, derive_seed
 from sqljury.types import Cost
 

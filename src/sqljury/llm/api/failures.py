@@ -2,18 +2,24 @@
 
 An exception is looked up by the names of its class and that class's bases. The vendors' root classes are left
 out, so that a new kind is not taken for something it is not: a test fails until it stands here.
+
+When to try again, and how long to wait before.
 """
 
 from __future__ import annotations
 
 import email.utils
 import json
+import random
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqljury.errors import (
+    CancelledError,
     ContextLengthError,
     ModelAuthError,
     ModelError,
@@ -207,3 +213,38 @@ def _retry_after(headers: Mapping[str, str], detail: Mapping[str, Any]) -> float
 def _shorten(text: str) -> str:
     text = " ".join(whole(text).split())
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Exponential backoff with jitter: waits of ``first`` seconds, doubled up to ``longest``.
+
+    At most ``attempts`` requests are sent, and none later than ``total`` seconds after the first. ``sleep`` and
+    ``jitter`` (a number between 0 and 1) are for tests.
+    """
+
+    attempts: int = 6
+    first: float = 0.5
+    longest: float = 30.0
+    total: float = 180.0
+    sleep: Callable[[float], None] | None = None
+    jitter: Callable[[], float] = random.random
+
+    def wait(self, failed: int, elapsed: float, asked: float | None = None) -> float | None:
+        """Seconds to wait after ``failed`` attempts, None to give up; ``asked`` is what Retry-After says."""
+        if failed >= self.attempts:
+            return None
+        backoff = min(self.longest, self.first * 2 ** (failed - 1)) * (0.5 + self.jitter() / 2)
+        seconds = max(backoff, asked or 0.0)
+        return seconds if elapsed + seconds <= self.total else None
+
+    def pause(self, seconds: float, cancel: threading.Event | None) -> None:
+        """Wait; raises ``CancelledError`` as soon as ``cancel`` is set."""
+        if self.sleep:
+            self.sleep(seconds)
+        elif cancel:
+            cancel.wait(seconds)
+        else:
+            time.sleep(seconds)
+        if cancel and cancel.is_set():
+            raise CancelledError("The call was cancelled.")

@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from sqljury.errors import MissingExtraError, ModelError, ModelResponseError
 from sqljury.llm.api.backend import ApiModel, Request, begin_with
-from sqljury.llm.api.bounded import hooks
-from sqljury.llm.api.events import Event, Piece, Usage
+from sqljury.llm.api.events import Event, Piece, Usage, hooks
 from sqljury.llm.api.failures import Failure
 from sqljury.llm.base import Message, Token
 

@@ -2,15 +2,21 @@
 
 openai:gpt-5-mini                               the vendor's own service
 openai:qwen2.5-coder:7b@http://127.0.0.1:11434/v1   any server that speaks the vendor's protocol
+
+Takes keys out of texts that others wrote, however these spell them.
 """
 
 from __future__ import annotations
 
+import base64
+import codecs
 import ipaddress
 import logging
 import os
 import re
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from sqljury.errors import InputError, ModelAuthError
@@ -106,3 +112,86 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+_MARK = "[key]"
+_OTHER_VARIABLES = (OTHER_KEY_VARIABLE, "OPENAI_ADMIN_KEY", "ANTHROPIC_AUTH_TOKEN")
+_LOOKS_LIKE_A_KEY = re.compile(
+    r"\b(?:sk|pk|rk|xai|gsk|hf)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?<=Bearer )\S+|(?<=://)[^/\s@]+(?=@)"
+)
+_SHORTEST = 6  # what is shorter is a stand-in such as "none", and would be found inside of words
+_PART: Final = 8
+"""Characters of a key that are masked by themselves: a key may come in pieces."""
+_LONG: Final = 16
+"""A key from which on a part of ``_PART`` characters is no accident."""
+_MOST_CHARS: Final = 20_000
+"""Of a message; no more than its first line or so is ever shown."""
+
+
+def redactor(key: str | None) -> Callable[[str], str]:
+    """A function that masks ``key``, every key in the environment, and what looks like one.
+
+    A key is found as it is, backwards, in base64, base32, hex, percent, decimal and escape codes and in ROT13, in any
+    case and with any marks or blanks between its characters, and so are parts of a long one.
+    """
+
+    def redact(text: str) -> str:
+        text = text[:_MOST_CHARS]
+        for secret in sorted(_secrets(key), key=len, reverse=True):
+            text = text.replace(secret, _MARK)
+            text = _masked(text, secret)
+        return _LOOKS_LIKE_A_KEY.sub(_MARK, text)
+
+    return redact
+
+
+def _secrets(key: str | None) -> set[str]:
+    variables = [*_OTHER_VARIABLES, *(name for names in KEY_VARIABLES.values() for name in names)]
+    values = {(value or "").strip() for value in (key, *map(os.environ.get, variables))}
+    return {value for value in values if len(value) >= _SHORTEST}
+
+
+def _masked(text: str, secret: str) -> str:
+    """``text`` without the places where letters and digits alone spell ``secret``, or a part of it, in any form."""
+    places = [at for at, character in enumerate(text) if character.isalnum()]
+    flat = "".join(text[at].lower()[:1] for at in places)
+    hidden = bytearray(len(text))
+    for width, parts in _parts(secret):
+        for at in range(len(flat) - width + 1):
+            if flat[at : at + width] in parts:
+                first, last = places[at], places[at + width - 1]
+                hidden[first : last + 1] = b"\x01" * (last + 1 - first)
+    if not any(hidden):
+        return text
+    pieces = re.sub(rb"\x01+", lambda run: b"\x01" + b"\x02" * (len(run[0]) - 1), bytes(hidden))
+    return "".join(
+        _MARK if mark == 1 else "" if mark == 2 else character for mark, character in zip(pieces, text, strict=True)
+    )
+
+
+@lru_cache(maxsize=64)
+def _parts(secret: str) -> tuple[tuple[int, frozenset[str]], ...]:
+    """By their width, the pieces of each form of ``secret`` that give it away: the whole of a short one."""
+    found: dict[int, set[str]] = {}
+    for one in (secret, secret[::-1]):
+        for form in _forms(one):
+            flat = "".join(character.lower()[:1] for character in form if character.isalnum())
+            share = _PART / len(secret) if len(secret) >= _LONG else 1.0
+            width = max(_SHORTEST, round(len(flat) * share))
+            if len(flat) >= width:
+                found.setdefault(width, set()).update(flat[at : at + width] for at in range(len(flat) - width + 1))
+    return tuple((width, frozenset(parts)) for width, parts in found.items())
+
+
+def _forms(secret: str) -> Iterator[str]:
+    raw = secret.encode(errors="replace")
+    yield secret
+    for before in range(3):  # within a longer text it begins at any of three places of a group
+        coded = base64.b64encode(b"\0" * before + raw).decode()
+        yield coded[(0, 2, 3)[before] : len(coded) - (0, 4, 4)[-(len(raw) + before) % 3]]
+    yield base64.b32encode(raw).decode().rstrip("=")
+    yield codecs.encode(secret, "rot13")
+    for written in ("{:02x}", "{:d}", "x{:02x}", "u{:04x}", "0x{:02x}", "25{:02x}"):
+        yield "".join(written.format(byte) for byte in raw)
+    # Percent codes are mostly used for what is no letter.
+    yield "".join(c if c.isalnum() and c.isascii() else "".join(f"{b:02x}" for b in c.encode()) for c in secret)

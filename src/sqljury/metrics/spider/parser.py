@@ -1,4 +1,11 @@
-"""Reads SQL into Spider's structured form, accepting what the benchmark's own parser accepts and nothing else.
+"""A position in a list of words, which both readers of the benchmark's SQL move along.
+
+Splits SQL into words the way Spider's parser does, which takes it for English.
+
+The benchmark runs the Penn Treebank word tokenizer over the query. That shows where verdicts come from: ``a=1`` is one
+word and no condition, ``1,2`` is one word, ``a , b`` are three. So the words have to be the same.
+
+Reads SQL into Spider's structured form, accepting what the benchmark's own parser accepts and nothing else.
 
 Where that parser is odd, so is this one, since hardness and exact set match are defined by what it sees:
 
@@ -11,11 +18,11 @@ Where that parser is odd, so is this one, since hardness and exact set match are
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Final, NoReturn
 
 from sqljury.errors import InputError
-from sqljury.metrics.spider.cursor import Cursor
-from sqljury.metrics.spider.names import Names
 from sqljury.metrics.spider.structure import (
     AGGREGATES,
     ARITHMETIC,
@@ -24,14 +31,90 @@ from sqljury.metrics.spider.structure import (
     ColUnit,
     Condition,
     Conditions,
+    Names,
     Query,
     SelectUnit,
     TableUnit,
     Value,
     ValUnit,
 )
-from sqljury.metrics.spider.tokens import tokenize
-from sqljury.metrics.text import length_fault
+from sqljury.sql.scan import length_fault
+
+
+class Cursor:
+    """The words and where reading is; ``fail`` raises for what the reader's grammar does not have."""
+
+    def __init__(self, words: list[str], fail: Callable[[str], NoReturn]) -> None:
+        self._words = words
+        self._at = 0
+        self._fail = fail
+
+    def _peek(self, ahead: int = 0) -> str:
+        """The next word, or one after it; empty at the end: no word is."""
+        at = self._at + ahead
+        return self._words[at] if at < len(self._words) else ""
+
+    def _next(self) -> str:
+        word = self._peek()
+        if not word:
+            self._fail("the query ends too early")
+        self._at += 1
+        return word
+
+    def _skip(self, word: str) -> bool:
+        """Move past the next word if it is this one."""
+        found = self._peek() == word
+        self._at += found
+        return found
+
+    def _expect(self, word: str) -> None:
+        if not self._skip(word):
+            self._fail(f"{self._peek() or 'the end'!r} where {word!r} is needed")
+
+
+_SPLITS: Final = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"``|`|[«»“”„‘’]", r" \g<0> "),
+        (
+            r"(?<!\.)\.(?=[\])}>»”’ ]*+\s*+\Z)",
+            r" . ",
+        ),  # a full stop ends the text, it does not end a word inside it
+        (r"([:,])(\D|\Z)", r" \1 \2"),  # not between digits: 1,000
+        (r"\.{2,}|--|[;@#$%&?!*\[\](){}<>\u2012-\u2015]", r" \g<0> "),
+        (r"(?i)\b(?:(can)(not)|(gim)(me)|(gon)(na)|(got)(ta)|(lem)(me))\b", r" \1\3\5\7\9 \2\4\6\8\g<10> "),
+        (r"(?i)\b(wan)(na)(?=\s|\Z)", r" \1 \2 "),
+    )
+)
+
+
+def tokenize(sql: str) -> list[str]:
+    """Words in lower case; a quoted string is one word, in double quotes, with its case kept.
+
+    Raises ``InputError`` for an odd number of quotation marks: single and double ones are not told apart.
+    """
+    pieces = sql.replace("'", '"').split('"')
+    if len(pieces) % 2 == 0:
+        raise InputError("not in Spider's grammar: a quotation mark is not closed")
+    # The strings are set aside, so that what is in them is not split.
+    strings = {f"__val_{index}__": f'"{text}"' for index, text in enumerate(pieces[1::2])}
+    outside = [piece + key for piece, key in zip(pieces[::2], [*strings, ""], strict=True)]
+    text = "".join(outside)
+    for pattern, replacement in _SPLITS:
+        text = pattern.sub(replacement, text)
+    return _join_operators([strings.get(word, word) for word in text.lower().split()])
+
+
+def _join_operators(words: list[str]) -> list[str]:
+    """``>`` and a following ``=`` are one operator, likewise ``<`` and ``!``; ``<>`` stays two words."""
+    joined: list[str] = []
+    for word in words:
+        if word == "=" and joined and joined[-1] in ("!", ">", "<"):
+            joined[-1] += "="
+        else:
+            joined.append(word)
+    return joined
+
 
 MAX_DEPTH: Final = 60
 """Queries inside queries; deeper ones cannot be read."""

@@ -1,0 +1,382 @@
+"""Access rules: which tables and columns may be seen, and whose values may be shown unasked.
+
+Patterns of tables and columns: ``table``, ``table.column``, ``schema.table.column``, with ``*`` for any letters.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Final
+
+from sqljury.access.catalog import Catalog, Kin
+from sqljury.access.check import Checker, Rules
+from sqljury.access.scopes import broad
+from sqljury.errors import InputError
+from sqljury.types import Column, Schema, Table
+from sqljury.types.subset import subset
+
+_DEFAULTS: Final = {"sqlite": "main", "duckdb": "main", "postgres": "public"}
+_WORD: Final = re.compile(r"[\w$]+")
+_QUOTATION: Final = re.compile(r"""(?<!\w)'[^']*'(?!\w)|"[^"]*"|`[^`]*`|[“„«‘][^”“»’]*[”“»’]|\d[\d.,:-]*""")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Patterns of what may be seen (``allow``, all when empty), what may not (``deny``), what is never shown unasked.
+
+    A pattern is ``table``, ``table.column`` or ``schema.table.column``, with ``*`` for any letters, in any case.
+    ``deny`` wins over ``allow``. A table that some pattern of ``allow`` names by columns has only those. Values of
+    ``mask``'s columns may be queried but are neither sampled nor indexed. Raises ``InputError`` for what is no pattern.
+    """
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    mask: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for rule in fields(self):
+            given = getattr(self, rule.name)
+            if isinstance(given, str) or not all(isinstance(text, str) for text in given):
+                raise InputError(f"{rule.name}: {given!r} is no list of patterns; write them as a list of texts")
+            object.__setattr__(self, rule.name, tuple(given))
+            for text in given:
+                parse(text)
+
+    def __bool__(self) -> bool:
+        return bool(self.allow or self.deny or self.mask)
+
+    def __add__(self, other: Access) -> Access:
+        """Both sets of rules together."""
+        return Access(self.allow + other.allow, self.deny + other.deny, self.mask + other.mask)
+
+
+def load(path: str | os.PathLike[str]) -> Access:
+    """The rules in a TOML file of the lists ``allow``, ``deny`` and ``mask``; raises ``InputError``."""
+    name = os.fspath(path)
+    try:
+        found = tomllib.loads(Path(name).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{name}: the access rules cannot be read ({error.strerror}); check the path") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: is no UTF-8 text; save the access rules as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{name}: is no TOML ({error}); write lines such as deny = ['customer.ssn']") from None
+    known = [rule.name for rule in fields(Access)]
+    for key, given in found.items():
+        if key not in known:
+            raise InputError(f"{name}: unknown key {key!r}; known are {', '.join(known)}")
+        if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+            raise InputError(f"{name}: {key} is no list of texts; write {key} = ['table.column']")
+    try:
+        return Access(**{key: tuple(given) for key, given in found.items()})
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def visible(schema: Schema, access: Access, default: str = "") -> Schema:
+    """The tables and columns that may be seen, with nothing left in them that tells of the others.
+
+    A view that reads what may not be seen is not seen either, unless a pattern of ``allow`` names it. ``default`` is
+    the name of the default schema. Raises ``InputError`` for a pattern that means nothing in this schema: a misspelt
+    rule would protect nothing.
+    """
+    return compiled(schema, access, default).shown
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The rules applied to one schema; ``masked`` holds table and column as the schema spells them.
+
+    ``hidden`` holds those that may not be read, ``trusted`` the views that are allowed by name, in small letters.
+    """
+
+    full: Schema
+    shown: Schema
+    rules: Rules
+    masked: frozenset[tuple[str, str]]
+    hidden: frozenset[tuple[str, str]]
+    trusted: frozenset[str]
+
+    def may_read(self, table: str, column: str, view: str) -> bool:
+        """Whether SQLite may read this column, on behalf of ``view`` if there is one; the second wall behind the check.
+
+        Tables that are not in the schema belong to virtual tables, which read them for themselves.
+        """
+        return (table.lower(), column.lower()) not in self.hidden or view.lower() in self.trusted
+
+
+def compiled(schema: Schema, access: Access, default: str = "", catalog: Catalog | None = None) -> Compiled:
+    """What ``visible`` finds, and what a check of queries needs to know; raises ``InputError``."""
+    catalog = catalog or Catalog()
+    places = _Places(default or _DEFAULTS.get(schema.dialect, schema.name), _kin(schema, catalog), catalog)
+    _check_meanings(schema, access, places)
+    kept = {table.name: _shown_columns(table, access, places) for table in schema.tables}
+    named: set[str] = set()
+    if access.allow or access.deny:
+        named = {table.name for table in schema.tables if _is_named(table, access, places.default)}
+        _hide_views(schema, kept, named, places)
+    rules = Rules(schema, kept, places.default, catalog)
+    masked = _masked(schema, access, places)
+    shown = _without_values(_clean(schema, subset(schema, kept), rules), masked)
+    if not shown.tables:
+        raise InputError("the access rules leave no table to ask about; allow some, or deny fewer")
+    trusted = frozenset(table.name.lower() for table in schema.tables if table.kind == "view" and table.name in named)
+    return Compiled(schema, shown, rules, masked, _hidden(schema, kept), trusted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The name of the default schema, by table those whose rows it has or that have its rows, and the catalogue."""
+
+    default: str
+    kin: Mapping[str, tuple[Kin, ...]]
+    catalog: Catalog
+
+
+def _kin(schema: Schema, catalog: Catalog) -> dict[str, tuple[Kin, ...]]:
+    """By table, its partitions and child tables, and the tables of which it is one."""
+    kin = {name: list(parts) for name, parts in catalog.parts.items()}
+    for table in schema.tables:
+        above = [name for name, parts in catalog.parts.items() if any(part.name == table.name for part in parts)]
+        kin.setdefault(table.name, []).extend(
+            Kin(other.name, other.schema) for other in schema.tables if other.name in above
+        )
+    return {name: tuple(found) for name, found in kin.items()}
+
+
+def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tuple[str, str]]:
+    """What may not be read, in small letters; of a table that is not shown, the rows as such too (column "")."""
+    pairs = [(table.name, column) for table in schema.tables for column in ("", *(one.name for one in table.columns))]
+    shown = {(name, column) for name, columns in kept.items() for column in columns}
+    return frozenset(
+        (table.lower(), column.lower())
+        for table, column in pairs
+        if (table, column) not in shown and (column or not kept.get(table))
+    )
+
+
+def _check_meanings(schema: Schema, access: Access, places: _Places) -> None:
+    """Every pattern must mean something, and a pattern of ``allow`` one thing only."""
+    for rule in fields(access):
+        for text in getattr(access, rule.name):
+            readings = parse(text).readings
+            used = [reading for reading in readings if any(_meant(reading, table, places) for table in schema.tables)]
+            if rule.name == "allow":
+                used = [r for r in used if any(_meant(r, table, replace(places, kin={})) for table in schema.tables)]
+            if not used:
+                raise InputError(f"{rule.name}: {text!r} matches no table or column; check the spelling")
+            if len(used) > 1 and rule.name == "allow":
+                raise InputError(f"allow: {text!r} may be a table's column or a schema's table; write all three parts")
+
+
+def _meant(reading: Reading, table: Table, places: _Places) -> bool:
+    of: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
+    return any(reading.has(one, column.name, places.default) for one in of for column in table.columns)
+
+
+def _shown_columns(table: Table, access: Access, places: _Places) -> list[str]:
+    names, default = [column.name for column in table.columns], places.default
+    if access.allow:
+        readings = [reading for text in access.allow for reading in parse(text).readings]
+        readings = [reading for reading in readings if _allows(reading, table, default)]
+        narrow = [reading for reading in readings if reading.column is not None]
+        names = [name for name in names if any(r.has(table, name, default) for r in narrow or readings)]
+    names = [name for name in names if not _matches(table, name, access.deny, places)]
+    computed = {column.name for column in table.columns if column.generated}
+    hidden = {column.name for column in table.columns} - computed - set(names)
+    if table.kind == "table" and table.name in places.catalog.runs and (access.allow or access.deny):
+        hidden |= computed  # by code that may read anything
+    # What a generated column is computed from is not known here: beside a hidden column none is shown.
+    return [name for name in names if not hidden or name not in computed]
+
+
+def _allows(reading: Reading, table: Table, default: str) -> bool:
+    # Without a schema only the default one is meant: to allow too little is safe.
+    return reading.has_table(table, default) and (reading.schema is not None or not table.schema)
+
+
+def _matches(table: Table, column: str, texts: Iterable[str], places: _Places) -> bool:
+    """Whether a pattern means this column, or it in a table that shares its rows."""
+    of: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
+    readings = [reading for text in texts for reading in parse(text).readings]
+    return any(reading.has(one, column, places.default) for one in of for reading in readings)
+
+
+def _is_named(table: Table, access: Access, default: str) -> bool:
+    """Whether a pattern without wildcards allows this table or view."""
+    exact = (parse(text) for text in access.allow)
+    return any(_allows(r, table, default) for pattern in exact if pattern.is_exact for r in pattern.readings)
+
+
+def _hide_views(schema: Schema, kept: dict[str, list[str]], named: set[str], places: _Places) -> None:
+    """Leave out views that read what is not shown; a view may read others, so one after the other is let in."""
+    waiting = {t.name: t for t in schema.tables if t.kind == "view" and t.name not in named and kept[t.name]}
+    columns = {name: kept.pop(name) for name in waiting}
+    while True:
+        checker = Checker(Rules(schema, kept, places.default, places.catalog))
+        passed = [name for name, view in waiting.items() if checker.view_passes(view)]
+        if not passed:
+            return
+        for name in passed:
+            kept[name] = columns[name]
+            del waiting[name]
+
+
+def _masked(schema: Schema, access: Access, places: _Places) -> frozenset[tuple[str, str]]:
+    """The masked columns, and all columns of views in which a masked one may show."""
+    every = {(table.name, column.name) for table in schema.tables for column in table.columns}
+    masked = {
+        (table.name, column.name)
+        for table in schema.tables
+        for column in table.columns
+        if _matches(table, column.name, access.mask, places)
+    }
+    tables = {name for name, _ in masked}
+    masked |= {(t.name, c.name) for t in schema.tables if t.name in tables for c in t.columns if c.generated}
+    views = [table for table in schema.tables if table.kind == "view"]
+    while masked:
+        open_columns: dict[str, list[str]] = {}
+        for name, column in every - masked:
+            open_columns.setdefault(name, []).append(column)
+        checker = Checker(Rules(schema, open_columns, places.default, places.catalog))
+        more = {pair for view in views if not checker.view_passes(view) for pair in every if pair[0] == view.name}
+        if more <= masked:
+            break
+        masked |= more
+    return frozenset(masked)
+
+
+def _without_values(shown: Schema, masked: Collection[tuple[str, str]]) -> Schema:
+    """The same without masked values: what types allow, what is quoted in comments, and views that may have them."""
+
+    def told(table: Table) -> Table:
+        hidden = {column for name, column in masked if name == table.name}
+        if not hidden:
+            return table
+        columns = tuple(_without_value(c) if c.name in hidden else c for c in table.columns)
+        return replace(table, columns=columns, comment=_unquoted(table.comment), definition="")
+
+    return replace(shown, tables=tuple(told(table) for table in shown.tables))
+
+
+def _without_value(column: Column) -> Column:
+    return replace(column, values=(), comment=_unquoted(column.comment))
+
+
+def _unquoted(comment: str) -> str:
+    """The comment with a mark for each quotation and number, which may be a masked value."""
+    return _QUOTATION.sub("…", comment)
+
+
+def _clean(full: Schema, shown: Schema, rules: Rules) -> Schema:
+    """The same tables, without definitions and comments that name what is not shown."""
+    if full == shown:
+        return shown
+    secret = secrets(full, shown)
+    checker = Checker(rules)
+    columns = {table.name: {column.name for column in table.columns} for table in full.tables}
+    hidden = {table.name: columns[table.name] - {column.name for column in table.columns} for table in shown.tables}
+    cleaned = (_clean_table(table, secret, hidden[table.name], checker) for table in shown.tables)
+    return replace(shown, tables=tuple(cleaned))
+
+
+def _clean_table(table: Table, secret: frozenset[str], hidden: Iterable[str], checker: Checker) -> Table:
+    secret |= {broad(name) for name in hidden}
+
+    def said(comment: str) -> str:
+        return "" if tells(comment, secret) else comment
+
+    columns: tuple[Column, ...] = tuple(replace(column, comment=said(column.comment)) for column in table.columns)
+    definition = table.definition if checker.view_passes(table) else ""
+    return replace(table, columns=columns, comment=said(table.comment), definition=definition)
+
+
+def secrets(full: Schema, shown: Schema) -> frozenset[str]:
+    """Names of tables and columns that are nowhere shown, without case."""
+    return frozenset(_all_names(full) - _all_names(shown))
+
+
+def _all_names(schema: Schema) -> set[str]:
+    names = {broad(column.name) for table in schema.tables for column in table.columns}
+    for table in schema.tables:
+        names |= {broad(table.name), broad(table.name.removeprefix(table.schema + "."))}
+    return names
+
+
+def tells(text: str, secret: frozenset[str]) -> bool:
+    """Whether a text names one of these, as a word or as the words it is made of."""
+    if not text or not secret:
+        return False
+    folded = broad(text)
+    return not secret.isdisjoint(_WORD.findall(folded)) or any(
+        name in folded for name in secret if not _WORD.fullmatch(name)
+    )
+
+
+_PARTS: Final = re.compile(r'\s*(?:"((?:[^"]|"")+)"|([^".\s][^".]*))\s*(\.|$)')
+_FORMS: Final = "table, table.column, schema.table or schema.table.column"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read a pattern; a part that is None stands for all, an empty ``schema`` for the default one."""
+
+    schema: re.Pattern[str] | None
+    table: re.Pattern[str]
+    column: re.Pattern[str] | None
+
+    def has_table(self, table: Table | Kin, default: str) -> bool:
+        """Whether the table is meant, or some of its columns; ``default`` is the default schema's name."""
+        bare = table.name.removeprefix(table.schema + ".") if table.schema else table.name
+        return self._has_schema(table.schema, default) and self.table.fullmatch(bare) is not None
+
+    def has(self, table: Table | Kin, column: str, default: str) -> bool:
+        """Whether this column is meant."""
+        return self.has_table(table, default) and (self.column is None or self.column.fullmatch(column) is not None)
+
+    def _has_schema(self, schema: str, default: str) -> bool:
+        return self.schema is None or self.schema.fullmatch(schema or default) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A pattern with the ways to read it; two parts may be table and column or schema and table."""
+
+    text: str
+    readings: tuple[Reading, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """It has no wildcard."""
+        return "*" not in self.text
+
+
+@functools.lru_cache(maxsize=1024)
+def parse(text: str) -> Pattern:
+    """The pattern written so; raises ``InputError``. Parts with dots or stars in them stand in double quotes."""
+    parts: list[re.Pattern[str]] = []
+    position = 0
+    while (match := _PARTS.match(text, position)) is not None:
+        quoted, plain, dot = match.groups()
+        parts.append(_part(quoted.replace('""', '"'), wild=False) if quoted else _part(plain.strip(), wild=True))
+        position = match.end()
+        if not dot:
+            break
+    if not parts or position != len(text) or text.rstrip().endswith(".") or len(parts) > 3:
+        raise InputError(f"{text!r} is no pattern of tables or columns; write {_FORMS}, with * for any letters")
+    if len(parts) == 1:
+        return Pattern(text, (Reading(None, parts[0], None),))
+    if len(parts) == 2:
+        return Pattern(text, (Reading(None, parts[0], parts[1]), Reading(parts[0], parts[1], None)))
+    return Pattern(text, (Reading(parts[0], parts[1], parts[2]),))
+
+
+def _part(text: str, *, wild: bool) -> re.Pattern[str]:
+    letters = (".*" if c == "*" and wild else re.escape(c) for c in text)
+    return re.compile("".join(letters), re.IGNORECASE | re.DOTALL)

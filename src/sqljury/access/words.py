@@ -1,0 +1,201 @@
+"""Refuses casts to types that the owner made: a table's row, a domain with a condition, an enumeration's values.
+
+The words of a query: what a parser drops or reads otherwise than an engine does not pass unseen.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from sqljury.access.catalog import Catalog
+from sqljury.access.resolve import refuse, refuse_column
+from sqljury.access.scopes import Rules, broad
+from sqljury.sql import parse as parsing
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+_KIND_WORDS: Final = """
+    ARRAY BIGINT BIT BOOLEAN BPCHAR CHAR DATE DATEMULTIRANGE DATERANGE DECIMAL DOUBLE FLOAT INET INT INT4MULTIRANGE
+    INT4RANGE INT8MULTIRANGE INT8RANGE INTERVAL JSON JSONB MONEY NAME NCHAR NULL NUMMULTIRANGE NUMRANGE NVARCHAR POINT
+    SMALLINT TEXT TIME TIMESTAMP TIMESTAMPNTZ TIMESTAMPTZ TIMETZ TSMULTIRANGE TSRANGE TSTZMULTIRANGE TSTZRANGE UUID
+    VARBINARY VARCHAR XML
+"""
+_KINDS: Final = frozenset(_KIND_WORDS.split())
+"""The parser's names for types that PostgreSQL has; it knows others, which there would be the owner's."""
+
+_BUILT_IN_WORDS: Final = """
+    xid xid8 lseg path box polygon line circle macaddr macaddr8 cidr varbit pg_lsn tsvector tsquery jsonpath
+    txid_snapshot pg_snapshot
+"""
+_BUILT_IN: Final = frozenset(_BUILT_IN_WORDS.split())
+"""Types of PostgreSQL that the parser takes for somebody's own."""
+
+
+def check_types(statement: exp.Expr, rules: Rules) -> None:
+    """Refuse a type that is neither built in nor the enumeration of a column that is shown.
+
+    What a type allows may be a hidden column's values, a row's type has its columns, and a domain may run code.
+    """
+    from sqlglot import exp
+
+    if rules.dialect not in ("duckdb", "postgres"):
+        return
+    in_postgres = rules.dialect == "postgres"
+    for node in statement.find_all(exp.DataType):
+        kind, type_ = node.args.get("kind"), node.this
+        name = str(kind.name if isinstance(kind, exp.Identifier) else kind or node.sql(rules.dialect))
+        if type_ == exp.DataType.Type.USERDEFINED:
+            known = in_postgres and broad(name) in rules.enums | _BUILT_IN
+        else:
+            known = not in_postgres or getattr(type_, "name", "") in _KINDS
+        if not known or broad(name) in rules.catalog.types:
+            refuse_type(name)
+
+
+def refuse_type(name: str) -> NoReturn:
+    """Refuse a type in the same words whether it exists or not."""
+    refuse(f"the type {name[:60]} is not allowed under access rules; use a built-in type")
+
+
+_GRAMMAR_WORDS: Final = """
+    all at by exclude first following groups if last local name nulls only others over preceding range respect ignore
+    rows signed ties time timestamp unsigned uescape window within without zone separator binary charset character
+    utf8 utf8mb4 utf8mb3 latin1 ascii unicode tz asc desc columns path passing wrapper quotes keep omit empty error
+    century centuries day days day_hour day_microsecond day_minute day_second decade decades dow doy epoch hour hours
+    hour_microsecond hour_minute hour_second isodow isoyear julian microsecond microseconds millennium millennia
+    millisecond milliseconds minute minutes minute_microsecond minute_second month months quarter quarters second
+    seconds second_microsecond timezone timezone_hour timezone_minute week weeks weekday year years year_month yearweek
+    symmetric asymmetric current unbounded sounds leading trailing both normalized nfc nfd nfkc nfkd returning
+"""
+_GRAMMAR: Final = frozenset(_GRAMMAR_WORDS.split())
+"""Words that are names to the parser and have a meaning where no name stands."""
+
+
+def without_comments(sql: str, tokens: Sequence[Any]) -> str:
+    """The text with blanks for all that is not a word of it."""
+    parts, end = [], 0
+    for token in tokens:
+        parts += [_blank(sql[end : token.start]), sql[token.start : token.end + 1]]
+        end = token.end + 1
+    return "".join([*parts, _blank(sql[end:])])
+
+
+def _blank(text: str) -> str:
+    return "".join(c if c.isspace() else " " for c in text)
+
+
+def check_words(tokens: Sequence[Any], text: str, dialect: str) -> None:
+    """Refuse words that the parser and the engine are known to read differently."""
+    for token, following in zip_longest(tokens, tokens[1:]):
+        if token.token_type.name == "HINT":
+            refuse("hints are not allowed under access rules")
+        close = following is not None and following.start == token.end + 1
+        if dialect in ("duckdb", "postgres") and close and token.text.lower() == "u" and text[following.start] == "&":
+            refuse('U&"..." is not allowed under access rules; write the name plainly')
+        if dialect == "mysql" and close and token.text == following.text == "-":
+            refuse("-- without a blank after it is not allowed under access rules")
+
+
+def check_code(tokens: Sequence[Any], catalog: Catalog) -> None:
+    """Refuse functions, macros and operators of the owner's, whatever built-in one bears the same name.
+
+    What they read is not known. Names after ``::`` are types, of which the owner's may be named like built-in ones.
+    """
+    before = ""
+    for at, token in enumerate(tokens):
+        name, kind = token.text.lower(), token.token_type.name
+        called = name in catalog.code and tokens[at + 1 : at + 2] and tokens[at + 1].token_type.name == "L_PAREN"
+        if called and _arguments(tokens[at + 2 :]).intersection(catalog.code[name]):
+            refuse(f"{token.text[:60]} is not allowed under access rules: a function of that name was made")
+        if name in catalog.operators and kind not in ("STRING", "IDENTIFIER"):
+            refuse(f"{token.text[:60]} is not allowed under access rules: an operator of that name was made")
+        if before == "::" and name in catalog.types:
+            refuse_type(token.text)
+        before = token.text
+
+
+def _arguments(tokens: Sequence[Any]) -> set[int]:
+    """How many arguments the words up to the closing parenthesis may be: all numbers where VARIADIC stands."""
+    depth, commas, words = 0, 0, 0
+    for token in tokens:
+        kind = token.token_type.name
+        depth += (kind in ("L_PAREN", "L_BRACKET", "L_BRACE")) - (kind in ("R_PAREN", "R_BRACKET", "R_BRACE"))
+        if depth < 0 or (not depth and kind == "ORDER_BY"):
+            break
+        if not depth and token.text.upper() == "VARIADIC":
+            return set(range(1000))
+        words += 1
+        commas += not depth and kind == "COMMA"
+    # count(*) has none, and f(a) may be f() with a parenthesis that is another's
+    return {commas + 1} if words else {0}
+
+
+def edited(sql: str, edits: Collection[tuple[int, int, str]]) -> str:
+    """The query with other text at these places: start, end and what to write there."""
+    for start, end, text in sorted(edits, reverse=True):
+        sql = sql[:start] + text + sql[end:]
+    return sql
+
+
+def check_rest(statement: exp.Expr, tokens: Sequence[Any], hidden: Collection[str], seen: Collection[int]) -> None:
+    """Refuse a name where neither the walk nor a label accounts for it; ``seen`` has the ids of checked nodes.
+
+    The parser drops some words, and takes others for units or parameters that an engine takes for columns.
+    """
+    if not hidden:
+        return
+    used = {_start(node) for node in statement.walk() if id(node) in seen or _is_label(node)}
+    kinds = _name_kinds()
+    before = ""
+    for token, following in zip_longest(tokens, tokens[1:]):
+        # What is called like a function takes whole rows, which are refused; AS and :: have a label or a type.
+        called = following is not None and following.token_type.name == "L_PAREN"
+        accounted = token.start in used or called or before in ("AS", "::", "COLLATE")
+        kind, name = token.token_type.name, broad(token.text)
+        unknown = kind in ("VAR", "IDENTIFIER") and name not in _GRAMMAR  # refused whether it is hidden or not
+        if not accounted and (unknown or (kind in kinds and name in hidden)):
+            refuse_column(token.text)
+        before = token.text.upper()
+
+
+def _start(node: exp.Expr) -> int:
+    """Where in the text a name stands, -1 for what is no name."""
+    start = node.meta.get("start")
+    return start if isinstance(start, int) else -1
+
+
+def _is_label(node: exp.Expr) -> bool:
+    """Whether this is a name that is given here rather than used, or a table's."""
+    from sqlglot import exp
+
+    return isinstance(node, exp.Identifier) and isinstance(node.parent, exp.TableAlias | exp.Alias | exp.Table)
+
+
+@functools.cache
+def _name_kinds() -> frozenset[str]:
+    """Kinds of words that may be names; those left out are reserved or stand in every other query."""
+    from sqlglot.parser import Parser
+
+    kinds = {kind.name for kind in (*Parser.ID_VAR_TOKENS, *Parser.TYPE_TOKENS)} | {"VAR", "IDENTIFIER"}
+    return frozenset(kinds - {"ASC", "DESC", "END", "ALL", "LEFT", "RIGHT", "FULL", "NATURAL", "CASE"})
+
+
+def query_of(definition: str, dialect: str) -> str:
+    """The query in the statement that made a view, or the text itself where only the query is kept."""
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tokens = parsing.tokenize(definition, dialect)
+    except (SqlglotError, RecursionError):
+        return ""
+    if not tokens or tokens[0].text.upper() != "CREATE":
+        return definition
+    ends = [token.end for token in tokens if token.text.upper() == "AS"]
+    return definition[ends[0] + 1 :] if ends else ""

@@ -1,0 +1,91 @@
+"""Gold queries checked by tests, after the program checks: TS-SQL's research question 0, a line a question.
+
+The file is as ``bench.audit`` has it, with what was found of each query beside its findings.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury.audit import Finding
+from sqljury.audit.difference import difference
+from sqljury.audit.run import begun, line_of, opened
+from sqljury.bench.folder import Record
+from sqljury.bench.run import UNANSWERED
+from sqljury.datasets.spider import Example
+from sqljury.db.base import Database
+from sqljury.db.connect import connect
+from sqljury.errors import CancelledError
+from sqljury.parallel.threads import Within, map_threads
+
+CONFIDENCE: Final = 0.5
+"""Of every finding: how often tests are right has been measured for no model, so none is surer than another."""
+
+STOPPED: Final = "stopped; the same command goes on with the audit"
+
+Check = Callable[[Example, Database, threading.Event], Record]
+"""What is found of one gold query, as ``check.Checked.to_dict`` has it, until the event stops it; for any thread."""
+
+
+def run(
+    examples: Sequence[Example],
+    file: Path,
+    settled: Mapping[str, Any],
+    check: Check,
+    *,
+    on_line: Callable[[Record], None] = lambda _: None,
+    cancel: threading.Event | None = None,
+    threads: int = 1,
+) -> list[Record]:
+    """The lines of all ``examples``, in their order; those that ``file`` lacks are checked and written to it.
+
+    ``threads`` questions are checked at a time, each on a connection of its own; lines are written, and ``on_line`` is
+    told, one after another as they come. Raises ``DatasetError`` for a file that holds something else,
+    ``CancelledError`` once ``cancel`` is set, and what the model raises; what was being checked then is not written.
+    """
+    cancel, broken = cancel or threading.Event(), threading.Event()
+    known = begun(file, settled)
+    one_by_one = threading.Lock()
+    with opened(file) as stream:
+
+        def keep(line: Record) -> None:
+            with one_by_one:
+                if cancel.is_set():  # what was stopped half way is no finding
+                    raise CancelledError(STOPPED)
+                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+                stream.flush()
+                known[line["id"]] = line
+                on_line(line)
+
+        def checked(example: Example) -> None:
+            if cancel.is_set() or broken.is_set():  # threads are waited for in order: the first may be long at work
+                raise CancelledError(STOPPED)
+            try:
+                keep(_line(example, check, Within(cancel)))
+            except BaseException:
+                broken.set()
+                raise
+
+        map_threads(checked, [example for example in examples if example.id not in known], cancel, threads)
+    return [known[example.id] for example in examples]
+
+
+def _line(example: Example, check: Check, cancel: threading.Event) -> Record:
+    try:
+        with connect(example.database) as db:
+            found = check(example, db, cancel)
+    except UNANSWERED as error:
+        return {**line_of(example, [], str(error)), "checked": None}
+    return {**line_of(example, _findings(example.gold_sql, found), None), "checked": found}
+
+
+def _findings(gold: str, found: Record) -> list[Finding]:
+    if found["verdict"] != "wrong":
+        return []
+    better = found["correction"]["sql"] if found["correction"] else ""
+    kind = difference(gold, better) if better else "semantic logic"
+    return [Finding(kind, "test", CONFIDENCE, better, found["why"])]

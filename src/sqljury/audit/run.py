@@ -1,0 +1,199 @@
+"""The program checks over a benchmark's gold queries, a line a question, so that an audit can be broken off.
+
+The file's first line holds what was audited and how; every other line a question with its findings, in the order they
+came. A question whose line is there is not audited again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO, Any, Final
+
+from sqljury.audit import LIKELY, TYPES, Data, Finding, Subject, audit
+from sqljury.bench.folder import Record, appending, misshapen
+from sqljury.datasets.spider import Example
+from sqljury.db.base import Database
+from sqljury.db.connect import connect
+from sqljury.errors import CancelledError, DatasetError, SqljuryError
+from sqljury.evaluation.judge import GRACE_SECONDS
+from sqljury.parallel.processes import Tell, map_processes
+from sqljury.resources import write_whole
+from sqljury.schema.introspect import introspect
+from sqljury.sql.parse import hush_parser
+from sqljury.types import Limits, Schema
+
+ROWS: Final = 100_000
+"""Of one query; a check that needs more says nothing."""
+
+_LINE: Final[dict[str, type | tuple[type, ...]]] = {
+    **dict.fromkeys(("id", "db_id", "question", "gold"), str),
+    "error": (str, type(None)),
+    "findings": list,
+}
+_FINDING: Final[dict[str, type | tuple[type, ...]]] = {
+    **dict.fromkeys(("type", "check", "clause", "evidence"), str),
+    "confidence": (int, float),
+}
+
+
+def settings(dataset: Mapping[str, Any], seconds: float) -> Record:
+    """What shapes the findings: the questions they are of, the time for a query, and the version of the checks."""
+    return {"audit": dict(dataset), "seconds": seconds, "sqljury": version("sqljury")}
+
+
+def run(
+    examples: Sequence[Example],
+    file: Path,
+    settled: Mapping[str, Any],
+    *,
+    processes: int = 1,
+    on_line: Callable[[Record], None] = lambda _: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> list[Record]:
+    """The lines of all ``examples``, in their order; those that ``file`` lacks are audited and written to it.
+
+    Raises ``DatasetError`` for a file that holds something else or another audit, or cannot be written, and
+    ``CancelledError`` once ``stopped`` says so.
+    """
+    seconds = float(settled["seconds"])
+    known = begun(file, settled)
+    waiting = [example for example in examples if example.id not in known]
+    with opened(file) as stream:
+
+        def keep(line: Record) -> None:
+            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+            stream.flush()
+            known[line["id"]] = line
+            on_line(line)
+            if stopped():
+                raise CancelledError("stopped; the same command goes on with the audit")
+
+        map_processes(
+            _Auditor(seconds).begin,
+            waiting,
+            lambda example, why, _: line_of(example, [], f"limit: {why}"),
+            silence=seconds + GRACE_SECONDS,
+            processes=processes,
+            kind=lambda example: example.db_id,
+            on_result=keep,
+        )
+    return [known[example.id] for example in examples]
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[IO[str]]:
+    """A stream for further lines; raises ``DatasetError`` where none can be written."""
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(appending(file))
+        except OSError as error:
+            raise DatasetError(f"{file}: cannot be written ({error.strerror}); name another file with --out") from None
+        yield stream
+
+
+def findings_of(line: Record, least: float = LIKELY) -> list[Finding]:
+    """The findings of a line from this confidence on."""
+    found = (Finding(**{key: one[key] for key in Finding._fields}) for one in line["findings"])
+    return [one for one in found if one.confidence >= least]
+
+
+def counts(lines: Sequence[Record], least: float = LIKELY) -> dict[str, dict[str, int]]:
+    """By type in the paper's order and by check, how many questions have such a finding of that confidence."""
+    found: dict[str, Counter[str]] = {kind: Counter() for kind in TYPES}
+    for line in lines:
+        for one in findings_of(line, least):
+            found[one.type][one.check] += 1
+    return {kind: dict(checks.most_common()) for kind, checks in found.items() if checks}
+
+
+@dataclass
+class _Auditor:
+    """The work of one process: the database of the last question stays open for the next."""
+
+    seconds: float
+    name: str = ""
+    opened: tuple[Database, Schema, Data] | None = None
+
+    def begin(self) -> Callable[[Example, Tell], Record]:
+        """Called once in each process."""
+        hush_parser()
+        return self._audit
+
+    def _audit(self, example: Example, tell: Tell) -> Record:
+        try:
+            _, schema, data = self._open(example)
+            data.alive = lambda: tell(None)
+            return line_of(example, audit(Subject(example.question.text, example.gold_sql, schema, data)), None)
+        except SqljuryError as error:
+            return line_of(example, [], str(error))
+
+    def _open(self, example: Example) -> tuple[Database, Schema, Data]:
+        if self.opened is None or self.name != example.db_id:
+            if self.opened is not None:
+                self.opened[0].close()
+                self.opened = None
+            db = connect(example.database)
+            self.opened, self.name = (
+                (db, introspect(db), Data(db, Limits(seconds=self.seconds, rows=ROWS))),
+                example.db_id,
+            )
+        return self.opened
+
+
+def line_of(example: Example, found: Sequence[Finding], error: str | None) -> Record:
+    """What is kept of one question."""
+    return {
+        "id": example.id,
+        "db_id": example.db_id,
+        "question": example.question.text,
+        "gold": example.gold_sql,
+        "error": error,
+        "findings": [one._asdict() for one in found],
+    }
+
+
+def begun(file: Path, settled: Mapping[str, Any]) -> dict[str, Record]:
+    """The lines that are there by question; a file that is not there, or is empty, is begun."""
+    try:
+        raw = file.read_bytes() if file.exists() else b""
+        if not raw:
+            write_whole(file, json.dumps(settled) + "\n")
+            return {}
+    except OSError as error:
+        raise DatasetError(f"{file}: cannot be used ({error.strerror}); name another file with --out") from None
+    first, *lines = raw[: raw.rfind(b"\n") + 1].splitlines() or [b""]
+    head = _read(first)
+    if misshapen(head, {"audit": dict, "seconds": (int, float), "sqljury": str}):
+        raise DatasetError(f"{file}: is there and holds no audit; name a new file with --out, or remove this one")
+    changed = sorted(key for key in {*head, *settled} if head.get(key) != json.loads(json.dumps(settled)).get(key))
+    if changed:
+        raise DatasetError(f"{file}: holds another audit ({', '.join(changed)} differ); name another file with --out")
+    found: dict[str, Record] = {}
+    for number, line in enumerate(lines, 2):
+        record = _read(line)
+        fault = _fault(record) or ("was audited before" if record["id"] in found else None)
+        if fault:
+            raise DatasetError(f"{file}, line {number}: {fault}; delete that line to go on")
+        found[record["id"]] = record
+    return found
+
+
+def _read(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _fault(record: Any) -> str | None:
+    """What is wrong with a line, None when nothing is."""
+    fault = misshapen(record, _LINE)
+    if fault is None:
+        fault = next((f"a finding: {wrong}" for one in record["findings"] if (wrong := misshapen(one, _FINDING))), None)
+    return fault

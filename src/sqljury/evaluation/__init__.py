@@ -1,0 +1,1 @@
+"""Judging prediction files and runs."""

@@ -1,0 +1,110 @@
+"""How metrics agree query by query, their errors against execution, and what execution accepts and ESM+ refuses.
+
+The ESM+ paper counts errors against a judgement by hand (section 5.3, Table 4). Without one, the labels are what an
+execution metric says: a false negative is then an upper bound, for execution accepts some wrong queries by luck.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, Final
+
+from sqljury.errors import InputError
+from sqljury.evaluation.judge import Evaluation
+from sqljury.metrics import agreement
+from sqljury.metrics.case import Score
+from sqljury.metrics.registry import Metric
+
+BY_HAND: Final = "right"
+"""The column of judgements by hand."""
+
+REFERENCES: Final = (BY_HAND, "exe_keep_distinct", "exe", "ex", "ex_bird", "suite_keep_distinct", "suite")
+"""The columns that can be the labels, the best first: DISTINCT counts, as in the paper's Table 4.
+
+The suite comes last, for it also refuses what is right only by facts that the schema does not declare.
+"""
+
+_LISTED: Final = ("esm_plus", "esm_plus_strict", "suite", "suite_keep_distinct")
+"""The metrics whose refusals are listed one by one."""
+
+
+def reference(metrics: Iterable[str]) -> str:
+    """Which of these metrics stands for the truth; raises ``InputError`` where none of them is of execution."""
+    names = set(metrics)
+    for name in REFERENCES:
+        if name in names:
+            return name
+    known = ", ".join(REFERENCES[1:])
+    raise InputError(f"there is nothing to agree with; add one of {known} to --metrics, or --labels")
+
+
+def with_labels(evaluation: Evaluation, labels: Sequence[float | None]) -> Evaluation:
+    """The evaluation with a judgement by hand of each pair as one more column, None where nobody judged."""
+    judged = tuple(
+        replace(one, scores={**one.scores, BY_HAND: None if label is None else Score(label)})
+        for one, label in zip(evaluation.judged, labels, strict=True)
+    )
+    by_hand = Metric(BY_HAND, "by hand", lambda _: Score(0.0))
+    return replace(evaluation, metrics=(*evaluation.metrics, by_hand), judged=judged)
+
+
+def agree(evaluation: Evaluation) -> dict[str, Any]:
+    """Confusions of all pairs of metrics, each one's errors in percent, and the queries that ESM+ alone refuses.
+
+    Ready for JSON. Graded metrics are left out; raises ``InputError`` as ``reference`` does.
+    """
+    names = [metric.name for metric in evaluation.metrics if not metric.graded]
+    titles = {metric.name: metric.title for metric in evaluation.metrics}
+    labels = reference(titles)
+    return {
+        "reference": labels,
+        "confusion": [_confusion(evaluation, *pair, titles) for pair in combinations(names, 2)],
+        "errors": {name: _errors(evaluation, name, labels) | {"title": titles[name]} for name in names},
+        "refused": {name: refused(evaluation, name, labels) for name in names if name in _LISTED},
+    }
+
+
+def refused(evaluation: Evaluation, metric: str, labels: str) -> dict[str, Any]:
+    """The queries that ``labels`` accepts and ``metric`` refuses, with the clauses in which they differ, and counts."""
+    places = agreement.confusion(evaluation.column(metric), evaluation.column(labels)).second_only
+    pairs = []
+    clauses: Counter[str] = Counter()
+    for place in places:
+        one = evaluation.judged[place]
+        score = one.scores[metric]
+        assert score is not None
+        clauses.update(score.differs or ("not read",))
+        gold = one.pair.gold
+        pairs.append(
+            {
+                "index": place,
+                "database": gold.db_id,
+                "reason": score.reason,
+                "gold": gold.sql,
+                "predicted": one.pair.prediction.sql,
+            }
+        )
+    return {"clauses": dict(clauses.most_common()), "pairs": pairs}
+
+
+def _confusion(evaluation: Evaluation, first: str, second: str, titles: dict[str, str]) -> dict[str, Any]:
+    found = agreement.confusion(evaluation.column(first), evaluation.column(second))
+    return {
+        "metrics": [first, second],
+        "first": titles[first],
+        "second": titles[second],
+        **{cell: len(places) for cell, places in found._asdict().items()},
+        "agreement": round(100 * found.agreement, 4),
+        "kappa": None if found.kappa is None else round(found.kappa, 3),
+    }
+
+
+def _errors(evaluation: Evaluation, metric: str, labels: str) -> dict[str, Any]:
+    found = agreement.errors(evaluation.column(metric), evaluation.column(labels))
+    return {
+        "false_positives": round(100 * found.false_positives, 4),
+        "false_negatives": round(100 * found.false_negatives, 4),
+    }

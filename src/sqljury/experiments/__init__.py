@@ -1,0 +1,1 @@
+"""What reproduces the papers' tables from runs."""

@@ -1,0 +1,256 @@
+"""What each part of a recipe contributes, and what other ways to choose would: all from the candidates of one run.
+
+CHASE-SQL, Tables 6 and 7: ways to choose side by side between the best and the worst choice, and the pipeline without
+one of its parts. What a run without that part would have written stays as it was: samples do not depend on each other.
+
+How often a judge of pairs prefers the right query, and how often the order of showing decides for it.
+
+CHASE-SQL, Table 5 (binary selection accuracy): pairs with one right and one wrong query; others do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sqljury.bench.choices import Chosen, stored
+from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, Stored, StoredRun
+from sqljury.evaluation.report import Share
+from sqljury.metrics import agreement
+from sqljury.stages.select.consistency import agreed, choose_in
+from sqljury.types import Comparison, Cost
+
+STOP_SHARES: Final = (0.5, 0.75, 1.0)
+"""Shares of candidates with one result at which stopping early is tried."""
+
+REPAIRS: Final = {
+    "schema": "binding names to the schema",
+    "dialect": "the database's own dialect",
+    "values": "stored values in queries",
+}
+"""Repairs without the model, each left out with all that came after it."""
+
+Scores = Sequence[float | None]
+"""By question: whether it is answered rightly, or the chance of it; None where nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to an answer; ``more`` are further figures of it."""
+
+    section: str
+    label: str
+    scores: Scores
+    more: Mapping[str, float]
+
+
+def ablation(
+    run: StoredRun, stop_shares: Sequence[float] = STOP_SHARES, seed: int = 0, stop_least: int | None = None
+) -> dict[str, Any]:
+    """All figures of the ablations, ready for JSON.
+
+    ``stop_least`` is how many candidates must be there before any share of them stops a run early, by default what the
+    recipe says. Choices that `bench select` stored count where they were made among the parts that are looked at.
+    ``methods`` are compared with votes over all candidates: the difference in points with its interval (databases are
+    drawn), questions won and lost, and McNemar's p. ``of_bound`` is the share of what the best choice gets right.
+    """
+    chosen = stored(run.folder, run.questions, run.numbers)
+    votes = [float(one.right(one.voted(one.candidates))) for one in run.questions]
+    oracle: Scores = [float(any(_running_right(one))) for one in run.questions]
+    methods = [
+        *_selectors(run, votes, oracle, chosen),
+        *_without(run),
+        *_stopped(run, stop_shares, stop_least or run.recipe.stop.least),
+    ]
+    return {
+        "methods": [_compared(method, votes, oracle, run, seed) for method in methods],
+        "judges": _judges(run, chosen),
+        "steps": steps(run),
+        "choosing": {
+            label: _per_question([one.cost for one in own.values()], len(own)) for label, own in chosen.items() if own
+        },
+    }
+
+
+def steps(run: StoredRun) -> dict[str, dict[str, float]]:
+    """Means a question of what each step takes that asks the model; ``all`` is the whole, with what asks no model."""
+    count = len(run.questions)
+    names = dict.fromkeys(step for one in run.questions for step in one.steps)
+    found = {step: [one.steps[step] for one in run.questions if step in one.steps] for step in names}
+    return {
+        **{step: _per_question(costs, count) for step, costs in found.items()},
+        "all": _per_question([one.cost for one in run.questions], count),
+    }
+
+
+def _selectors(
+    run: StoredRun, votes: Sequence[float], oracle: Scores, chosen: Mapping[str, Mapping[str, Chosen]]
+) -> Iterable[Method]:
+    """Ways to choose among all candidates, those that need to know gold last."""
+    questions = run.questions
+    if not run.left_out:  # else there is no such answer, and votes stand in its place
+        own = run.recipe.select.selector
+        yield Method("selectors", f"the run's answer ({own})", [float(one.right(one.sql)) for one in questions], {})
+    yield Method("selectors", "consistency (votes)", votes, {})
+    yield Method("selectors", "first that runs", [next(map(float, _running_right(one)), 0.0) for one in questions], {})
+    yield Method("selectors", "random, expected", [_mean(_running_right(one)) for one in questions], {})
+    for label, by_id in chosen.items():
+        scores = [float(one.right(by_id[one.id].sql)) if one.id in by_id else None for one in questions]
+        yield Method("selectors", f"stored: {label}", scores, {})
+    yield Method("selectors", "oracle (best choice)", oracle, {})
+    worst = [float(all(rights)) if (rights := _running_right(one)) else 0.0 for one in questions]
+    yield Method("selectors", "adversary (worst choice)", worst, {})
+
+
+def _without(run: StoredRun) -> Iterable[Method]:
+    """Votes without one of the generators, and with queries that were repaired less."""
+
+    def voted(keep: Callable[[Stored], bool], stage: int) -> Scores:
+        return [float(one.right(one.voted(filter(keep, one.candidates), stage))) for one in run.questions]
+
+    for name in run.generators if len(run.generators) > 1 else ():
+        scores = voted(lambda one, name=name: one.generator != name, FIXED)  # type: ignore[misc]
+        yield Method("votes without", name, scores, {})
+    made = {by for one in run.questions for candidate in one.candidates for _, by in candidate.repairs}
+    for by, label in REPAIRS.items():
+        if by in made:
+            kept = [[candidate.without(by) for candidate in one.candidates] for one in run.questions]
+            scores = [float(one.right(one.voted(own))) for one, own in zip(run.questions, kept, strict=True)]
+            yield Method("votes without", label, scores, {})
+    yield Method("votes without", "the model's fixer", voted(lambda _: True, REPAIRED), {})
+    yield Method("votes without", "any repair", voted(lambda _: True, WRITTEN), {})
+
+
+def _stopped(run: StoredRun, shares: Sequence[float], least: int) -> Iterable[Method]:
+    """Votes when later parts are not asked once that share of so many agrees, with what such a run would have taken.
+
+    The fixer and the selector count in full, though they would have had fewer candidates to work on.
+    """
+    for share in shares if len(run.recipe.generate) > 1 else ():
+        scores: list[float] = []
+        taken: list[Cost] = []
+        written = 0
+        for one in run.questions:
+            parts = _asked_parts(one, run, share, least)
+            kept = [candidate for candidate in one.candidates if candidate.part < parts]
+            scores.append(float(one.right(one.voted(kept))))
+            written += len(kept)
+            taken.append(one.cost_without(run.recipe.steps(range(parts, len(run.recipe.generate)))))
+        means = _per_question(taken, len(run.questions))
+        more = {"candidates": round(written / max(1, len(run.questions)), 2), "seconds": means["seconds"]}
+        label = f"at a share of {share:g} of at least {least}"
+        yield Method("votes, stopping early", label, scores, {**more, "tokens": means["tokens"]})
+
+
+def _asked_parts(question: Asked, run: StoredRun, share: float, least: int) -> int:
+    """How many parts of the recipe are asked by the rule of its ``[stop]``, as the pipeline applies it."""
+    for part in range(1, len(run.recipe.generate)):
+        before = [question.candidate(one, REPAIRED) for one in question.candidates if one.part < part]
+        if before and agreed(before, share, least):
+            return part
+    return len(run.recipe.generate)
+
+
+def _compared(method: Method, votes: Sequence[float], oracle: Scores, run: StoredRun, seed: int) -> dict[str, Any]:
+    there = [score for score in method.scores if score is not None]
+    bound = sum(best or 0.0 for best, score in zip(oracle, method.scores, strict=True) if score is not None)
+    against = agreement.compare(votes, method.scores, [one.db_id for one in run.questions], seed)
+    return {
+        "section": method.section,
+        "label": method.label,
+        **Share(sum(there), len(there)).figures(),
+        "of_bound": round(100 * sum(there) / bound, 1) if bound else None,
+        "difference": round(100 * against.difference, 2),
+        "interval": [round(100 * end, 2) for end in against.interval],
+        "won": len(against.wins),
+        "lost": len(against.losses),
+        "p": against.p,
+        **method.more,
+    }
+
+
+def _judges(run: StoredRun, chosen: Mapping[str, Mapping[str, Chosen]]) -> dict[str, dict[str, Any]]:
+    """The run's own judge and those of stored choices, where they compared pairs."""
+    own = [(one, [candidate.group for candidate in one.candidates], one.comparisons) for one in run.questions]
+    by_judge: dict[str, list[Judged]] = {f"the run's ({run.recipe.select.selector})": [*own]}
+    for label, by_id in chosen.items():
+        there = [(one, by_id[one.id]) for one in run.questions if one.id in by_id]
+        by_judge[f"stored: {label}"] = [(one, choice.groups, choice.comparisons) for one, choice in there]
+    found = {label: accuracy(judged) for label, judged in by_judge.items()}
+    return {label: figures for label, figures in found.items() if figures is not None}
+
+
+def _running_right(question: Asked) -> list[bool]:
+    """For each candidate that can be run, which is what selectors choose among, whether it is right."""
+    final = (one.queries[FIXED] for one in question.candidates)
+    return [question.right(sql) for sql in final if question.runs(sql)]
+
+
+def _mean(outcomes: Sequence[bool]) -> float:
+    return sum(outcomes) / len(outcomes) if outcomes else 0.0
+
+
+def _per_question(costs: Sequence[Cost], questions: int) -> dict[str, float]:
+    """Means over all questions; ``tokens`` are those that were computed, read and written."""
+    total = sum(costs, Cost())
+    figures = {
+        "calls": total.calls,
+        "read": total.prompt_tokens,
+        "cached": total.cached_tokens,
+        "written": total.completion_tokens,
+        "tokens": total.computed_tokens,
+        "seconds": total.seconds,
+    }
+    return {name: round(value / max(1, questions), 2) for name, value in figures.items()}
+
+
+Judged = tuple[Asked, Sequence[int | None], Sequence[Comparison]]
+"""A question, the group of each of its candidates, and the comparisons of these groups."""
+
+
+def accuracy(judged: Iterable[Judged]) -> dict[str, Any] | None:
+    """The figures of one judge, ready for JSON; None where it compared nothing.
+
+    ``decided`` counts pairs of which exactly one is right; ``ex`` is the share of them where the mean of both orders
+    prefers the right one, ``shown_first`` and ``shown_second`` the share where the order that shows the right one
+    first (second) does. An even judgement counts half. ``flips`` is the share of all pairs whose preference turns with
+    the order, ``first_place`` the mean probability of what is shown first: 0.5 for a judge without bias.
+    """
+    pairs = [(one, _rights(question, groups, one)) for question, groups, found in judged for one in found]
+    if not pairs:
+        return None
+    decided = [_of_right(one, rights[0]) for one, rights in pairs if rights[0] != rights[1]]
+    flips = sum((one.first_shown_first - 0.5) * (one.first_shown_second - 0.5) < 0 for one, _ in pairs)
+    places = [(one.first_shown_first + 1 - one.first_shown_second) / 2 for one, _ in pairs]
+    return {
+        "pairs": len(pairs),
+        "decided": len(decided),
+        "ex": _preferred((first + second) / 2 for first, second in decided),
+        "shown_first": _preferred(first for first, _ in decided),
+        "shown_second": _preferred(second for _, second in decided),
+        "flips": Share(flips, len(pairs)).figures(),
+        "first_place": round(sum(places) / len(places), 4),
+    }
+
+
+def _rights(question: Asked, groups: Sequence[int | None], pair: Comparison) -> tuple[bool, bool]:
+    """Whether the query that speaks for each of the two groups, which is what the judge saw, is right."""
+    candidates = [
+        replace(question.candidate(one), group=group) for one, group in zip(question.candidates, groups, strict=True)
+    ]
+    shown = [choose_in(candidates, group) for group in (pair.first, pair.second)]
+    first, second = (place is not None and question.right(candidates[place].sql) for place in shown)
+    return first, second
+
+
+def _of_right(pair: Comparison, first_is_right: bool) -> tuple[float, float]:
+    """The judge's probability of the right query, when that one is shown first, and when second."""
+    if first_is_right:
+        return pair.first_shown_first, pair.first_shown_second
+    return 1 - pair.first_shown_second, 1 - pair.first_shown_first
+
+
+def _preferred(probabilities: Iterable[float]) -> dict[str, Any]:
+    listed = [1.0 if one > 0.5 else 0.5 if one == 0.5 else 0.0 for one in probabilities]
+    return Share(sum(listed), len(listed)).figures()

@@ -1,0 +1,42 @@
+"""Predictions that are right on the given data and wrong on a built suite, each with the database that shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqljury.evaluation.judge import Evaluation
+from sqljury.evaluation.scores import faults
+
+
+def lucky(evaluation: Evaluation) -> dict[str, Any]:
+    """Counts, and every prediction that the suite rejects; ready for JSON.
+
+    The evaluation is by one metric of a suite, ``suite`` or ``suite_keep_distinct``. ``untested`` counts the right
+    ones that could not be tried: on no database of the suite is gold's answer settled. ``gold`` has what is wrong with
+    gold queries, ``gold_fails`` counts those that nothing can be judged by.
+    """
+    (metric,) = evaluation.metrics
+    scores = [one.scores[metric.name] for one in evaluation.judged]
+    tried = [None if score is None else score.tried for score in scores]
+    rejected = [
+        {
+            "index": index,
+            "id": one.pair.gold.id,
+            "db_id": one.pair.gold.db_id,
+            "counterexample": str(found.counterexample),
+            "reason": found.reason,
+            "gold": one.pair.gold.sql,
+            "predicted": one.pair.prediction.sql,
+        }
+        for index, (one, found) in enumerate(zip(evaluation.judged, tried, strict=True))
+        if found is not None and found.counterexample is not None
+    ]
+    return {
+        "queries": len(scores),
+        "gold_fails": sum(score is None for score in scores),
+        "gold": faults(evaluation),
+        "correct": sum(found is not None for found in tried),
+        "rejected": len(rejected),
+        "untested": sum(found is not None and not found.tried for found in tried),
+        "counterexamples": rejected,
+    }

@@ -1,0 +1,184 @@
+"""Words of an English question that call for something in its query, and whether the query has it.
+
+A question in another language has no cues: then a query with COUNT is as good as one without, which is no worse than
+not looking. The lists were checked on questions and gold queries of Spider's training split.
+
+What an English question says of the shape of its answer: how many columns, one row or several.
+
+Rules of thumb, checked on questions and gold queries of Spider's training split; a question that they do not
+understand says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from sqljury.sql.features import Anatomy
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Words that call for any of some elements of ``Anatomy``, and words, these among them, that leave room for one.
+
+    A query without an element lacks it where a question calls; one with ``elements[0]`` has it for nothing where the
+    question leaves no room.
+    """
+
+    name: str
+    calls: re.Pattern[str]
+    allows: re.Pattern[str]
+    elements: tuple[str, ...]
+
+
+def _cue(name: str, elements: str, calls: str, allows: str) -> Cue:
+    return Cue(name, _words(calls), _words(f"{calls}|{allows}"), tuple(elements.split()))
+
+
+def _words(listed: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{listed})\b", re.IGNORECASE)
+
+
+GREATEST: Final = (
+    r"(?<!at )most|highest|largest|biggest|greatest|longest|maximum|max|latest|newest|top|heaviest|tallest|richest"
+)
+SMALLEST: Final = r"(?<!at )least|lowest|smallest|fewest|shortest|minimum|min|earliest|lightest|cheapest|worst"
+_RANKED: Final = rf"{GREATEST}|{SMALLEST}|oldest|youngest|strongest|fastest|slowest|closest|nearest|best|deepest"
+_NUMBERS: Final = r"one|two|three|four|five|once|twice|\d+|several|multiple|many|any|exactly|only"
+_OFTEN: Final = "times|popular|common|commonly|frequent|frequently|frequency|prevalent|number|amount"
+_COMPARED: Final = (
+    r"(?:more|less|fewer|greater|older|younger|longer|shorter|higher|lower|larger|smaller|bigger|heavier|later|earlier)"
+    r" than|at least|at most|above|below|exceed\w*"
+)
+_TURNS: Final = "more|less|fewer|not|greater|later|earlier|older|younger|after|before|above|over|equal|her|she"
+CUES: Final = (
+    _cue(
+        "count",
+        "count sum avg",
+        "how many|count the|(?:the|total|and) number of",
+        rf"{_RANKED}|{_NUMBERS}|{_OFTEN}|at|count",
+    ),
+    _cue("average", "avg", "averages?|mean", "typical|typically"),
+    _cue("sum", "sum count", "total|sum", "overall|altogether|combined|how many|how much|number|amount"),
+    _cue("extreme", "limit max min", _RANKED, rf"first|last|recent|\w+est|{_NUMBERS}|some|all|than|ever|never"),
+    _cue("distinct", "distinct", "different|distinct|unique", "various|each|all|kinds?|types?|how many|number"),
+    _cue(
+        "sorted",
+        "sorted",
+        "order(?:ed)? by|order of|sort(?:ed)?|alphabetical(?:ly)?|ascending|descending",
+        "order(?:ed)?|rank(?:ed|ing)?|from|list(?:ed)?",
+    ),
+    _cue(
+        "group",
+        "group",
+        "for each|of each|in each|by each|per",
+        rf"each|every|{_RANKED}|{_COMPARED}|{_NUMBERS}|{_OFTEN}|different|corresponding|both|and|with",
+    ),
+    _cue(
+        "negation",
+        "not",
+        r"not|no|never|without|except|excluding|nor|neither|other than|\w+n['’]t",
+        "none|only|null|any",
+    ),
+    _cue("either", "or both", f"either|or(?! (?:{_TURNS}))", "both|and|not|no|without|also|any|all|in|who|that|which"),
+    _cue(
+        "compare",
+        "compare having limit not",
+        _COMPARED,
+        r"over|under|between|before|after|since|within|than|or|\w+er",
+    ),
+    _cue(
+        "like",
+        "like",
+        "(?:start|begin|end)(?:s|ning|ing)? with|contain(?:s|ing)? the|letters?|substring|the word",
+        r"contain\w*|includ\w+|have|has|with|in|that|whose",
+    ),
+)
+_UP: Final = re.compile(rf"\b(?:{GREATEST}|descending)\b", re.IGNORECASE)
+_DOWN: Final = re.compile(rf"\b(?:{SMALLEST})\b", re.IGNORECASE)
+
+
+def missing(question: str, query: Anatomy) -> dict[str, float]:
+    """By cue 1 where the question calls for an element and the query has none of them, else 0."""
+    return {
+        cue.name: float(bool(cue.calls.search(question)) and not query.elements.intersection(cue.elements))
+        for cue in CUES
+    }
+
+
+def uncalled(question: str, query: Anatomy) -> dict[str, float]:
+    """By cue 1 where the query has its first element and no word of the question leaves room for that, else 0."""
+    return {cue.name: float(cue.elements[0] in query.elements and not cue.allows.search(question)) for cue in CUES}
+
+
+def direction(question: str, query: Anatomy) -> float:
+    """1 where question and query agree on the greatest or the smallest, -1 where they differ, 0 where one is silent."""
+    asked = bool(_UP.search(question)) - bool(_DOWN.search(question))
+    given = bool({"up", "max"} & query.elements) - bool({"down", "min"} & query.elements)
+    return float(asked * given)
+
+
+_HOW_MANY: Final = re.compile(r"^\W*how many\b", re.IGNORECASE)
+_EACH: Final = re.compile(r"\b(?:each|every|per|by|respectively|different|distinct|all)\b", re.IGNORECASE)
+_GROUPS: Final = re.compile(r"\b(?:(?:for|of|in|by|to) (?:each|every)|per)\b", re.IGNORECASE)
+_DIFFERENT: Final = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
+_BEST: Final = re.compile(rf"\b(?:{GREATEST}|{SMALLEST}|oldest|youngest)\b", re.IGNORECASE)
+_SEVERAL: Final = re.compile(
+    r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|and|or|order(?:ed)?|sort(?:ed)?|than|all|list"
+    r"|at (?:least|most)|are)\b",
+    re.IGNORECASE,
+)
+_ASKING: Final = re.compile(
+    r"^\W*(?:(?:please|can you|could you)\s+)?(?:what(?:'s| is| are| was| were)?|which|who|whose|list(?: out)?"
+    r"|show(?: me)?|find(?: out)?|give(?: me)?|return|tell me|display|report|select|state|get)\b\W*"
+    r"(?:(?:all|both)\s+)?(?:the\s+)?",
+    re.IGNORECASE,
+)
+_BOUND: Final = re.compile(
+    r"\b(?:where|for|of|who|that|which|whose|with|in|from|when|by|sort(?:ed)?|order(?:ed)?|having|on|at|to|per|each"
+    r"|do|does|did|has|have|had|is|are|was|were|if)\b|[?.;]",
+    re.IGNORECASE,
+)
+_FIGURE: Final = re.compile(r"\b(?:number|total|average|mean|maximum|minimum|sum|max|min)\b", re.IGNORECASE)
+_MORE: Final = re.compile(
+    r"\b(?:and|as well as) (?:the|how|when|where|what|their|its)\b|[.?]\s+(?:list|show|find|give|return|what)\b",
+    re.IGNORECASE,
+)
+_JOINT: Final = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+(?:also\s+)?|\s+as well as\s+|\s+along with\s+", re.IGNORECASE)
+
+
+def items(question: str) -> int:
+    """How many columns the question asks for, by what it lists before it goes on about them; 0 where unclear."""
+    if _HOW_MANY.match(question):
+        return 0 if _EACH.search(question) else 1
+    asking = _ASKING.match(question)
+    if asking is None:
+        return 0
+    whole = question[asking.end() :]
+    listed = _BOUND.split(whole, maxsplit=1)[0]
+    if (_FIGURE.search(listed) and _EACH.search(whole)) or _MORE.search(whole[len(listed) :]):
+        return 0  # whether a figure comes with what it is of, and what is asked for later on, is anyone's guess
+    return len([one for one in _JOINT.split(listed) if one.strip()])
+
+
+def number(question: str) -> bool:
+    """Whether a number is the whole answer: how many, for nothing apart."""
+    return bool(_HOW_MANY.match(question)) and not _EACH.search(question)
+
+
+def one_row(question: str) -> bool:
+    """Whether the answer is a single row: a number, or the one that is the most or the least of something."""
+    return number(question) or (
+        bool(_BEST.search(question)) and not (_SEVERAL.search(question) or _EACH.search(question))
+    )
+
+
+def groups(question: str) -> bool:
+    """Whether something is asked for each of several."""
+    return bool(_GROUPS.search(question))
+
+
+def different(question: str) -> bool:
+    """Whether nothing may be told twice."""
+    return bool(_DIFFERENT.search(question))

@@ -1,0 +1,1 @@
+"""Strict ESM+: the rules that hold on every database."""

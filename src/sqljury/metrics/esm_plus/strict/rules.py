@@ -1,0 +1,155 @@
+"""The rules of strict mode: those of ESM+ where they hold for all data, for published ones do not always.
+
+They differ in that a unique column is taken for unique only where it is non-null and the joins do not repeat its rows,
+a non-null one for non-null only without outer joins, in that OR is minded, and how SQLite compares text with numbers.
+Rule 9 is left out: of no rows ``max(c)`` gives NULL and ``ORDER BY c DESC LIMIT 1`` nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from sqljury.metrics.esm_plus.assumptions import Applied, Facts, Rule, is_unique
+from sqljury.metrics.esm_plus.clauses import (
+    rule_1,
+    rule_2,
+    rule_2_in_aggregates,
+    rule_3,
+    rule_4,
+    rule_5,
+    rule_6,
+    rule_7,
+    rule_9,
+    rule_10,
+    rule_18,
+)
+from sqljury.metrics.esm_plus.conditions import rule_8, rule_11, rule_15, rule_19
+from sqljury.metrics.esm_plus.joins import rule_12, rule_13, rule_16, rule_17
+from sqljury.metrics.esm_plus.rules import PUBLISHED_RULES
+from sqljury.metrics.esm_plus.strict.conditions import (
+    rule_8_strictly,
+    rule_11_strictly,
+    rule_15_strictly,
+    rule_19_strictly,
+)
+from sqljury.metrics.esm_plus.strict.joins import (
+    all_inner,
+    equal,
+    known_once,
+    rule_3_strictly,
+    rule_4_strictly,
+    rule_6_strictly,
+    rule_12_strictly,
+    rule_13_strictly,
+    rule_16_strictly,
+    rule_17_strictly,
+    rule_18_strictly,
+)
+from sqljury.metrics.esm_plus.structure import STAR, Aggregate, Column, Condition, Query, parts, table_of
+
+
+def _rule_1(query: Query, facts: Facts) -> Applied | None:
+    """Rule 1 where the query gives a row for each one it reads, and both queries read the same ones."""
+    if query.distinct or query.set_operator or query.having or _aggregates(query):
+        return None
+    match query.where:
+        case (Condition(value1=Query() as nested),) if (nested.joins, nested.on) == (query.joins, query.on):
+            return rule_1(query, known_once(query, facts))
+    return None
+
+
+def _rule_2(query: Query, facts: Facts) -> Applied | None:
+    """Rule 2, also in a join that repeats no row."""
+    if not query.distinct:
+        return None
+    unique = known_once(query, facts).unique
+    for expression in query.select:
+        if isinstance(expression, Column) and expression.name in unique:
+            return Applied(replace(query, distinct=False), (is_unique(expression.name),))
+    return None
+
+
+def _rule_2_in_aggregates(query: Query, facts: Facts) -> Applied | None:
+    """Rule 2 in aggregates, which pass over NULL anyway."""
+    return rule_2_in_aggregates(query, known_once(query, facts, null=True))
+
+
+def _rule_5(query: Query, facts: Facts) -> Applied | None:
+    """Rule 5; in a join only for columns of a table whose key is grouped by too, or what the query joins it with.
+
+    Not with DISTINCT and ORDER BY: which of the rows that are one then counts for the order hangs on the groups.
+    """
+    if query.distinct and query.order_by:
+        return None
+    if len(query.tables) == 1:
+        return rule_5(query, known_once(query, facts))
+    names = [unit.name for unit in query.group_by if isinstance(unit, Column)]
+    if len(names) < max(2, len(query.group_by)):
+        return None
+    groups = equal(query, facts) if all_inner(query) else []
+    for name in names:
+        same = next((group for group in groups if name in group), {name})
+        keys = {table_of(column): column for column in sorted(same) if facts.is_single_key(column)}
+        rest = tuple(Column(other) for other in names if other == name or table_of(other) not in keys)
+        if len(rest) < len(names):
+            return Applied(replace(query, group_by=rest), tuple(map(is_unique, keys.values())))
+    return None
+
+
+def _rule_7(query: Query, facts: Facts) -> Applied | None:
+    """Rule 7 only without outer joins."""
+    return rule_7(query, facts.within(query.tables)) if all_inner(query) else None
+
+
+def _rule_10(query: Query, facts: Facts) -> Applied | None:
+    """Rule 10 the other way round, the star as all columns: so other rules see what is selected."""
+    if Column(STAR) not in query.select or not query.tables:
+        return None
+    tables = [table for table in query.tables if isinstance(table, str)]
+    if len(tables) < len(query.tables):
+        return None
+    every = [f"{table}.{column}" for table in tables for column in facts.names.tables[table.partition(":")[0]]]
+    select: list[Column] = []
+    for unit in query.select:
+        select += map(Column, every) if unit == Column(STAR) else [unit]  # type: ignore[list-item]
+    assumption = f"the columns of {', '.join(tables)} are {', '.join(every)}"
+    return Applied(replace(query, select=tuple(select)), (assumption,))
+
+
+def _aggregates(query: Query) -> bool:
+    return any(isinstance(part, Aggregate) for expression in query.select for part in parts(expression))
+
+
+_INSTEAD: Final[dict[Rule, Rule]] = {
+    rule_1: _rule_1,
+    rule_2: _rule_2,
+    rule_2_in_aggregates: _rule_2_in_aggregates,
+    rule_3: rule_3_strictly,
+    rule_4: rule_4_strictly,
+    rule_5: _rule_5,
+    rule_6: rule_6_strictly,
+    rule_7: _rule_7,
+    rule_8: rule_8_strictly,
+    rule_11: rule_11_strictly,
+    rule_12: rule_12_strictly,
+    rule_13: rule_13_strictly,
+    rule_15: rule_15_strictly,
+    rule_16: rule_16_strictly,
+    rule_17: rule_17_strictly,
+    rule_18: rule_18_strictly,
+    rule_19: rule_19_strictly,
+}
+
+_ORDER: Final = [
+    (number, _INSTEAD.get(rule, rule)) for number, rule in PUBLISHED_RULES if rule not in (rule_9, rule_10)
+]
+_AFTER_12: Final = 1 + [number for number, _ in _ORDER].index(12)
+
+STRICT_RULES: Final[tuple[tuple[int, Rule], ...]] = (
+    (10, _rule_10),
+    *_ORDER[:_AFTER_12],
+    (16, rule_16_strictly),  # once more, for the columns that rule 12 joined
+    *_ORDER[_AFTER_12:],
+)
+"""With their numbers, in the order they are applied."""

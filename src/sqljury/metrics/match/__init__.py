@@ -1,1 +1,0 @@
-"""Metrics that compare queries as they are written, part by part."""

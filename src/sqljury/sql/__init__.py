@@ -1,0 +1,1 @@
+"""What is known about SQL text; nothing here opens a database."""

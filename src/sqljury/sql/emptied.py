@@ -1,0 +1,159 @@
+"""Which part of a query leaves it without rows, found by running it without that part.
+
+A query without the part asks another question: what is found here is for people, and for hints, never an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from sqljury.sql import parse as parsing
+from sqljury.sql import text
+from sqljury.sql.parse import quiet
+from sqljury.types import Schema
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+TRIED: Final = 5
+"""Queries run at most."""
+_CONDITION_CHARS: Final = 100
+
+Finds = Callable[[str], bool | None]
+"""Whether a query finds a row; None where it failed or took too long, which ends the search."""
+
+Rows = Callable[[str], str | None]
+"""How many rows a query has, such as ``12 rows``; None where it failed or took too long."""
+
+
+@quiet()
+def emptied(sql: str, schema: Schema, finds: Finds) -> list[str]:
+    """Lines on what empties a query: single conditions of its WHERE or HAVING, else the first join that finds nothing.
+
+    Looked at is the outermost SELECT; nothing is said of set operations and of what cannot be parsed.
+    """
+
+    def lines(select: exp.Select) -> list[str]:
+        found, left = _needless(select, schema.dialect, finds)
+        return found or _lost_join(select, schema.dialect, finds, left)
+
+    return _read(sql, schema, lines)
+
+
+@quiet()
+def empty_join(sql: str, schema: Schema, finds: Finds) -> list[str]:
+    """A line on the first join that finds nothing, whatever the conditions; empty where there is none."""
+    return _read(sql, schema, lambda select: _lost_join(select, schema.dialect, finds, TRIED))
+
+
+@quiet()
+def loosened(sql: str, schema: Schema, rows: Rows) -> list[str]:
+    """Lines such as ``without the condition x = 1 there are 12 rows``, for single conditions of WHERE and HAVING.
+
+    ``rows`` runs a query and returns how many rows it has, with ``or more`` where a limit cut them; None ends the
+    search.
+    """
+
+    def lines(select: exp.Select) -> list[str]:
+        found: list[str] = []
+        for condition, without in islice(_conditions(select), TRIED):
+            count = rows(without.sql(dialect=schema.dialect))
+            if count is None:
+                break
+            if count != "0 rows":
+                found.append(f"without the condition {_shown(condition, schema.dialect)} there {_are(count)}")
+        return found
+
+    return _read(sql, schema, lines)
+
+
+def _are(count: str) -> str:
+    return f"is {count}" if count == "1 row" else f"are {count}"
+
+
+def _read(sql: str, schema: Schema, lines: Callable[[exp.Select], list[str]]) -> list[str]:
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = parsing.parse_one(sql, schema.dialect)
+        return lines(tree) if isinstance(tree, exp.Select) else []
+    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+        return []  # a parser's own bug on odd text too
+
+
+def _needless(select: exp.Select, dialect: str, finds: Finds) -> tuple[list[str], int]:
+    """Lines on conditions without which rows are found, and how many queries may still be run."""
+    lines: list[str] = []
+    left = TRIED
+    for condition, without in _conditions(select):
+        if left <= 1 or (found := finds(_limited(without).sql(dialect=dialect))) is None:
+            return lines, 0
+        left -= 1
+        if found:
+            lines.append(f"without the condition {_shown(condition, dialect)} it finds rows")
+    return lines, left
+
+
+def _lost_join(select: exp.Select, dialect: str, finds: Finds, left: int) -> list[str]:
+    for join, upto in _joins(select):
+        if not left or (found := finds(_limited(upto).sql(dialect=dialect))) is None:
+            return []
+        left -= 1
+        if not found:
+            return [f"the join with {_shown(join, dialect)} finds nothing, whatever the conditions"]
+    return []
+
+
+def _conditions(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
+    """Each condition that must hold, and the query without it."""
+    from sqlglot import exp
+
+    for clause in ("where", "having"):
+        if (node := select.args.get(clause)) is None:
+            continue
+        terms = list(node.this.flatten()) if isinstance(node.this, exp.And) else [node.this]
+        for at, term in enumerate(terms):
+            if (
+                isinstance(term, exp.EQ)
+                and isinstance(term.this, exp.Column)
+                and isinstance(term.expression, exp.Column)
+            ):
+                continue  # a join of tables with a comma between them: without it every row meets every other
+            rest = [other.copy() for place, other in enumerate(terms) if place != at]
+            without = select.copy()
+            without.set(clause, type(node)(this=exp.and_(*rest)) if rest else None)
+            yield term, without
+
+
+def _joins(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
+    """Each join, and what is in FROM up to it, without conditions."""
+    from sqlglot import exp
+
+    joins = select.args.get("joins") or []
+    for at, join in enumerate(joins, 1):
+        upto = exp.Select(expressions=[exp.Literal.number(1)])
+        for clause in ("with_", "from_"):
+            if (node := select.args.get(clause)) is not None:
+                upto.set(clause, node.copy())
+        upto.set("joins", [one.copy() for one in joins[:at]])
+        yield join, upto
+
+
+def _limited(select: exp.Select) -> exp.Select:
+    """One row is enough, in any order."""
+    select.set("order", None)
+    return select.limit(1, copy=False)
+
+
+def _shown(node: exp.Expr, dialect: str) -> str:
+    from sqlglot import exp
+
+    if isinstance(node, exp.Join):
+        on = node.args.get("on")
+        written = f"{node.this.sql(dialect=dialect)}{f' ON {on.sql(dialect=dialect)}' if on is not None else ''}"
+    else:
+        written = node.sql(dialect=dialect)
+    return text.remark(written, _CONDITION_CHARS)

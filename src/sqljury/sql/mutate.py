@@ -1,0 +1,171 @@
+"""Neighbours of a gold query: queries one small mistake away, which a test suite has to tell from it.
+
+Zhong et al. 2020, section 4.2: operators, constants, aggregates, DISTINCT, set operations and joins are changed one at
+a time, and conditions, orders and limits dropped. A neighbour may mean the same as gold, or not run at all.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from sqlglot import exp
+
+from sqljury.sql.parse import quiet
+from sqljury.sql.tree import DIALECT, tree_of
+
+MAX_NEIGHBOURS: Final = 16
+
+_OPERATORS: Final[dict[type[exp.Expr], tuple[type[exp.Expr], ...]]] = {
+    exp.EQ: (exp.NEQ, exp.GTE, exp.LTE),
+    exp.NEQ: (exp.EQ,),
+    exp.GT: (exp.GTE, exp.LT),
+    exp.GTE: (exp.GT, exp.EQ),
+    exp.LT: (exp.LTE, exp.GT),
+    exp.LTE: (exp.LT, exp.EQ),
+    exp.Like: (exp.EQ,),
+    exp.And: (exp.Or,),
+    exp.Or: (exp.And,),
+    exp.Add: (exp.Sub,),
+    exp.Sub: (exp.Add,),
+    exp.Mul: (exp.Div,),
+    exp.Div: (exp.Mul,),
+    exp.Union: (exp.Intersect, exp.Except),
+    exp.Intersect: (exp.Union, exp.Except),
+    exp.Except: (exp.Intersect, exp.Union),
+}
+_AGGREGATES: Final[dict[type[exp.Expr], tuple[type[exp.Expr], ...]]] = {
+    exp.Max: (exp.Min, exp.Avg),
+    exp.Min: (exp.Max, exp.Avg),
+    exp.Avg: (exp.Sum, exp.Max),
+    exp.Sum: (exp.Avg, exp.Count),
+}
+
+
+@quiet()
+def neighbours(sql: str, columns: Collection[str] = (), limit: int = MAX_NEIGHBOURS, seed: int = 0) -> tuple[str, ...]:
+    """At most ``limit`` neighbours of the query, none where sqlglot cannot read and write it.
+
+    ``columns`` are the schema's column names in lower case, which tell a quoted name from a string. Which neighbours
+    are taken depends on ``seed`` and the query alone.
+    """
+    tree = tree_of(sql, columns)
+    if tree is None:
+        return ()
+    try:
+        own = tree.sql(dialect=DIALECT)
+        found = dict.fromkeys(changed.sql(dialect=DIALECT) for changed in _changed(tree))
+    except ValueError:  # sqlglot reads some paths into JSON that it cannot write
+        return ()
+    found.pop(own, None)
+    listed = list(found)
+    if len(listed) > limit:
+        rng = random.Random(f"{seed}|{sql}|neighbours")  # noqa: S311 - no secret
+        chosen = rng.sample(range(len(listed)), limit)
+        listed = [listed[number] for number in sorted(chosen)]
+    return tuple(listed)
+
+
+def _changed(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """The tree with one node changed, for every node and every change."""
+    for number, node in enumerate(tree.walk()):
+        for replacement in _replacements(node):
+            copy = tree.copy()
+            # Equal trees are walked in the same order.
+            target = next(other for at, other in enumerate(copy.walk()) if at == number)
+            if target is copy:
+                yield replacement
+            else:
+                target.replace(replacement)
+                yield copy
+
+
+def _replacements(node: exp.Expr) -> Iterator[exp.Expr]:
+    """What may stand in the place of this node; all of it new."""
+    for kind in _OPERATORS.get(type(node), ()):
+        yield kind(**{name: _copied(value) for name, value in node.args.items()})
+    if isinstance(node, (exp.And, exp.Or, exp.Except, exp.Intersect)):
+        yield node.this.copy()
+    if isinstance(node, (exp.And, exp.Or)):
+        yield node.expression.copy()
+    if isinstance(node, exp.Not):
+        yield node.this.copy()
+    if isinstance(node, exp.In):
+        yield exp.Not(this=node.copy())
+    if isinstance(node, exp.Literal):
+        yield from _constants(node)
+    if isinstance(node, exp.Between):
+        yield exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
+        yield exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
+    if isinstance(node, exp.Ordered):
+        turned = node.copy()
+        turned.set("desc", not node.args.get("desc"))
+        # Else sqlglot writes NULLS FIRST or LAST, for the place of NULLs in the order before.
+        turned.set("nulls_first", not node.args.get("nulls_first"))
+        yield turned
+    yield from _aggregates(node)
+    if isinstance(node, exp.Select):
+        yield from _clauses(node)
+
+
+def _constants(node: exp.Literal) -> Iterator[exp.Expr]:
+    text = str(node.this)
+    if node.is_string:
+        yield exp.Literal.string(f"{text}x")
+        if "%" in text:
+            yield exp.Literal.string(text.strip("%"))
+            yield exp.Literal.string(text.lstrip("%"))
+    elif text.isdigit():
+        yield exp.Literal.number(int(text) + 1)
+        if int(text):
+            yield exp.Literal.number(int(text) - 1)
+
+
+def _aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
+    for kind in _AGGREGATES.get(type(node), ()):
+        yield kind(this=node.this.copy())
+    if not isinstance(node, exp.Count) or isinstance(node.this, exp.Star):
+        return
+    if isinstance(node.this, exp.Distinct):
+        if len(node.this.expressions) == 1:
+            yield exp.Count(this=node.this.expressions[0].copy())
+    else:
+        yield exp.Count(this=exp.Distinct(expressions=[node.this.copy()]))
+
+
+def _clauses(select: exp.Select) -> Iterator[exp.Expr]:
+    """The SELECT without one of its clauses, with DISTINCT turned round, with another join."""
+    for clause in ("where", "group", "having", "order", "limit"):
+        if select.args.get(clause) is not None:
+            yield _with(select, clause, None)
+    yield _with(select, "distinct", None if select.args.get("distinct") else exp.Distinct())
+    grouped = select.args.get("group")
+    if grouped is not None and len(grouped.expressions) > 1:
+        for number in range(len(grouped.expressions)):
+            fewer = grouped.copy()
+            fewer.set("expressions", [part for at, part in enumerate(fewer.expressions) if at != number])
+            yield _with(select, "group", fewer)
+    joins = select.args.get("joins") or []
+    for number, join in enumerate(joins):
+        kept = [other.copy() for other in joins]
+        yield _with(select, "joins", kept[:number] + kept[number + 1 :])
+        if join.args.get("on") is not None:
+            outer = [other.copy() for other in joins]
+            outer[number].set("side", None if join.args.get("side") else "LEFT")
+            outer[number].set("kind", None)
+            yield _with(select, "joins", outer)
+
+
+def _with(select: exp.Select, clause: str, value: object) -> exp.Select:
+    changed = select.copy()
+    changed.set(clause, value)
+    return changed
+
+
+def _copied(value: object) -> object:
+    if isinstance(value, exp.Expr):
+        return value.copy()
+    if isinstance(value, list):
+        return [_copied(part) for part in value]
+    return value

@@ -1,0 +1,194 @@
+"""Queries in another dialect's words, written in the database's own: repairs that need no model.
+
+Models mix dialects up: ``YEAR(d)`` for SQLite, ``strftime`` for PostgreSQL, a string in double quotes, ``TOP 5``. Which
+one was meant is not known, so the query is read as each of the usual ones; the database says which reading runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from sqljury.sql import parse as parsing
+from sqljury.sql.parse import quiet
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from sqljury.types import Schema
+
+SOURCES: Final = ("mysql", "postgres", "sqlite", "tsql", "duckdb")
+"""Dialects that a query may have been meant in, the likeliest first; the database's own comes before them."""
+
+_PARTS: Final = {
+    "YEAR": "%Y",
+    "MONTH": "%m",
+    "DAY": "%d",
+    "HOUR": "%H",
+    "MINUTE": "%M",
+    "SECOND": "%S",
+    "DOW": "%w",
+    "DAYOFWEEK": "%w",
+    "WEEK": "%W",
+    "DOY": "%j",
+}
+_STARTS: Final = {"YEAR": "%Y-01-01", "MONTH": "%Y-%m-01", "DAY": "%Y-%m-%d"}
+_MODIFIERS: Final = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"})
+
+
+@quiet()
+def translations(sql: str, schema: Schema) -> list[str]:
+    """The query in the schema's dialect as each reading of it comes out, without repeats and without the text itself.
+
+    A name in double quotes that nothing has is the string that SQLite and MySQL take it for. What a reading cannot say
+    in the dialect is not a translation. The results are parsed, not run.
+    """
+    from sqlglot.errors import SqlglotError
+
+    found: dict[str, None] = {}
+    for source in dict.fromkeys((schema.dialect, *SOURCES)):
+        try:
+            found[_translation(sql, source, schema)] = None
+        except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+            continue  # sqlglot's generators may stumble over arguments that a dialect does not have
+    return [text for text in found if _letters(text) != _letters(sql)]
+
+
+@quiet()
+def in_sqlite(sql: str, schema: Schema) -> str | None:
+    """The query of the schema's dialect in SQLite's words, None where it cannot be said in them; parsed, not run."""
+    from sqlglot.errors import SqlglotError
+
+    if schema.dialect == "sqlite":
+        return sql
+    try:
+        return _translation(sql, schema.dialect, replace(schema, dialect="sqlite"))
+    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+        return None
+
+
+def _translation(sql: str, source: str, schema: Schema) -> str:
+    from sqlglot.errors import ErrorLevel
+
+    tree = parsing.parse_one(_backquoted(sql, schema) if source == "mysql" else sql, source)
+    literals, restrictions = _literals(sql, source), _restrictions(tree)
+    _strings(tree, schema)
+    if schema.dialect == "sqlite":
+        tree = tree.transform(_sqlite)
+    text = parsing.write(tree, schema.dialect, unsupported_level=ErrorLevel.RAISE)
+    # sqlglot drops what the other dialect does not have, such as an argument of a function; that is another question.
+    kept = _restrictions(parsing.parse_one(text, schema.dialect))
+    if _literals(text, schema.dialect) < literals or any(kept[kind] < count for kind, count in restrictions.items()):
+        raise ValueError("something was dropped")
+    return text
+
+
+def _restrictions(tree: exp.Expr) -> Counter[str]:
+    """How many conditions, joins, keys of groups and orders, limits and DISTINCTs a query has."""
+    from sqlglot import exp
+
+    found: Counter[str] = Counter()
+    for node in tree.walk():
+        if isinstance(node, exp.Predicate | exp.And | exp.Not):
+            found["conditions"] += 1
+        elif isinstance(node, exp.Join | exp.Ordered | exp.Offset | exp.Distinct):
+            found[str(node.key)] += 1
+        elif isinstance(node, exp.Limit | exp.Fetch):
+            found["limit"] += 1
+        elif isinstance(node, exp.Group):
+            found["keys"] += len(node.expressions)
+    return found
+
+
+def _literals(sql: str, dialect: str) -> int:
+    return sum(token.token_type.name in ("STRING", "NUMBER") for token in parsing.tokenize(sql, dialect))
+
+
+def _backquoted(sql: str, schema: Schema) -> str:
+    """Double quotes around names of the schema as MySQL writes them: it would take those for strings."""
+    names, parts, end = _names(schema), [], 0
+    for token in parsing.tokenize(sql, "sqlite"):
+        if sql[token.start] == '"' and token.text.lower() in names:
+            parts += [sql[end : token.start], f"`{token.text}`"]
+            end = token.end + 1
+    return "".join([*parts, sql[end:]])
+
+
+def _names(schema: Schema) -> set[str]:
+    return {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
+
+
+def _strings(tree: exp.Expr, schema: Schema) -> None:
+    """Turn quoted names that are no column, table or alias into strings."""
+    from sqlglot import exp
+
+    known = _names(schema)
+    known |= {node.alias.lower() for node in tree.find_all(exp.Alias, exp.TableAlias, exp.CTE, exp.Table, exp.Subquery)}
+    for column in list(tree.find_all(exp.Column)):
+        name = column.this
+        if isinstance(name, exp.Identifier) and name.quoted and not column.table and name.name.lower() not in known:
+            column.replace(exp.Literal.string(name.name))
+
+
+def _letters(sql: str) -> str:
+    return "".join(sql.split()).rstrip(";").lower()
+
+
+def _sqlite(node: exp.Expr) -> exp.Expr:
+    """Dates and strings as SQLite knows them, where sqlglot leaves other engines' functions standing."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.Year | exp.Month | exp.Day):
+        return _part(str(node.key).upper(), node.this)
+    if isinstance(node, exp.Extract):
+        return _part(node.name.upper(), node.expression)
+    if isinstance(node, exp.DateTrunc | exp.TimestampTrunc):
+        form = _STARTS.get(str(node.args["unit"].name).upper())
+        return node if form is None else exp.func("STRFTIME", exp.Literal.string(form), _bare(node.this))
+    if isinstance(node, exp.Left):
+        return exp.Anonymous(this="SUBSTR", expressions=[node.this, exp.Literal.number(1), node.expression])
+    if isinstance(node, exp.Right):
+        return exp.Anonymous(this="SUBSTR", expressions=[node.this, exp.Neg(this=node.expression)])
+    if isinstance(node, exp.CurrentDate):
+        return exp.func("DATE", exp.Literal.string("now"))
+    if isinstance(node, exp.CurrentTimestamp | exp.CurrentDatetime):
+        return exp.func("DATETIME", exp.Literal.string("now"))
+    return _shifted(node)
+
+
+def _part(unit: str, of: exp.Expr) -> exp.Expr:
+    from sqlglot import exp
+
+    form = _PARTS.get(unit)
+    if form is None:
+        raise ValueError(f"SQLite has no {unit} of a date")
+    return exp.cast(exp.func("STRFTIME", exp.Literal.string(form), _bare(of)), "INTEGER")
+
+
+def _shifted(node: exp.Expr) -> exp.Expr:
+    """``d - INTERVAL 1 MONTH`` as ``DATE(d, '-1 month')``."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.DateAdd | exp.DateSub):
+        amount, unit, minus = node.expression, node.args.get("unit"), isinstance(node, exp.DateSub)
+    elif isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
+        amount, unit, minus = node.expression.this, node.expression.args.get("unit"), isinstance(node, exp.Sub)
+    else:
+        return node
+    if isinstance(amount, exp.Interval):
+        amount, unit = amount.this, amount.args.get("unit") or unit
+    name = "" if unit is None else str(unit.name).upper().removesuffix("S")
+    if name not in _MODIFIERS or not isinstance(amount, exp.Literal):
+        raise ValueError("only a number of years to seconds can be added to a date in SQLite")
+    modifier = exp.Literal.string(f"{'-' if minus else '+'}{amount.name} {name.lower()}")
+    return exp.func("DATETIME" if name in ("HOUR", "MINUTE", "SECOND") else "DATE", _bare(node.this), modifier)
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    """Without the casts that other dialects put around dates: SQLite keeps them as text."""
+    from sqlglot import exp
+
+    while isinstance(node, exp.TsOrDsToDate | exp.Cast | exp.Date) and node.this is not None:
+        node = node.this
+    return node

@@ -1,0 +1,1 @@
+"""The steps of a recipe: each maps a State to a State."""

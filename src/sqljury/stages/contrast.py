@@ -1,0 +1,85 @@
+"""An answer beside its strongest rival: a few rows on which the two queries return different things.
+
+Voting counts heads; on five rows people see for themselves which of two queries means what they asked. Needs no model.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqljury.db.base import Database
+from sqljury.errors import CancelledError, DatabaseError
+from sqljury.llm.base import derive_seed
+from sqljury.schema.introspect import introspect
+from sqljury.sql.resolve import used
+from sqljury.stages.select.base import groups, spokesman
+from sqljury.types import Answer, TestCase, Tried, Verified
+
+
+def verified(answer: Answer, db: Database, *, seed: int = 0, cancel: threading.Event | None = None) -> Answer:
+    """The answer with ``verified`` set: the chosen query against that of the best other group.
+
+    A test that the answer has already is taken if it tells the two apart, else rows are looked for, for some seconds.
+    ``db`` is what the answer came from, behind its access rules. Raises ``CancelledError`` once ``cancel`` is set.
+    """
+    chosen = None if answer.choice is None else answer.choice.index
+    if answer.choice is None or chosen is None:
+        return answer
+    own = answer.candidates[chosen].group
+    others = [number for number in groups(answer.candidates) if number != own]
+    if own is None or not others:
+        return replace(answer, verified=Verified("agreed"))
+    scores = dict(enumerate(answer.choice.scores))
+    rival = max(others, key=lambda number: (scores.get(number, 0.0), -number))
+    queries = (answer.sql, answer.candidates[spokesman(answer.candidates, rival)].sql)
+    known = _known(answer.choice.tests, queries)
+    if known is not None:
+        return replace(answer, verified=Verified("differ", rival, known))
+    name = str(derive_seed(seed, answer.question.id or answer.question.text, "verify"))
+    return replace(answer, verified=_searched(queries, rival, db, name, cancel))
+
+
+def _known(tests: Sequence[Tried], queries: tuple[str, str]) -> Tried | None:
+    """Of the tests that tell the two apart one that the answer alone passes, if there is one; of these the smallest."""
+    both = [_of(test, queries) for test in tests if set(queries) <= set(test.queries)]
+    apart = [test for test in both if test.differ(0, 1)]
+    return min(apart, key=lambda test: (test.passed != (True, False), test.case.size), default=None)
+
+
+def _of(test: Tried, queries: tuple[str, str]) -> Tried:
+    """The test with two of its queries alone."""
+    places = [test.queries.index(query) for query in queries]
+    classes = [test.classes[place] for place in places] if test.classes else []
+    return replace(
+        test,
+        queries=queries,
+        results=tuple(test.results[place] for place in places),
+        passed=tuple(test.passed[place] for place in places),
+        classes=tuple(classes.index(one) for one in classes),
+    )
+
+
+def _searched(
+    queries: tuple[str, str], rival: int, db: Database, seed: str, cancel: threading.Event | None
+) -> Verified:
+    from sqljury.testing.again import tried  # with the parser, which takes a while to load
+    from sqljury.testing.separate import Search
+    from sqljury.testing.suite import suite
+
+    schema = introspect(db)
+    part = used(schema, queries)
+    try:
+        on_nothing = tried(TestCase(part, ((),) * len(part.tables)), queries)
+        for name, result in zip(("answer", "rival"), on_nothing.results, strict=True):
+            if result.error:
+                return Verified("untried", rival, why=f"the {name} cannot be run there: {result.error}")
+        found = suite(queries, schema, db, Search(seed=seed), cancel)
+    except DatabaseError as error:
+        return Verified("untried", rival, why=str(error))
+    if cancel is not None and cancel.is_set():
+        raise CancelledError("stopped while looking for rows on which the queries differ")
+    if found.together:
+        return Verified("together", rival)
+    return Verified("differ", rival, found.tests[0])

@@ -1,0 +1,127 @@
+"""The tables and columns that a question seems to need.
+
+Examples that were made for a database: tried on it, and shown before a question (CHASE-SQL, section 3.3).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from sqljury.context import Work
+from sqljury.errors import CancelledError
+from sqljury.llm.base import Message
+from sqljury.schema.index import Index
+from sqljury.sql.resolve import used
+from sqljury.sql.text import plain
+from sqljury.stages.generate.direct import question, system
+from sqljury.stages.generate.pool import Shot
+from sqljury.types import Limits, Result, Schema, Task
+from sqljury.types.subset import subset
+
+TABLES: Final = 3
+COLUMNS: Final = 5
+_NEAR: Final = 0.6
+"""A table must have this share of the best one's score."""
+
+
+def focus(task: Task, drafts: Sequence[str] = ()) -> Schema:
+    """What the drafts use, or else what the words of the question, its evidence and its notes name.
+
+    At most ``TABLES`` tables are found by words, each with its keys and at most ``COLUMNS`` others.
+    """
+    found = used(task.schema, drafts)
+    if found.tables:
+        return found
+    text = "\n".join((task.question.text, task.question.evidence, *task.notes))
+    scores = Index.of(task.schema, meanings=False).scores(text)
+    order = sorted(range(len(task.schema.tables)), key=lambda index: -scores.tables[index])
+    best = scores.tables[order[0]] if order else 0.0
+    chosen = [index for index in order[:TABLES] if scores.tables[index] >= _NEAR * best]
+    return subset(
+        task.schema, {task.schema.tables[at].name: _columns(task.schema, at, scores.columns[at]) for at in chosen}
+    )
+
+
+def _columns(schema: Schema, at: int, scores: Sequence[float]) -> set[str]:
+    """The keys of a table, and its columns that are named; its first ones where hardly any is."""
+    table = schema.tables[at]
+    keys = {name for key in table.foreign_keys for name in key.columns} | set(table.primary_key)
+    keys |= {
+        name
+        for other in schema.tables
+        for key in other.foreign_keys
+        if key.ref_table == table.name
+        for name in key.ref_columns
+    }
+    order = sorted(range(len(table.columns)), key=lambda index: -scores[index])
+    named = [index for index in order if scores[index] > 0]
+    return keys | {table.columns[index].name for index in (named or order)[:COLUMNS]}
+
+
+EXAMPLES: Final = 5
+"""Shown where the recipe does not say how many."""
+
+LIMITS: Final = Limits(seconds=1.0, rows=20, bytes=1024 * 1024)
+"""Of one example's query: it is run to see that it works, not for its rows."""
+
+SECONDS: Final = 5.0
+"""For all examples of a round; those whose turn does not come are not shown."""
+
+CHARS: Final = 600
+
+
+def conversation(task: Task, shots: Iterable[Shot]) -> tuple[Message, ...]:
+    """The opening that all generators share, each example as a turn of its own, and the question."""
+    turns = [turn for shot in shots for turn in (Message("user", shot.question), Message("assistant", shot.sql))]
+    return (system(task), *turns, Message("user", question(task)))
+
+
+def tried(shots: Iterable[Shot], work: Work) -> list[Shot]:
+    """Those whose query runs, each question and query once; those that find something come first.
+
+    Raises ``CancelledError`` once the work is cancelled.
+    """
+    telling: list[Shot] = []
+    empty: list[Shot] = []
+    ends = time.monotonic() + SECONDS
+    seen: set[str] = set()
+    for shot in shots:
+        both = {_key(shot.question), _key(shot.sql)}
+        if both & seen or not harmless(shot) or time.monotonic() > ends:
+            continue
+        result = run(shot.sql, work)
+        if result.ok:
+            seen |= both
+            (telling if finds(result) else empty).append(shot)
+    return telling + empty
+
+
+def run(sql: str, work: Work) -> Result:
+    """What an example's query gives, within ``LIMITS``; raises ``CancelledError`` once the work is cancelled."""
+    limits = replace(LIMITS, seconds=min(LIMITS.seconds, work.limits.seconds))
+    result = work.db.execute(sql, limits, work.cancel)
+    if work.cancel is not None and work.cancel.is_set():
+        raise CancelledError("The question was cancelled.")
+    return result
+
+
+def finds(result: Result) -> bool:
+    """Whether a result says anything: rows, and not only one of nulls and zeros, as an aggregate of nothing gives."""
+    return len(result.rows) > 1 or any(cell not in (None, 0) for row in result.rows for cell in row)
+
+
+def harmless(shot: Shot) -> bool:
+    """Whether the texts can stand in a conversation without passing for a part of it."""
+    return all(0 < len(text) <= CHARS and plain(text, CHARS) == text for text in (shot.question, shot.sql))
+
+
+def unlike(task: Task, shots: Sequence[Shot]) -> list[Shot]:
+    """Without those that ask what the task asks: the model would only repeat what it, or a program, once wrote."""
+    return [shot for shot in shots if _key(shot.question) != _key(task.question.text)]
+
+
+def _key(text: str) -> str:
+    return " ".join("".join(c if c.isalnum() or c in "<>=*'" else " " for c in text).casefold().split())

@@ -1,0 +1,238 @@
+"""Questions without what belongs to their database, so that those of different databases can be compared by form.
+
+Which examples to show with a question: like it once the names are masked, and answered as its draft is.
+
+DAIL-SQL (section 4.2): examples are ordered by how alike the masked questions are, and those come first whose query
+has a form like that of a query already written for the question.
+
+Few-shot generation: similar questions with their queries before the question (DAIL-SQL's organisation).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from sqljury import prompts
+from sqljury.context import Work
+from sqljury.language import embed
+from sqljury.language.alike import STOP_WORDS
+from sqljury.language.words import words
+from sqljury.llm.base import Message
+from sqljury.llm.replies import STOP
+from sqljury.sql import skeleton
+from sqljury.sql.text import remark
+from sqljury.stages.generate.base import Given, Request
+from sqljury.stages.generate.direct import messages, system
+from sqljury.stages.generate.direct import question as asked_with
+from sqljury.stages.generate.pool import Pool, Shot, default
+from sqljury.types import Schema, Task
+
+MASK: Final = "_"
+
+# A sentence's first word has its capital from its place, so it must follow something to count as a name.
+_VALUE: Final = re.compile(
+    r"\"[^\"]{1,80}\"|“[^”]{1,80}”|‘[^’]{1,80}’|(?<!\w)'[^']{1,80}'(?!\w)|`[^`]{1,80}`"
+    r"|\b\d[\w.,:/-]*\w|\b\d\b"
+    r"|(?<=[^\W_][,;:)]\s)[A-Z][\w'’-]*|(?<=[^\W_]\s)[A-Z][\w'’-]*"
+)
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|_")
+_ASKING: Final = """
+    above after amongst at ascending before below count descending difference earlier earliest fewer fewest first
+    greater last later latest longer longest max maximum mean min minimum newest number numbers older oldest order
+    percent percentage ratio share shorter shortest since smaller sum top total twice unique youngest
+"""
+_KEPT: Final = STOP_WORDS | frozenset(_ASKING.split())
+
+
+def name_words(names: Iterable[str]) -> frozenset[str]:
+    """The words of names and values, as ``mask`` meets them in a question."""
+    return frozenset(word for name in names for word in words(name[:200]) if len(word) > 1)
+
+
+def mask(question: str, known: frozenset[str]) -> str:
+    """The question's words in lower case, with one mask for each run of values and of words that are ``known``.
+
+    Values are what is quoted, numbers, and words with a capital within a sentence. Words that say what is asked for
+    (number, most, average) are kept even where a column is called so.
+    """
+    found: list[str] = []
+    for match in _WORD.finditer(_VALUE.sub(f" {MASK} ", question)):
+        word = match[0].lower()
+        stem = word.removesuffix("'s").removesuffix("’s")
+        masked = word == MASK or (stem not in _KEPT and known.issuperset(words(stem)))
+        if not masked:
+            found.append(word)
+        elif not found or found[-1] != MASK:
+            found.append(MASK)
+    return " ".join(found)
+
+
+ALIKE: Final = 0.6
+"""The likeness of forms from which on an example is answered as the draft is."""
+
+SAME_FORM: Final = 2
+"""Examples of one form that are shown at most: a third one says nothing new."""
+
+
+class Index:
+    """A pool prepared for choosing: masked questions as vectors and weighted words, queries as forms."""
+
+    def __init__(self, shots: Sequence[Shot]) -> None:
+        import numpy
+
+        read = [skeleton.read(shot.sql) for shot in shots]
+        databases = defaultdict[str, set[str]](set)
+        for shot, reading in zip(shots, read, strict=True):
+            databases[shot.database].update(reading.names)
+        words = {database: name_words(names) for database, names in databases.items() if database}
+        masked = [
+            mask(shot.question, words.get(shot.database, frozenset()) | name_words([*reading.names, *reading.values]))
+            for shot, reading in zip(shots, read, strict=True)
+        ]
+        self._shots = shots
+        self._asked = [_folded(shot.question) for shot in shots]
+        self._forms = [reading.form for reading in read]
+        self._kinds = {form: number for number, form in enumerate(dict.fromkeys(self._forms))}
+        self._kind_of = numpy.array([self._kinds[form] for form in self._forms], dtype=numpy.intp)
+        self._features = [skeleton.features(form) for form in self._kinds]
+        self._grams = _Grams(masked)
+        self._vectors = embed.vectors(masked) if embed.available() else None
+
+    def choose(self, question: str, schema: Schema, most: int, draft: str = "") -> list[Shot]:
+        """At most ``most`` examples, the most helpful first; ``draft`` is a query already written, where there is one.
+
+        The same question on a database of the same name, or of none, is left out: it would give the answer away
+        wherever answers are measured. So is a query already chosen, and a form chosen ``SAME_FORM`` times.
+        """
+        reading = skeleton.read(draft)
+        names = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
+        order = self._order(mask(question, name_words([*names, *reading.values])), reading.form if draft else "")
+        asked = _folded(question)
+        chosen, queries, forms = list[Shot](), set[str](), Counter[str]()
+        for row in order:
+            shot, form = self._shots[row], self._forms[row]
+            given_away = self._asked[row] == asked and shot.database in ("", schema.name)
+            if len(chosen) == most:
+                break
+            if not given_away and shot.sql not in queries and forms[form] < SAME_FORM:
+                chosen.append(shot)
+                queries.add(shot.sql)
+                forms[form] += 1
+        return chosen
+
+    def _order(self, masked: str, form: str) -> list[int]:
+        """The examples' places, best first: forms near to the draft's before others, then by the questions."""
+        import numpy
+
+        alike = self._alike(masked)
+        if not form:
+            order = numpy.argsort(-alike, kind="stable")
+        else:
+            wanted = skeleton.features(form)
+            near = numpy.array([skeleton.likeness(wanted, its) >= ALIKE for its in self._features], dtype=bool)
+            order = numpy.lexsort((-alike, ~near[self._kind_of]))
+        found: list[int] = order.tolist()
+        return found
+
+    def _alike(self, masked: str) -> Any:
+        """How alike each example's masked question is: of words and word pairs, and of meanings where vectors are.
+
+        On Spider's training questions each alone finds examples whose queries are less like the wanted one.
+        """
+        scores = self._grams.alike(masked)
+        return scores if self._vectors is None else scores + self._vectors @ embed.vectors([masked])[0]
+
+
+class _Grams:
+    """The cosine of texts by their words and word pairs, the rarer ones weighing more (TF-IDF)."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        import numpy
+
+        rows = defaultdict[str, list[int]](list)
+        for row, text in enumerate(texts):
+            for gram in _grams(text):
+                rows[gram].append(row)
+        self._weights = {gram: math.log(1 + len(texts) / len(where)) ** 2 for gram, where in rows.items()}
+        self._rows = {gram: numpy.array(where) for gram, where in rows.items()}
+        sums = numpy.zeros(len(texts))
+        for gram, where in self._rows.items():
+            sums[where] += self._weights[gram]
+        self._lengths = numpy.sqrt(numpy.maximum(sums, 1e-9))
+
+    def alike(self, text: str) -> Any:
+        """A number for each text, 0 to 1; grams that none of them has do not count."""
+        import numpy
+
+        scores = numpy.zeros(len(self._lengths))
+        length = 1e-9
+        for gram in _grams(text) & self._rows.keys():
+            scores[self._rows[gram]] += self._weights[gram]
+            length += self._weights[gram]
+        return scores / self._lengths / math.sqrt(length)
+
+
+def _grams(text: str) -> set[str]:
+    words = text.split()
+    return {*words, *(f"{one} {other}" for one, other in pairwise(words))}
+
+
+def _folded(question: str) -> str:
+    """The question's words: what differs only in case, blanks and marks is the same question."""
+    return " ".join("".join(c if c.isalnum() else " " for c in question.casefold()).split())
+
+
+_lock = threading.Lock()
+_indexes: WeakKeyDictionary[Pool, Index] = WeakKeyDictionary()
+
+
+def index(pool: Pool) -> Index:
+    """The pool prepared for choosing, made at the first question and kept as long as the pool is."""
+    with _lock:
+        if pool not in _indexes:
+            _indexes[pool] = Index(pool.shots)
+        return _indexes[pool]
+
+
+QUESTION_CHARS: Final = 500
+QUERY_CHARS: Final = 1_500
+"""What is longer is no example: it would take the room of several."""
+ALL_CHARS: Final = 12_000
+
+NEXT: Final = "\nQuestion:"
+"""Where a reply ends that goes on with a further example, as small models do."""
+
+
+def fewshot(task: Task, _work: Work, given: Given) -> Request:
+    """The generator: examples from the given pool or the package's, the most similar last, then the question.
+
+    Where the pool has none to show, it asks as ``direct`` does.
+    """
+    pool = default() if given.pool is None else given.pool
+    draft = given.drafts[0] if given.drafts else ""
+    shots = index(pool).choose(task.question.text, task.schema, given.examples, draft)
+    shown = _shown(shots)
+    if not shown:
+        return Request(tuple(messages(task)))
+    asked = prompts.render("fewshot/question", examples="\n\n".join(shown), question=asked_with(task))
+    return Request((system(task), Message("user", asked)), stop=(*STOP, NEXT))
+
+
+def _shown(shots: list[Shot]) -> list[str]:
+    """The examples as the model sees them, the first last, as far as they have room."""
+    found = list[str]()
+    room = ALL_CHARS
+    for shot in shots:
+        question, sql = remark(shot.question, QUESTION_CHARS + 1), remark(skeleton.bare(shot.sql), QUERY_CHARS + 1)
+        text = prompts.render("fewshot/example", question=question, query=sql)
+        if len(question) <= QUESTION_CHARS and len(sql) <= QUERY_CHARS and len(text) <= room:
+            found.append(text)
+            room -= len(text)
+    return found[::-1]

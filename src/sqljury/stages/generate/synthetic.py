@@ -1,0 +1,104 @@
+"""Examples that the model writes for this very database, in two rounds (CHASE-SQL, section 3.3, Algorithm 2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from sqljury import prompts
+from sqljury.context import Work
+from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.llm.replies import extract_sql
+from sqljury.schema.render import render
+from sqljury.sql.skeleton import bare
+from sqljury.stages.generate.base import Given, Request
+from sqljury.stages.generate.direct import system
+from sqljury.stages.generate.examples import EXAMPLES, conversation, focus, tried, unlike
+from sqljury.stages.generate.pool import Shot
+from sqljury.types import Cost, Task
+
+TOKENS: Final = 100
+"""Written for one example at most."""
+
+_QUESTION: Final = re.compile(r"^[^\w\n]{0,8}(?:\d{1,3}[^\w\n]{1,8})?Q(?:uestion)?[ \d*]{0,6}:[*]{0,2}", re.I | re.M)
+_QUERY: Final = re.compile(r"^[^\w\n]{0,8}(?:SQL|Query|A|Answer)[ \w*]{0,12}:[*]{0,2}", re.I | re.M)
+_NUMBER: Final = re.compile(r"\n[^\w\n]{0,8}\d{1,3}[.)] ")
+
+
+def synthetic(task: Task, work: Work, given: Given) -> Request:
+    """The generator: examples by features of SQL, then on what this question seems to need, then the question.
+
+    The first round depends on the schema alone, the second on the tables and columns in focus, and both are kept: a
+    database's questions share them. The question itself is not shown while examples are written, or the model would
+    write it down as one, with its first guess for the query. ``given.rounds`` leaves one of them out (Table 8).
+    """
+    count = given.examples or EXAMPLES
+    first, second = {"features": (count, 0), "focus": (0, count)}.get(given.rounds, _split(count))
+    spent: list[Cost] = []
+    model = str(getattr(work.model, "identity", work.model.name))
+
+    def written(prompt: str, wanted: int) -> list[Shot]:
+        key = "synthetic", model, work.db.url, task.schema_text, prompt
+        return given.kept.get(key, lambda: _written(prompt, wanted, task, work, spent))
+
+    shots = written(_features(first), first) if first else []
+    if second:
+        part = render(focus(task, given.drafts), form="compact").strip()
+        known = {shot.sql for shot in shots}
+        prompt = prompts.render("synthetic/focus", count=str(second), part=part)
+        shots = shots + [shot for shot in written(prompt, second) if shot.sql not in known]
+    return Request(conversation(task, unlike(task, shots)), cost=sum(spent, Cost()))
+
+
+def _split(count: int) -> tuple[int, int]:
+    """Examples of the first and the second round: seven of ten are of the first, so that 20 have all its features."""
+    second = (3 * count + 5) // 10
+    return count - second, second
+
+
+def guidelines() -> str:
+    """What the examples of the first round are to show, and what good ones look like."""
+    return prompts.render("synthetic/guidelines")
+
+
+def _features(count: int) -> str:
+    """What the first round asks: small models keep to a feature whose name they have to write before the example."""
+    listed, _, about = guidelines().rpartition("\n\n")
+    features = [line.removeprefix("- ") for line in listed.splitlines() if line.startswith("- ")]
+    numbered = [f"{number + 1}. {features[number % len(features)]}" for number in range(count)]
+    return prompts.render(
+        "synthetic/features",
+        count=str(count),
+        guidelines=about,
+        features="\n".join(numbered),
+        first=numbered[0].partition(":")[0],
+    )
+
+
+def _written(prompt: str, count: int, task: Task, work: Work, spent: list[Cost]) -> list[Shot]:
+    """At most ``count`` examples that work, as the model writes them when asked so."""
+    sampling = Sampling(max_tokens=TOKENS * count, seed=derive_seed("synthetic", task.schema_text, prompt))
+    reply = work.model.complete((system(task), Message("user", prompt)), sampling, cancel=work.cancel)
+    spent.append(reply.cost)
+    return tried(read(reply.completions[0].text), work)[:count]
+
+
+def read(reply: str) -> Iterator[Shot]:
+    """The examples in a reply; what is not a question with a query after it is passed over."""
+    for piece in _QUESTION.split(reply)[1:]:
+        question, *queries = _QUERY.split(piece)
+        sql = " ".join(bare(extract_sql(_unticked(_own("".join(queries[:1]))))).splitlines())
+        text = question.strip().strip('*"').strip()
+        if sql and text and "\n" not in text:
+            yield Shot(text, sql)
+
+
+def _own(text: str) -> str:
+    """What belongs to a query: not the number of the next example."""
+    return _NUMBER.split(text, maxsplit=1)[0]
+
+
+def _unticked(text: str) -> str:
+    """Without the marks of inline code around it, not to be taken for those of a name."""
+    return text.strip().strip("`") if re.fullmatch(r"`[^`].*[^`]`", text.strip()) else text

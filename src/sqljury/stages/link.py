@@ -1,0 +1,121 @@
+"""Schema linking: which tables a question needs (MSc-SQL, section 3.1).
+
+Recall comes first: a table too many costs the model that writes a few tokens, one that is missing costs the answer. So
+the replies' tables are put together, retrieval adds its best where it knows any that score, and whatever was picked is
+joined up along foreign keys.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from sqljury import prompts
+from sqljury.context import Work
+from sqljury.errors import ContextLengthError
+from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.recipes.parts import LinkPart
+from sqljury.schema.index import Hit
+from sqljury.schema.render import render
+from sqljury.schema.retrieve import Indexes
+from sqljury.sql.text import printable
+from sqljury.types import Cost, Question, Schema, Task
+from sqljury.types.subset import only_tables
+
+SCHEMA_CHARS: Final = 36_000
+"""What the list of tables may take of the prompt."""
+
+_KEY: Final = re.compile(r'"tables"\s*:')
+_TOKENS, _TOKENS_A_TABLE, _MOST_TOKENS = 16, 16, 512
+
+
+def link(task: Task, part: LinkPart, work: Work, indexes: Indexes) -> tuple[Schema, Cost]:
+    """The part of the task's schema that its question needs, whole tables in their order, and what asking cost.
+
+    ``work.model`` is the linker's; where its context cannot hold the prompt, retrieval picks alone. A schema of one
+    table, one of at most ``part.whole``, and one of which no reply names a table are returned as they are. ``indexes``
+    keeps what was made for the schema before. Raises what else the model raises.
+    """
+    if not part.kind or len(task.schema.tables) <= max(part.whole, 1):
+        return task.schema, Cost()
+    scores = scored(task, indexes)
+    picked, cost = retrieved(scores, part.share), Cost()
+    if part.kind == "model":
+        try:
+            named, cost = ask(task, part, work)
+        except ContextLengthError:
+            return keep(task.schema, picked, scores, indexes), cost
+        if not named:
+            return task.schema, cost
+        picked = named | picked if max(scores) > 0 else named
+    return keep(task.schema, picked, scores, indexes), cost
+
+
+def scored(task: Task, indexes: Indexes) -> list[float]:
+    """How much each table has to do with the question: by words, meaning, neighbours and values that it holds."""
+    return indexes.of(task.schema).scores(_text(task.question), map(Hit._make, task.hits)).tables
+
+
+def retrieved(scores: list[float], share: float) -> set[int]:
+    """The places of the tables that score at least ``share`` of the best; all where none has a score."""
+    best = max(scores, default=0.0)
+    return {place for place, score in enumerate(scores) if score >= share * best}
+
+
+def keep(schema: Schema, picked: Collection[int], scores: list[float], indexes: Indexes) -> Schema:
+    """These tables of the schema, by place, and those that join them."""
+    closed = indexes.of(schema).joins.closed(picked, scores)
+    return only_tables(schema, {schema.tables[place].name for place in closed})
+
+
+def ask(task: Task, part: LinkPart, work: Work) -> tuple[set[int], Cost]:
+    """The places of the tables that any of the model's replies names, and what the call cost."""
+    sampling = Sampling(
+        temperature=part.temperature,
+        max_tokens=min(_TOKENS + _TOKENS_A_TABLE * len(task.schema.tables), _MOST_TOKENS),
+        seed=derive_seed(work.seed, "link"),
+        json_schema=reply_schema(task.schema),
+    )
+    reply = work.model.complete(conversation(task), sampling, part.samples, cancel=work.cancel)
+    return set().union(*(read(one.text, task.schema) for one in reply.completions)), reply.cost
+
+
+def conversation(task: Task) -> list[Message]:
+    """What the model is asked: the tables first, the same for every question on a database, then the question."""
+    schema = render(task.schema, form="compact", max_chars=SCHEMA_CHARS).strip()
+    asked = prompts.render("link/question", question=_text(task.question))
+    if task.notes:
+        asked = prompts.render("direct/notes", question=asked, notes="\n".join(f"- {note}" for note in task.notes))
+    return [Message("system", prompts.render("link/system", schema=schema)), Message("user", asked)]
+
+
+def reply_schema(schema: Schema) -> Mapping[str, Any]:
+    """JSON Schema of a reply: an object with the list ``tables``, of the names that the prompt shows.
+
+    Services put it into the prompt, so that no name may hold there what it may not hold elsewhere.
+    """
+    names = list(dict.fromkeys(printable(table.name) for table in schema.tables))
+    listed = {"type": "array", "items": {"type": "string", "enum": names}, "minItems": 1, "maxItems": len(names)}
+    return {"type": "object", "properties": {"tables": listed}, "required": ["tables"], "additionalProperties": False}
+
+
+def written(names: Collection[str]) -> str:
+    """The reply that names these tables: what a linker is trained to write."""
+    return json.dumps({"tables": list(names)}, ensure_ascii=False)
+
+
+def read(reply: str, schema: Schema) -> set[int]:
+    """The places of the tables that stand in quotes in a reply, one that was cut off included."""
+    named = _KEY.sub("", reply, count=1)  # the key of the list is no table of that name
+    return {
+        place
+        for place, table in enumerate(schema.tables)
+        for name in {table.name, printable(table.name)}
+        if any(json.dumps(name, ensure_ascii=escaped) in named for escaped in (True, False))
+    }
+
+
+def _text(question: Question) -> str:
+    return "\n".join(filter(None, (question.text, question.evidence)))

@@ -1,0 +1,190 @@
+"""Keywords of a question as a model sees them (CHASE-SQL, section 3.1); ``schema.keywords`` needs no model.
+
+From a question and a database to a task: the schema as the model will see it, and what is known beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
+
+from sqljury import prompts
+from sqljury.access.guard import skip
+from sqljury.db.base import Database
+from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
+from sqljury.llm.base import LanguageModel, Message, Sampling
+from sqljury.recipes.parts import Form, SchemaPart
+from sqljury.schema.describe import NO_NOTES, Notes, bind, merge
+from sqljury.schema.index import Hit
+from sqljury.schema.introspect import introspect
+from sqljury.schema.relevant import relevant
+from sqljury.schema.render import Style, render
+from sqljury.schema.retrieve import Indexes, fit
+from sqljury.schema.samples import sample
+from sqljury.types import Cost, Question, Schema, Task
+from sqljury.values import ValueIndex, open_or_build
+from sqljury.values.hints import Meant, hints, meant, nearest
+
+MAX_TOKENS: Final = 160
+_SCHEMA: Final = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_KEYWORDS}
+
+
+def by_model(
+    question: Question, model: LanguageModel, seed: int = 0, cancel: threading.Event | None = None
+) -> tuple[tuple[str, ...], Cost]:
+    """Keywords as the model sees them, after examples (few-shot), then those of ``by_rules``; and what it cost.
+
+    Only words that are taken from the question or its evidence count, up to ``MAX_KEYWORDS``; a reply that is no list
+    counts as an empty one. Raises what the model raises.
+    """
+    text = question.whole
+    conversation = [
+        Message("system", prompts.render("keywords/system") + "\n\n" + prompts.render("keywords/examples")),
+        Message("user", prompts.render("keywords/question", question=text)),
+    ]
+    sampling = Sampling(max_tokens=MAX_TOKENS, seed=seed, json_schema=_SCHEMA)
+    reply = model.complete(conversation, sampling, cancel=cancel)
+    written = [word for word in _list(reply.completions[0].text) if _taken_from(word, text)]
+    found = {word.casefold(): word for word in (*by_rules(text), *written)}
+    first = {word.casefold(): word for word in written}
+    return tuple({**first, **found}.values())[:MAX_KEYWORDS], reply.cost
+
+
+def _list(reply: str) -> list[str]:
+    """The strings of a JSON list, one that was cut off at the end included."""
+    start = reply.find("[")
+    text = reply[start:] if start >= 0 else ""
+    for end in (text, text.rpartition(",")[0] + "]"):
+        try:
+            found = json.loads(end)
+        except (ValueError, RecursionError):
+            continue
+        return [item.strip() for item in found if isinstance(item, str) and item.strip()]
+    return []
+
+
+def _taken_from(word: str, text: str) -> bool:
+    """Whether at least one word of it, or its stem, stands in the text."""
+    words = {part.casefold()[:4] for part in WORD.findall(text)}
+    return any(part.casefold()[:4] in words for part in WORD.findall(word))
+
+
+SCHEMA_CHARS: Final = 36_000
+"""A schema longer than this is shown in a smaller form; some 12,000 tokens, of the embedded model's 16,384.
+
+One that is longer in its smallest form too is cut down to what the question needs.
+"""
+
+SEEN_ROWS: Final = 50
+"""Rows read of each table where more is wanted of them than to be shown: varied examples, what columns hold."""
+
+UNMATCHED_SHOWN: Final = 5
+"""Lines of a user's notes that match nothing, as warnings; a foreign description folder may have hundreds."""
+
+Near = tuple[tuple[str, str, tuple[str, ...]], ...]
+"""``Task.near``: table, column, and values of it."""
+
+Told = Callable[[str, int, int], None]
+"""Called with what is being done, how many pieces of it are, and of how many."""
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How tasks are made; ``part`` is the recipe's, ``indexes`` keeps what was made for the schema before."""
+
+    part: SchemaPart
+    indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
+
+    def task(
+        self,
+        question: Question,
+        db: Database,
+        notes: Notes = NO_NOTES,
+        keywords: Sequence[str] | None = None,
+        told: Told | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Task:
+        """The task for one question; ``keywords`` are looked up among the values, by default those of the rules.
+
+        Raises what ``introspect`` raises, ``NotesError`` for notes on what the database does not have, and
+        ``CancelledError`` once ``cancel`` is set.
+        """
+        whole, notes = _described(introspect(db), notes)
+        if keywords is None:
+            keywords = by_rules(f"{question.text} {question.evidence}")
+        values = self._values(keywords, db, whole, told, cancel)
+        hits = tuple(Hit(one.match.table, one.match.column, one.match.score) for one in values)
+        schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
+        beside = (*_relevant(question, notes), *hints(values))
+        near = self._near(keywords, db, whole, told, cancel)
+        return Task(question, schema, _schema_text(db, schema, self.part, near), beside, hits, near)
+
+    def reshown(self, task: Task, db: Database, form: str = "", order: int = 0) -> Task:
+        """The task with its schema in another form, or with tables and columns in another order; 0 is their own."""
+        if form in ("", self.part.form) and not order:
+            return task
+        part = replace(self.part, form=cast(Form, form)) if form else self.part
+        return replace(task, schema_text=_schema_text(db, task.schema, part, task.near, order or None))
+
+    def narrowed(self, task: Task, db: Database, schema: Schema) -> Task:
+        """The task on a part of its schema."""
+        if schema == task.schema:
+            return task
+        return replace(task, schema=schema, schema_text=_schema_text(db, schema, self.part, task.near))
+
+    def index(
+        self, db: Database, schema: Schema, told: Told | None = None, cancel: threading.Event | None = None
+    ) -> ValueIndex:
+        """The value index of the database, built or refreshed if need be; masked columns stay out of it."""
+        return open_or_build(db, schema, told, cancel, skip(db))
+
+    def _values(
+        self, keywords: Sequence[str], db: Database, schema: Schema, told: Told | None, cancel: threading.Event | None
+    ) -> list[Meant]:
+        """Values of the database that the keywords seem to mean, as many as the recipe wants."""
+        if not self.part.values or not keywords:
+            return []
+        return meant(self.index(db, schema, told, cancel), keywords, self.part.values)
+
+    def _near(
+        self, keywords: Sequence[str], db: Database, schema: Schema, told: Told | None, cancel: threading.Event | None
+    ) -> Near:
+        """For columns with values like the keywords those values, as many as the recipe shows beside a column."""
+        if not (self.part.nearest and self.part.examples and keywords):
+            return ()
+        return tuple(nearest(self.index(db, schema, told, cancel), keywords, self.part.examples))
+
+
+def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
+    """The schema with the notes in its comments and keys, and the notes with its spelling."""
+    if notes == NO_NOTES:
+        return schema, notes
+    notes = bind(schema, notes)
+    _warn(notes.unmatched)
+    return merge(schema, notes), notes
+
+
+def _relevant(question: Question, notes: Notes) -> list[str]:
+    return relevant(notes, f"{question.text} {question.evidence}")
+
+
+def _warn(unmatched: Sequence[str]) -> None:
+    """Say which notes could not be used: the first ones, and how many others there are."""
+    for line in unmatched[:UNMATCHED_SHOWN]:
+        warnings.warn(line, RuntimeWarning, stacklevel=5)
+    if (more := len(unmatched) - UNMATCHED_SHOWN) > 0:
+        warnings.warn(f"notes: {more} more lines match nothing in the database", RuntimeWarning, stacklevel=5)
+
+
+def _schema_text(db: Database, schema: Schema, part: SchemaPart, near: Near = (), order: int | None = None) -> str:
+    """The schema as the recipe wants it seen; ``order`` is the seed of an order of tables and columns."""
+    examples = part.examples or (part.sample_rows if part.form == "mschema" else 0)
+    rows = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
+    samples = sample(db, schema, rows) if rows else None
+    by_column = {(table, column): values for table, column, values in near}
+    style = Style(rows=part.sample_rows, examples=examples, types=part.types, shuffle=order, near=by_column)
+    return render(schema, samples, form=part.form, style=style, max_chars=SCHEMA_CHARS)

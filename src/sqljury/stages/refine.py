@@ -1,0 +1,261 @@
+"""A query that failed its test is shown to the model with the reason, and written again: TS-SQL, Algorithm 1.
+
+Beside it the two ways of self-correction that the paper compares it with (Table 5), which need no test: the query
+alone is looked at again, or what came of running it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from sqljury import prompts
+from sqljury.context import Work
+from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.llm.replies import STOP, extract_sql, lines_of
+from sqljury.recipes import RefinePart
+from sqljury.prompts import unmarked
+from sqljury.sql.text import cell_text, plain
+from sqljury.stages import repair as fix
+from sqljury.stages.select.base import shown
+from sqljury.types import Candidate, Cost, Fix, Result, Task, Tried
+
+CODE_LINES: Final = 60
+_LINE_CHARACTERS: Final = 200
+_REASON_CHARACTERS: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How the model is asked again: after the conversation that asked for the query, for so many tokens at most."""
+
+    conversation: Sequence[Message]
+    task: Task
+    work: Work
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """The query in the end, which is the first one where nothing better came of it.
+
+    Each of ``tests`` holds the queries that it held before, and then those that were written for them, in order,
+    whether they passed or not. ``rounds`` counts how often the model was asked.
+    """
+
+    candidate: Candidate
+    tests: tuple[Tried, ...] = ()
+    cost: Cost = field(default_factory=Cost)
+    rounds: int = 0
+
+
+def by_tests(candidate: Candidate, tests: Sequence[Tried], asking: Asking, part: RefinePart) -> Refined:
+    """The candidate, or the first query the model writes instead of it that passes its tests, in ``part.rounds``.
+
+    A test counts where the share ``part.sure`` of the opinions, or more, said what is expected there. The paper ends
+    with whatever was written last; here only a query that passes takes the place of another, for a small model's last
+    word is worth no more than its first. Nor does one that cannot be run on the user's database take the place of one
+    that can, or one that finds nothing that of one that finds something. Nobody is asked once the allowance is spent.
+    """
+    trail = _Trail(tests, part.sure)
+    told, latest, cost, seen = trail.review(candidate), candidate, Cost(), {candidate.sql}
+    rounds = 0
+    while told is not None and rounds < part.rounds and not asking.work.over():
+        revised, spent = _revised(latest, told, asking, rounds)
+        cost += spent
+        rounds += 1
+        if revised is None or revised.sql in seen:
+            break
+        seen.add(revised.sql)
+        told, latest = trail.review(revised), revised
+        if told is None and trail.mended(candidate, revised) and not _worse(revised, candidate):
+            return Refined(
+                _kept(candidate, revised, Fix(candidate.sql, trail.reason, "tests")), trail.tests, cost, rounds
+            )
+    return Refined(candidate, trail.tests, cost, rounds)
+
+
+def by_looking(candidate: Candidate, asking: Asking) -> Refined:
+    """The candidate after the model was asked, once and without any evidence, to look for mistakes in it.
+
+    The plain self-correction of Table 5: what it writes then is believed, as long as it can be run.
+    """
+    revised, spent = _revised(candidate, prompts.render("refine/look"), asking, 0)
+    if revised is None or _worse(revised, candidate):
+        return Refined(candidate, cost=spent, rounds=1)
+    return Refined(_kept(candidate, revised, Fix(candidate.sql, "looked at again", "model")), cost=spent, rounds=1)
+
+
+def by_errors(candidate: Candidate, asking: Asking, rounds: int) -> Refined:
+    """The candidate after the model was told, up to ``rounds`` times, that it failed or found nothing, and no more.
+
+    The other self-correction of Table 5: a query that runs and finds something is never doubted.
+    """
+    if not fix.needs_fixing(candidate):
+        return Refined(candidate)
+    fixed, spent = fix.ask_again(
+        candidate,
+        asking.conversation,
+        asking.task,
+        asking.work,
+        attempts=rounds,
+        max_tokens=asking.max_tokens,
+        tried=set(),
+        hinted=False,
+    )
+    return Refined(fixed, cost=spent, rounds=spent.calls)
+
+
+def counts(tried: Tried, sure: float) -> bool:
+    """Whether a test says anything: what is expected is known, by that share of the opinions or more."""
+    return tried.case.expected is not None and tried.case.sureness >= sure
+
+
+def passes(sql: str, tests: Sequence[Tried], sure: float) -> tuple[int, int]:
+    """How many of the tests that count the query passes, and of how many that say anything of it."""
+    said = [_said(one, sql) for one in tests if counts(one, sure)]
+    return sum(one is True for one in said), sum(one is not None for one in said)
+
+
+def placed(before: Sequence[Tried], refined: Refined, group: int) -> tuple[Tried, ...]:
+    """The tests as they were before, whose queries go by groups, with the refined query in the place of its group.
+
+    Without it where groups before that were not tested, so that places go on meaning groups.
+    """
+    sql = refined.candidate.sql
+    return tuple(_placed(one, after, sql, group) for one, after in zip(before, refined.tests, strict=True))
+
+
+def _placed(before: Tried, after: Tried, sql: str, group: int) -> Tried:
+    if sql not in after.queries or group > len(before.queries):
+        return before
+    order = list(range(len(before.queries)))
+    order[group : group + 1] = [after.queries.index(sql)]
+    return replace(
+        after,
+        queries=tuple(after.queries[place] for place in order),
+        results=tuple(after.results[place] for place in order),
+        passed=tuple(after.passed[place] for place in order),
+    )
+
+
+class _Trail:
+    """The tests, and what each query written so far does on them."""
+
+    def __init__(self, tests: Sequence[Tried], sure: float) -> None:
+        self.tests = tuple(tests)
+        self.reason = ""
+        self._sure = sure
+
+    def review(self, candidate: Candidate) -> str | None:
+        """Against a query: that it cannot be run, else the first test that it fails."""
+        if not candidate.result.ok:
+            return fix.complaint(candidate, ())
+        self.tests = tuple(_with(one, candidate.sql) for one in self.tests)
+        for one in self.tests:
+            if counts(one, self._sure) and _said(one, candidate.sql) is False:
+                return self._failed(one, candidate.sql)
+        return None
+
+    def mended(self, candidate: Candidate, revised: Candidate) -> bool:
+        """Whether the revised query passes every test that the first one fails; one that cannot run there does not.
+
+        Both are held to the test beside each other: a query that fails by its order alone is not mended by leaving the
+        order out, for then order does not count.
+        """
+        from sqljury.testing.again import again  # needs the parser, which takes a while to load
+
+        failed = [one for one in self.tests if counts(one, self._sure) and _said(one, candidate.sql) is False]
+        return all(again(one, [candidate.sql, revised.sql]).passed == (False, True) for one in failed)
+
+    def _failed(self, tried: Tried, sql: str) -> str:
+        from sqljury.testing.show import show
+
+        assert tried.case.expected is not None
+        actual, expected = tried.results[tried.queries.index(sql)], tried.case.expected
+        self.reason = self.reason or f"on a test it returned {_short(actual)}, expected was {_short(expected)}"
+        if tried.code and tried.how == "real":  # rows of the user's, which the agents keep from the model
+            return prompts.render("refine/hidden", code=_program(tried.code))
+        parts = {
+            "rows": show(tried.case, "csv"),
+            "actual": _result(actual),
+            "expected": _result(expected),
+        }
+        if not tried.code:
+            return prompts.render("refine/rows", **parts)
+        return prompts.render("refine/code", **parts, code=_program(tried.code))
+
+
+def _revised(candidate: Candidate, told: str, asking: Asking, number: int) -> tuple[Candidate | None, Cost]:
+    """What the model writes when it is told so, run, and repaired without it; None for no query.
+
+    Nor is there one where the model could not be asked (see ``Work.ask``): the query that was there stays. Its fixes
+    are those of its own text alone.
+    """
+    work = asking.work
+    turn = [*asking.conversation, Message("assistant", unmarked(candidate.sql)), Message("user", told)]
+    stop = (*STOP, "\n```\n")  # the end of its block, not the beginning of one behind words
+    sampling = Sampling(max_tokens=asking.max_tokens, stop=stop, seed=derive_seed(work.seed, "refine", number))
+    reply = work.ask(turn, sampling)
+    if reply is None:
+        return None, Cost()
+    sql = extract_sql(reply.completions[0].text)
+    if not sql:
+        return None, reply.cost
+    result = work.db.execute(sql, work.limits, work.cancel)
+    written = replace(candidate, sql=sql, result=result, fixes=(), logprob=reply.completions[0].logprob)
+    return fix.repair(written, asking.task, work, names=True, dialect=True), reply.cost
+
+
+def _kept(candidate: Candidate, revised: Candidate, rewritten: Fix) -> Candidate:
+    """The revised query with all that was repaired on the way to it; the old candidate where it is the same query."""
+    if revised.sql == candidate.sql:
+        return candidate
+    return replace(revised, fixes=(*candidate.fixes, rewritten, *revised.fixes), group=None)
+
+
+def _worse(one: Candidate, other: Candidate) -> bool:
+    """Whether the first fails where the other runs, or finds nothing where the other finds something."""
+    return (other.result.ok and not one.result.ok) or bool(other.result.rows and not one.result.rows)
+
+
+def _with(tried: Tried, sql: str) -> Tried:
+    """The test with one more query tried on it."""
+    if sql in tried.queries:
+        return tried
+    from sqljury.testing.again import again  # needs the parser, which takes a while to load
+
+    more = again(tried, [sql])
+    return replace(
+        tried,
+        queries=(*tried.queries, *more.queries),
+        results=(*tried.results, *more.results),
+        passed=(*tried.passed, *more.passed),
+        classes=(),
+    )
+
+
+def _said(tried: Tried, sql: str) -> bool | None:
+    return tried.passed[tried.queries.index(sql)] if sql in tried.queries else None
+
+
+def _result(result: Result) -> str:
+    return shown(result) if result.error is None else f"an error: {plain(result.error, _LINE_CHARACTERS)}"
+
+
+def _program(code: str) -> str:
+    """The program as data: the model wrote it, but what it read may have told it what to write."""
+    lines = [plain(line, _LINE_CHARACTERS) for line in lines_of(code.replace("```", "'''"))]
+    return "\n".join(lines[:CODE_LINES])
+
+
+def _short(result: Result) -> str:
+    """A result in half a line."""
+    if result.error is not None:
+        return f"an error ({plain(result.error, _REASON_CHARACTERS)})"
+    if not result.rows:
+        return "no rows"
+    first = plain(", ".join(map(cell_text, result.rows[0])), _REASON_CHARACTERS)
+    more = len(result.rows) - 1
+    return first if not more else f"{first} and {more} more row{'' if more == 1 else 's'}"

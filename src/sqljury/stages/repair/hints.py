@@ -1,0 +1,156 @@
+"""What the model is told beside the engine's message, when it is asked to repair its query.
+
+Lines of data: names as a query needs them, values as literals, all on one line and unable to pass for a turn of the
+conversation. Nothing here asks the model, and what is asked of the database is bounded in number and in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from sqljury.access.guard import skip
+from sqljury.context import Work
+from sqljury.db.base import error_kind
+from sqljury.db.readonly import FORBIDDEN_FUNCTIONS, allowed_functions
+from sqljury.errors import DatabaseError, QueryError
+from sqljury.sql import text
+from sqljury.sql.emptied import empty_join, loosened
+from sqljury.sql.names import quote_name, quote_table
+from sqljury.sql.nearest import nearest, unknown, unknown_functions
+from sqljury.types import Candidate, Limits, Schema, Table, Task
+from sqljury.values.bind import Has, lacking
+
+SEEK_SECONDS: Final = 2.0
+"""For each query that only looks for a reason."""
+ASKED: Final = 20
+"""Texts of one query that are looked for."""
+_TEXTS: Final = 2
+_VALUES: Final = 3
+_LISTED: Final = 500
+_SEARCHED: Final = 50
+_LEAST: Final = 0.5
+_COUNTED: Final = 1000
+
+
+class Advice(NamedTuple):
+    """What the model is told: ``lines``; ``lacking`` are the texts of its query that their columns do not have."""
+
+    lines: Sequence[str] = ()
+    lacking: tuple[str, ...] = ()
+
+
+def advise(candidate: Candidate, task: Task, work: Work) -> Advice:
+    """Why a candidate failed or found nothing, as far as schema and content tell; empty where they do not.
+
+    For a failed query what it names that is not there; for one without rows texts that their columns do not have, else
+    the join that finds nothing. A condition that merely rules all rows out is not advised on: it may be what was asked
+    for.
+    """
+    kind = error_kind(candidate.result)
+    if kind in ("sql", "refused"):
+        error = candidate.result.error or ""
+        functions = unknown_functions(candidate.sql, task.schema.dialect, _functions(work), error)
+        return Advice([*functions, *unknown(candidate.sql, task.schema)])
+    if kind is not None or candidate.result.rows:
+        return Advice()
+    missing = list(dict.fromkeys(lacking(candidate.sql, task.schema, stored(task.schema, work))))
+    lines = [_value_line(table, column, value, task, work) for table, column, value in missing[:_TEXTS]]
+    lines = lines or empty_join(candidate.sql, task.schema, lambda sql: _finds(sql, work))
+    return Advice(lines, tuple(value for _, _, value in missing))
+
+
+def looser(candidate: Candidate, schema: Schema, work: Work) -> tuple[str, ...]:
+    """What an answer without rows would have without one of its conditions: lines to show, never another answer."""
+
+    def rows(sql: str) -> str | None:
+        result = work.db.execute(sql, Limits(SEEK_SECONDS, rows=_COUNTED), work.cancel)
+        if not result.ok:
+            return None
+        more = " or more" if result.truncated else ""
+        return f"{len(result.rows):,}{more} row{'' if len(result.rows) == 1 and not more else 's'}"
+
+    return tuple(loosened(candidate.sql, schema, rows)) if candidate.result.ok and not candidate.result.rows else ()
+
+
+def stored(schema: Schema, work: Work) -> Has:
+    """Whether a column has a text, asked of the database itself: for ``SEEK_SECONDS``, and ``ASKED`` times in all.
+
+    After the first question that could not be answered in that time no more are asked: a table that large has no
+    index on the column.
+    """
+    from sqlglot import exp
+
+    left = ASKED
+
+    def has(table: Table, column: str, value: str) -> bool:
+        nonlocal left
+        if left <= 0:
+            return True
+        literal = exp.Literal.string(value).sql(dialect=schema.dialect)
+        where = f"{_from(table, schema)} WHERE {quote_name(column, schema.dialect)} = {literal}"
+        found = work.db.execute(f"SELECT 1 FROM {where} LIMIT 1", Limits(SEEK_SECONDS, rows=1), work.cancel)  # noqa: S608
+        left = 0 if error_kind(found) == "limit" else left - 1
+        return not found.ok or bool(found.rows)
+
+    return has
+
+
+def _finds(sql: str, work: Work) -> bool | None:
+    result = work.db.execute(sql, Limits(SEEK_SECONDS, rows=1), work.cancel)
+    return bool(result.rows) if result.ok else None
+
+
+def _functions(work: Work) -> frozenset[str]:
+    """What may be called; SQLite is asked, since its functions depend on how it was built."""
+    if work.db.dialect != "sqlite":
+        return allowed_functions(work.db.dialect)
+    try:
+        names = work.db.catalog("SELECT DISTINCT name FROM pragma_function_list")
+    except (DatabaseError, QueryError):
+        return frozenset()
+    return frozenset(str(name).lower() for (name,) in names) - FORBIDDEN_FUNCTIONS["sqlite"]
+
+
+def _value_line(table: Table, column: str, value: str, task: Task, work: Work) -> str:
+    """A text that its column lacks, with the nearest the column has, and another column that has the text."""
+    place = _place(table.name, column, task.schema)
+    said = f"{place} has no {text.literal(value)}"
+    near, elsewhere = _searched(table, column, value, task, work) if work.values else ([], "")
+    if elsewhere:
+        return f"{said}, but {elsewhere} has"
+    near = near or _listed(table, column, value, task, work)
+    return f"{said}; nearest there: {', '.join(map(text.literal, near))}" if near else said
+
+
+def _searched(table: Table, column: str, value: str, task: Task, work: Work) -> tuple[list[str], str]:
+    """The index's nearest values of the column, and the place of the very text in another."""
+    assert work.values is not None
+    try:
+        matches = work.values().search(value, _SEARCHED)
+    except DatabaseError:
+        return [], ""
+    same = [one for one in matches if one.value.casefold() == value.casefold()]
+    other = next((_place(one.table, one.column, task.schema) for one in same if one.column != column), "")
+    own = [one.value for one in matches if (one.table, one.column) == (table.name, column) and one.score >= _LEAST]
+    return list(dict.fromkeys(own))[:_VALUES], "" if own else other
+
+
+def _listed(table: Table, column: str, value: str, task: Task, work: Work) -> list[str]:
+    """Without an index: values read from the column, those nearest to the text, or all where there are few."""
+    if skip(work.db)(table.name, column):
+        return []
+    name = quote_name(column, task.schema.dialect)
+    sql = f"SELECT DISTINCT {name} FROM {_from(table, task.schema)} WHERE {name} IS NOT NULL"  # noqa: S608 - quoted
+    result = work.db.execute(sql, Limits(SEEK_SECONDS, rows=_LISTED), work.cancel)
+    values = [cell for (cell,) in result.rows if isinstance(cell, str)] if result.ok else []
+    return nearest(value, values, _VALUES) or (values if len(values) <= _VALUES else [])
+
+
+def _from(table: Table, schema: Schema) -> str:
+    return quote_table(table.name, table.schema, schema.dialect)
+
+
+def _place(table: str, column: str, schema: Schema) -> str:
+    owner = next((one.schema for one in schema.tables if one.name == table), "")
+    return f"{text.table_name(table, owner, schema.dialect)}.{text.name(column, schema.dialect)}"

@@ -1,0 +1,170 @@
+"""Values for the cells of fuzzed databases: the column's own, the constants of queries and their near misses, new ones.
+
+Zhong et al. 2020, section 4.1. Floating-point numbers are multiples of 1/8, so that their sum does not depend on the
+order of the rows; those that a query names are kept as they are.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final, Literal
+
+from sqljury.metrics.execution import Runs
+from sqljury.sql.affinity import Affinity, affinity
+from sqljury.sql.tree import Facts
+from sqljury.types import Cell, Column, Limits, Schema, Table
+
+Kind = Literal["int", "real", "text", "date"]
+
+SAMPLED: Final = 40
+"""Values of a column that are read from the user's database."""
+
+READ: Final = Limits(seconds=5.0, rows=SAMPLED, bytes=4 * 1024 * 1024)
+MAX_TEXT: Final = 200
+NULL_SHARE: Final = 0.1
+
+_FIRST_DAY: Final = date(1990, 1, 1)
+_DAYS: Final = 12_000
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the cells of one column are drawn from; ``nulls`` says that NULL is among it."""
+
+    kind: Kind
+    known: tuple[Cell, ...] = ()
+    nulls: bool = False
+
+    def draw(self, rng: random.Random, novelty: float) -> Cell:
+        """One value; ``novelty`` is the share of new ones among those that are not NULL."""
+        if self.nulls and rng.random() < NULL_SHARE:
+            return None
+        if not self.known or rng.random() < novelty:
+            return fresh(rng, self.kind)
+        return rng.choice(self.known)
+
+
+def fresh(rng: random.Random, kind: Kind) -> Cell:
+    """A value of this kind that comes from nowhere."""
+    if kind == "int":
+        return rng.randrange(rng.choice((10, 100, 10_000)))
+    if kind == "real":
+        return rng.randrange(8_000) / 8
+    if kind == "date":
+        return (_FIRST_DAY + timedelta(days=rng.randrange(_DAYS))).isoformat()
+    return "".join(rng.choices(_LETTERS, k=rng.randint(2, 8))).capitalize()
+
+
+def sampled(schema: Schema, database: Runs) -> dict[tuple[str, str], list[Cell]]:
+    """By table and column some values of the user's database, NULL first where there is one."""
+    return {(table.name, column.name): _sampled(database, table, column) for table, column in _columns(schema)}
+
+
+def sources(
+    schema: Schema,
+    samples: Mapping[tuple[str, str], Sequence[Cell]] | None = None,
+    facts: Facts | None = None,
+    nulls: bool = False,
+) -> dict[tuple[str, str], Source]:
+    """By table and column what its cells are drawn from.
+
+    ``samples`` are values of the columns. NULL is drawn where there is one among them, with ``nulls`` wherever the
+    schema lets it. Columns that a query compares share what is known of them.
+    """
+    facts, samples = facts or Facts({}, frozenset()), samples or {}
+    own: dict[tuple[str, str], list[Cell]] = {}
+    holes: set[tuple[str, str]] = set()
+    for table, column in _columns(schema):
+        at = table.name, column.name
+        values = samples.get(at, ())
+        if None in values:
+            holes.add(at)
+        own[at] = [_snapped(value) for value in values if value is not None and _short(value)]
+    shared = _shared(facts, own)
+    found = {}
+    for table, column in _columns(schema):
+        at = table.name, column.name
+        kind = _kind(column, own[at])
+        known = [*own[at], *shared.get(column.name.lower(), ()), *_near(facts.constants.get(column.name.lower(), ()))]
+        nullable = not column.not_null and column.name not in table.primary_key
+        found[at] = Source(kind, tuple(dict.fromkeys(known)), nullable and (nulls or at in holes))
+    return found
+
+
+def _columns(schema: Schema) -> list[tuple[Table, Column]]:
+    return [(table, column) for table in schema.tables if table.kind == "table" for column in table.columns]
+
+
+def _sampled(database: Runs, table: Table, column: Column) -> list[Cell]:
+    """Some values of the column, NULL first where there is one; none where it cannot be read."""
+    name, of = quoted(column.name), quoted(table.name)
+    return [
+        row[0]
+        for sql in (
+            f"SELECT {name} FROM {of} WHERE {name} IS NULL LIMIT 1",  # noqa: S608 - quoted, and read-only besides
+            f"SELECT DISTINCT {name} FROM {of} WHERE {name} IS NOT NULL LIMIT {SAMPLED}",  # noqa: S608
+        )
+        for row in database.execute(sql, READ).rows
+    ]
+
+
+def quoted(name: str) -> str:
+    """The name as SQLite takes it whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _shared(facts: Facts, own: dict[tuple[str, str], list[Cell]]) -> dict[str, list[Cell]]:
+    """By column name the values of the columns it is compared with in queries; foreign keys are kept elsewhere."""
+    by_name: dict[str, list[Cell]] = {}
+    for (_, name), values in own.items():
+        by_name.setdefault(name.lower(), []).extend(values)
+    shared: dict[str, list[Cell]] = {}
+    for pair in sorted(sorted(names) for names in facts.linked):
+        for name, other in (pair, reversed(pair)):
+            shared.setdefault(name, []).extend(by_name.get(other, ()))
+    return shared
+
+
+def _near(constants: Sequence[Cell]) -> list[Cell]:
+    """The constants of queries, and what a slightly other query would choose."""
+    found: list[Cell] = []
+    for value in constants:
+        found.append(value)
+        if isinstance(value, (int, float)):
+            found += [value - 1, value + 1]
+        elif isinstance(value, str):
+            found += [f"{value}x", f"x{value}", f"{value} {value}"]
+    return found
+
+
+def _kind(column: Column, values: Sequence[Cell]) -> Kind:
+    """By what the column holds, else by its declared type."""
+    if any(isinstance(value, str) for value in values):
+        return "date" if all(_is_date(value) for value in values) else "text"
+    if any(isinstance(value, float) for value in values):
+        return "real"
+    if values:
+        return "int"
+    if "DATE" in column.type.upper():
+        return "date"
+    kinds: dict[Affinity, Kind] = {"INTEGER": "int", "REAL": "real", "NUMERIC": "real", "TEXT": "text", "BLOB": "text"}
+    return "int" if "BOOL" in column.type.upper() else kinds[affinity(column.type)]
+
+
+def _is_date(value: Cell) -> bool:
+    try:
+        return isinstance(value, str) and len(value) == len("2026-11-21") and bool(date.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def _snapped(value: Cell) -> Cell:
+    return round(value * 8) / 8 if isinstance(value, float) and abs(value) < 1e12 else value
+
+
+def _short(value: Cell) -> bool:
+    return not isinstance(value, (str, bytes)) or len(value) <= MAX_TEXT

@@ -1,0 +1,291 @@
+"""Fewer rows that show the same: delta debugging over the rows of a database, whose foreign keys stay true.
+
+Zeller & Hildebrandt 2002, "Simplifying and Isolating Failure-Inducing Input", section 3, without its tests of single
+parts: a row taken away takes those that refer to it along, so that what is left is always a database.
+
+Small databases on which candidate queries differ: drawn at random, chosen for the difference, made for it.
+
+Test-suite generation of Li & Xie 2024 (section 3, Algorithm 1), with a search where random selection gives up.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Final, Literal
+
+from sqljury.testing.draw import MTS, Origin, select, small_numbers
+from sqljury.testing.fuzz import Rows, fuzz
+from sqljury.testing.mutate import Mutator
+from sqljury.testing.shape import Shape, size
+from sqljury.testing.trial import Pair, Trial, finds, pairs_of
+from sqljury.types import TestCase
+
+MOST_DETACHED: Final = 24
+"""Rows up to which references are changed to get rid of more; nobody reads a larger database anyway."""
+
+
+def minimised(
+    shape: Shape, rows: Rows, holds: Callable[[Rows], bool], over: Callable[[], bool] = lambda: False
+) -> Rows:
+    """Rows of which none can be taken away, with those that refer to it, so that ``holds`` is still true.
+
+    Rows stay as they are, but for references that are changed where fewer rows are needed then.
+    ``holds`` is true of ``rows``. Once ``over`` is true the smallest that were found are returned. Takes about
+    ``r * log(n)`` calls of ``holds`` to leave ``r`` of ``n`` rows.
+    """
+    chunk = max(1, size(rows) // 2)
+    while not over():
+        fewer = _thinned(shape, rows, chunk, holds, over)
+        if size(fewer) == size(rows):
+            if chunk == 1:
+                break
+            chunk //= 2
+        rows, chunk = fewer, max(1, min(chunk, size(fewer) // 2))
+    return _detached(shape, rows, holds, over) if size(rows) <= MOST_DETACHED else rows
+
+
+def _detached(shape: Shape, rows: Rows, holds: Callable[[Rows], bool], over: Callable[[], bool]) -> Rows:
+    """Fewer rows by references that no longer stand for anything: to NULL or to another row, if some can then go."""
+    changed = True
+    while changed:
+        changed = False
+        for other in _references(shape, rows):
+            if over():
+                return rows
+            if holds(other):
+                fewer = _thinned(shape, other, 1, holds, over)
+                if size(fewer) < size(rows):
+                    rows, changed = fewer, True
+                    break
+    return rows
+
+
+def _references(shape: Shape, rows: Rows) -> Iterator[Rows]:
+    """The rows with one reference changed, for each reference and each change."""
+    for link in shape.links:
+        optional = shape.optional(link.child).intersection(link.columns)
+        for at, row in enumerate(rows[link.child]):
+            if link.wanted(row) is None:
+                continue
+            cut = tuple(None if place in optional else cell for place, cell in enumerate(row))
+            changed = [cut] if optional else [link.pointed(row, parent) for parent in rows[link.parent]]
+            for one in changed:
+                if one != row:
+                    held = rows[link.child]
+                    yield shape.closed({**rows, link.child: [*held[:at], one, *held[at + 1 :]]})
+
+
+def _thinned(shape: Shape, rows: Rows, chunk: int, holds: Callable[[Rows], bool], over: Callable[[], bool]) -> Rows:
+    """The rows without those of their chunks that are not needed, looked at one after another."""
+    at = 0
+    while at < size(rows) and not over():
+        fewer = shape.closed(_without(shape, rows, at, chunk))
+        if holds(fewer):
+            rows = fewer
+        else:
+            at += chunk
+    return rows
+
+
+def _without(shape: Shape, rows: Rows, start: int, count: int) -> Rows:
+    """All but ``count`` rows from the one at ``start``, counted over all tables, referencing ones first."""
+    kept, passed = {}, 0
+    for name in shape.children_first():
+        held = rows[name]
+        first, last = (min(max(0, place - passed), len(held)) for place in (start, start + count))
+        kept[name] = held[:first] + held[last:]
+        passed += len(held)
+    return kept
+
+
+How = Literal["drawn", "real", "mutated", "fuzzed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How long to search: ``cases`` that are kept at most, databases drawn or made (``tries``), wall seconds.
+
+    ``size`` is the paper's maximum table size of rows drawn at random, ``numbers`` its number constraint for them.
+    Equal seeds find the same as long as time does not run out.
+    """
+
+    cases: int = 10
+    tries: int = 3_000
+    seconds: float = 5.0
+    size: int = MTS
+    numbers: bool = True
+    seed: str = ""
+
+
+DEFAULT: Final = Search()
+
+READABLE: Final = 6
+"""Rows that somebody checks by eye."""
+
+SMALLER: Final = 300
+"""Databases looked at for fewer rows where those found are more than ``READABLE``."""
+
+BOTH: Final = 100
+"""Databases drawn or made before one is taken on which one of two queries finds nothing (``trial.finds``)."""
+
+PATIENCE: Final = 200
+"""Databases drawn or made before one is taken on which two queries differ but neither finds anything: NULL is not 0."""
+
+NATURAL: Final = 80
+"""Databases made from real rows that are tried before made-up ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """The databases found; ``classes`` has for each the number of each query's class, its first query.
+
+    ``how`` says where each comes from: ``drawn`` at random, ``real`` rows chosen because results differ on them, rows
+    ``mutated`` or ``fuzzed``. ``together`` are the pairs of queries that nothing told apart: they may mean the same.
+    ``looked_at`` counts the databases drawn or made, not those that minimising tried.
+    """
+
+    cases: tuple[TestCase, ...]
+    classes: tuple[tuple[int, ...], ...]
+    how: tuple[How, ...]
+    together: tuple[Pair, ...]
+    looked_at: int
+
+
+def separate(
+    origin: Origin, queries: Sequence[str], search: Search = DEFAULT, cancel: threading.Event | None = None
+) -> Separation:
+    """Find small databases, until every pair of these queries in SQLite's words differs on one of them.
+
+    Each is made as small as it gets while it still tells apart what no one before it did, so none repeats the
+    classification of another. Both of two queries find something there if that can be had, else one of them: that
+    something is found rather than nothing makes nobody wiser (TS-SQL, section 3, non-duality). Once ``cancel`` is set
+    the search ends with what it has. Raises ``DatabaseError`` when SQLite does not take the schema.
+    """
+    with Trial(origin.shape, queries) as trial:
+        return _Running(origin, trial, search, cancel).found()
+
+
+class _Running:
+    """One search."""
+
+    def __init__(self, origin: Origin, trial: Trial, search: Search, cancel: threading.Event | None) -> None:
+        self._origin = origin
+        self._trial = trial
+        self._search = search
+        self._cancel = cancel
+        self._rng = random.Random(f"{search.seed}|separate")  # noqa: S311 - no secret
+        self._mutator = Mutator(origin, self._rng)
+        self._deadline = time.monotonic() + search.seconds
+        self._looked_at = 0
+        self._together = set(pairs_of(len(trial.queries)))
+        self._kept: list[tuple[TestCase, tuple[int, ...], How]] = []
+        self._witnesses: dict[int, Rows] = {}
+
+    def found(self) -> Separation:
+        """Look at one database after another."""
+        databases = self._databases()
+        while not self._done():
+            self._look(*next(databases))
+        cases, classes, how_found = zip(*self._kept, strict=True) if self._kept else ((), (), ())
+        together = tuple(sorted(self._together))
+        return Separation(tuple(cases), tuple(classes), tuple(how_found), together, self._looked_at)
+
+    def _done(self) -> bool:
+        enough = not self._together or len(self._kept) >= self._search.cases
+        return enough or self._looked_at >= self._search.tries or self._late()
+
+    def _late(self) -> bool:
+        return time.monotonic() >= self._deadline or (self._cancel is not None and self._cancel.is_set())
+
+    def _look(self, how: How, rows: Rows) -> None:
+        """Keep the database, made smaller, if it tells a pair apart that none before it did."""
+        self._looked_at += 1
+        if not self._trial.load(rows):
+            rows = self._trial.mended(rows)
+        least = 2 if self._looked_at <= BOTH else 1 if self._looked_at <= PATIENCE else 0
+        new = frozenset(pair for pair in self._trial.apart(self._together) if self._finding(pair) >= least)
+        if not new:
+            return
+        small, how = self._smaller(self._minimised(rows, new), how, new)
+        self._trial.load(small)
+        self._together -= self._trial.apart(self._together)
+        self._kept.append((self._origin.shape.case(small), self._trial.classes(), how))
+
+    def _minimised(self, rows: Rows, pairs: frozenset[Pair]) -> Rows:
+        finding = {pair: self._finding(pair) for pair in pairs}
+        return minimised(self._origin.shape, rows, lambda fewer: self._shows(fewer, finding), self._late)
+
+    def _smaller(self, rows: Rows, how: How, pairs: frozenset[Pair]) -> tuple[Rows, How]:
+        """Other rows that show the same, where these are more than an eye takes in.
+
+        Taking rows away ends at the least of what was there: of two groups of 100 rows that tie, none can go.
+        """
+        self._trial.load(rows)
+        finding = {pair: self._finding(pair) for pair in pairs}
+        for number in range(SMALLER):
+            if size(rows) <= READABLE or self._late():
+                break
+            other = self._mutator.changed(self._base(number, f"{self._search.seed}|smaller|{number}"))
+            if self._shows(other, finding):
+                fewer = self._minimised(other, pairs)
+                if size(fewer) < size(rows):
+                    rows, how = fewer, "mutated"
+        return rows, how
+
+    def _shows(self, rows: Rows, finding: Mapping[Pair, int]) -> bool:
+        """Whether all the pairs differ there, and as many of each find something as it says."""
+        if not self._trial.load(rows) or any(self._finding(pair) < least for pair, least in finding.items()):
+            return False
+        return self._trial.apart(finding) == finding.keys()
+
+    def _finding(self, pair: Pair) -> int:
+        """How many of the two find something."""
+        return sum(finds(self._trial.results[query]) for query in pair)
+
+    def _databases(self) -> Iterator[tuple[How, Rows]]:
+        """Cheap and natural ones first."""
+        for number in range(self._search.cases):
+            yield "drawn", self._drawn(f"{self._search.seed}|{number}")
+        yield "real", self._origin.pool
+        for number in count():
+            seed = f"{self._search.seed}|{number}"
+            if number >= NATURAL and number % 4 == 3:
+                rows = fuzz(self._origin.shape.schema, self._origin.sources, seed)
+                yield "fuzzed", rows
+            else:
+                yield "mutated", self._mutator.changed(self._base(number, seed))
+
+    def _drawn(self, seed: str) -> Rows:
+        rows = select(self._origin, seed, self._search.size)
+        changed = small_numbers(self._origin, rows, seed) if self._search.numbers else rows
+        return changed if self._trial.load(changed) else rows
+
+    def _base(self, number: int, seed: str) -> Rows:
+        """Rows to be changed: those by which one of two queries returns anything, some drawn at random, or both."""
+        drawn = select(self._origin, seed, self._rng.randint(2, 8)) if number % 4 else None
+        if number % 4 == 2 and drawn is not None:
+            return drawn
+        query = self._rng.choice(self._rng.choice(sorted(self._together)))
+        witness = self._witness(query)
+        if drawn is None:
+            return witness
+        return {name: list(dict.fromkeys([*witness[name], *drawn[name]])) for name in witness}
+
+    def _witness(self, query: int) -> Rows:
+        """The fewest real rows by which this query returns some, the smallest draw where there are none."""
+        if query not in self._witnesses:
+            pool = self._origin.pool
+            if self._returns(pool, query):
+                rows = minimised(self._origin.shape, pool, lambda rows: self._returns(rows, query), self._late)
+            else:
+                rows = select(self._origin, f"{self._search.seed}|witness", 2)
+            self._witnesses[query] = rows
+        return self._witnesses[query]
+
+    def _returns(self, rows: Rows, query: int) -> bool:
+        return self._trial.load(rows) and finds(self._trial.results[query])

@@ -1,0 +1,295 @@
+"""Codes and names that everybody knows to mean the same: countries, states, languages, currencies, months, units.
+
+Searching an index: candidates by shared features and by meaning, ranked by the best reason to take each.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from sqljury.language import embed
+from sqljury.values import assemble as meanings
+from sqljury.values import grams, spelling
+from sqljury.values.fold import fold
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sqljury.values.store import Stored
+
+
+def other_names(text: str) -> tuple[str, ...]:
+    """The folded other names of what ``text`` names, none where the table does not have it.
+
+    A code of two letters counts only in capitals: ``in`` and ``no`` are seldom Indiana and Norwegian.
+    """
+    folded = fold(text)
+    if len(folded) < 3 and not text.isupper():
+        return ()
+    return tuple(name for name in _table().get(folded, ()) if name != folded)
+
+
+@cache
+def _table() -> dict[str, tuple[str, ...]]:
+    """From each folded name to all names of the things that it may be."""
+    text = resources.files(__package__).joinpath("codes.tsv").read_text(encoding="utf-8")
+    found: dict[str, dict[str, None]] = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            names = [fold(name) for name in line.split("\t")[1:]]
+            for name in names:
+                found.setdefault(name, {}).update(dict.fromkeys(names))
+    return {name: tuple(names) for name, names in found.items()}
+
+
+How = Literal["exact", "same letters", "spelling", "words", "initials", "abbreviation", "code", "meaning"]
+
+QUERY_CHARS: Final = 200
+"""What is searched for is cut to this; values are shorter."""
+
+_POOL, _WORDS_POOL = 1000, 300
+_LISTED: Final = 250_000
+"""Entries of lists looked through for one query, the rarest features first: some 5 ms."""
+_NEAREST: Final = 60
+_KEPT: Final = 60
+"""Candidates of one kind that are ranked against those of others."""
+_VARIANTS: Final = 50
+"""Values that differ in case, accents or signs alone, each with its column, of which so many are told."""
+_CERTAIN: Final = 0.98
+_INITIALS, _TWO_INITIALS, _FIRST_LETTER, _CODE, _SHORT_CODE = 0.85, 0.65, 0.55, 0.9, 0.75
+_KNOWN_WORD: Final = 0.6
+"""What a near spelling is worth when what was searched for is a word, and so hardly a misspelling."""
+_MEANING_FROM, _MEANING_SLOPE, _MEANING_MOST = 0.15, 1.25, 0.9
+"""Vectors less alike than the first say nothing; from there the score rises."""
+_PIECES: Final = 0.6
+_LEAST: Final = 0.2
+"""What is less sure than this is not told."""
+_SECOND: Final = 0.35
+"""What a second reason adds to the first, of what is missing to certainty."""
+_REPEATED: Final = 0.9
+"""What each further value found in the same way counts when the best are chosen: reasons can be wrong altogether."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A value, where it stands, how sure the match is (1.0 is the text itself) and what it rests on."""
+
+    value: str
+    table: str
+    column: str
+    score: float
+    how: How
+
+
+Found = dict[int, tuple[float, How]]
+"""For each key a score, and what it rests on."""
+
+Reasons = dict[int, dict[How, float]]
+"""For each key the score of every reason to take it."""
+
+
+class Searcher:
+    """Searches one index; may be used by several threads at once."""
+
+    def __init__(self, stored: Stored) -> None:
+        self._header, arrays = stored.header, stored.arrays
+        self._keys, self._key_at = memoryview(arrays["keys"].data), arrays["key_at"]
+        self._texts, self._text_at = memoryview(arrays["texts"].data), arrays["text_at"]
+        self._first, self._column = arrays["first"], arrays["column"]
+        self._starts, self._lists = arrays["starts"], arrays["lists"]
+        self._vectors, self._vector_keys = arrays["vectors"], arrays["vector_keys"]
+        self._bits = (len(self._starts) - 1).bit_length() - 1
+        self._count = len(self._key_at) - 1
+        self._notions: dict[tuple[str, int], list[tuple[str, int]]] | None = None
+        self._lock = threading.Lock()
+
+    def search(self, texts: Sequence[str], limit: int) -> list[list[Match]]:
+        """For each text the ``limit`` best values, each with every column that has it, and as it is spelt there."""
+        return [list(self._one(text[:QUERY_CHARS], limit)) for text in texts]
+
+    def _one(self, text: str, limit: int) -> Iterator[Match]:
+        folded = fold(text)
+        if not folded or not self._count:
+            return
+        reasons: Reasons = {}
+        for found in (
+            self._spelt(text, folded),
+            self._coded(text, folded),
+            self._shortened(text, folded),
+            self._meant(text),
+        ):
+            for key, (score, how) in found.items():
+                ways = reasons.setdefault(key, {})
+                ways[how] = max(score, ways.get(how, 0.0))
+        for key, score, how in _chosen(reasons, limit):
+            for value, table, column in self._values(key, text):
+                if value == text:
+                    yield Match(value, table, column, 1.0, "exact")
+                else:
+                    yield Match(value, table, column, round(score, 4), how)
+
+    def _spelt(self, text: str, folded: str) -> Found:
+        """By letters, words and initials, among the keys that share most features."""
+        import numpy as np
+
+        near = self._sharing(folded, _POOL)
+        if not len(near):
+            return {}
+        keys = self._names(near)
+        known = len(self._vector_keys) > 0 and meanings.knows(text)
+        trust = _KNOWN_WORD if known else 1.0
+        scores = spelling.whole(folded, keys)
+        found: Found = {}
+        for at in np.argsort(-scores, kind="stable")[:_KEPT].tolist():
+            same = keys[at] == folded
+            found[int(near[at])] = (0.99, "same letters") if same else (float(scores[at]) * trust, "spelling")
+        near, keys = near[:_WORDS_POOL], keys[:_WORDS_POOL]
+        if " " not in folded and not any(" " in key for key in keys):
+            return found
+        scores = spelling.by_words(folded, keys, 1.0 if known else spelling.SAME_WORD)
+        for at in np.argsort(-scores, kind="stable")[:_KEPT].tolist():
+            if scores[at] > found.get(int(near[at]), (0.0,))[0]:
+                found[int(near[at])] = (float(scores[at]), "words")
+        ours = spelling.initials(folded)
+        for key, name in zip(near.tolist(), keys, strict=True):
+            if name in ours or (" " in name and folded in spelling.initials(name)):
+                score = _INITIALS if min(len(name), len(folded)) > 2 else _TWO_INITIALS
+                found[key] = (score if text.isupper() else score * trust, "initials")
+        return found
+
+    def _sharing(self, folded: str, most: int) -> NDArray[Any]:
+        """The keys that share the most, and the rarest, features with this text; best first."""
+        import numpy as np
+
+        hashes, _ = grams.features([folded])
+        wanted = np.unique(grams.buckets(hashes, self._bits))
+        begin, end = self._starts[wanted].astype(np.int64), self._starts[wanted + 1].astype(np.int64)
+        lengths = end - begin
+        order = np.argsort(lengths, kind="stable")
+        order = order[lengths[order] > 0]
+        taken = order[: max(1, int(np.searchsorted(np.cumsum(lengths[order]), _LISTED)))]
+        if not len(taken):
+            return taken
+        lists = [self._lists[begin[at] : min(end[at], begin[at] + _LISTED)] for at in taken]
+        keys = np.concatenate(lists)
+        if int(keys.max()) >= self._count:
+            raise ValueError("a list leads nowhere")
+        weights = np.repeat(np.log1p(self._count / lengths[taken]), [len(one) for one in lists])
+        totals = np.bincount(keys, weights)
+        keys = np.unique(keys)
+        letters = (self._key_at[keys + 1] - self._key_at[keys]) / len(folded)
+        shared = totals[keys] / (4.0 + letters)  # a little in favour of keys of its own length
+        if len(keys) > most:
+            best = np.argpartition(-shared, most)[:most]
+            keys, shared = keys[best], shared[best]
+        return np.asarray(keys[np.argsort(-shared, kind="stable")])
+
+    def _find(self, key: str) -> int | None:
+        """The position of a key, None when no value has it."""
+        near = self._sharing(key, 20)
+        return next((int(at) for at, name in zip(near, self._names(near), strict=True) if name == key), None)
+
+    def _coded(self, text: str, folded: str) -> Found:
+        """What is known to mean the same, and the first letter of a word."""
+        found: Found = {}
+        for name in other_names(text):
+            if (key := self._find(name)) is not None:
+                found[key] = (_SHORT_CODE if min(len(name), len(folded)) < 3 else _CODE, "code")
+        if len(folded) > 1 and " " not in folded and (key := self._find(folded[0])) is not None:
+            found.setdefault(key, (_FIRST_LETTER, "abbreviation"))
+        return found
+
+    def _shortened(self, text: str, folded: str) -> Found:
+        """Notions that the text is short for, or that are short for it."""
+        if not len(self._vector_keys):
+            return {}
+        trust = _KNOWN_WORD if meanings.knows(text) else 1.0
+        if self._notions is None:
+            with self._lock:
+                self._notions = self._by_first_letter()
+        found: Found = {}
+        for name, key in self._notions.get((folded[0], folded.count(" ")), ()):
+            short, long = (name, folded) if len(name) < len(folded) else (folded, name)
+            if short != long and (score := spelling.abbreviates(short, long)):
+                found[key] = (score * trust if short == folded else score, "abbreviation")
+        return found
+
+    def _by_first_letter(self) -> dict[tuple[str, int], list[tuple[str, int]]]:
+        """The notions' keys by first letter and number of blanks."""
+        found: dict[tuple[str, int], list[tuple[str, int]]] = {}
+        for name, key in zip(self._names(self._vector_keys), self._vector_keys.tolist(), strict=True):
+            if name:
+                found.setdefault((name[0], name.count(" ")), []).append((name, key))
+        return found
+
+    def _meant(self, text: str) -> Found:
+        """Notions whose vectors are nearest."""
+        import numpy as np
+
+        if not len(self._vector_keys):
+            return {}
+        alike = (self._vectors @ embed.vectors(meanings.forms(text)).T).max(axis=1)
+        found: Found = {}
+        for at in np.argsort(-alike, kind="stable")[:_NEAREST].tolist():
+            key = int(self._vector_keys[at])
+            score = min(_MEANING_SLOPE * (float(alike[at]) - _MEANING_FROM), _MEANING_MOST)
+            if meanings.shares_pieces_only(text, meanings.usual(self._values(key, text)[0][0])):
+                score *= _PIECES
+            if score > 0:
+                found[key] = (score, "meaning")
+        return found
+
+    def _names(self, keys: NDArray[Any]) -> list[str]:
+        begins, ends = self._key_at[keys].tolist(), self._key_at[keys + 1].tolist()
+        return [_decoded(self._keys[begin:end]) for begin, end in zip(begins, ends, strict=True)]
+
+    def values_by_column(self) -> dict[int, list[str]]:
+        """All values, by the number of their column."""
+        found: dict[int, list[str]] = {}
+        for entry, column in enumerate(self._column.tolist()):
+            found.setdefault(column, []).append(self._text(entry))
+        return found
+
+    def _text(self, entry: int) -> str:
+        return _decoded(self._texts[int(self._text_at[entry]) : int(self._text_at[entry + 1])])
+
+    def _values(self, key: int, text: str) -> list[tuple[str, str, str]]:
+        """The values of a key with table and column, those that are ``text`` first."""
+        columns: list[Any] = self._header["columns"]
+        first, end = int(self._first[key]), min(int(self._first[key + 1]), len(self._column))
+        found = []
+        for entry in range(first, end):
+            column = columns[int(self._column[entry])]
+            found.append((self._text(entry), column["table"], column["column"]))
+        found.sort(key=lambda one: one[0] != text)
+        return found[:_VARIANTS]
+
+
+def _chosen(reasons: Reasons, limit: int) -> list[tuple[int, float, How]]:
+    """The best keys, best first: their score and main reason."""
+    ranked = []
+    for key, ways in reasons.items():
+        (how, best), *others = sorted(ways.items(), key=lambda way: -way[1])
+        if others and best < _CERTAIN:
+            best = min(best + _SECOND * (1.0 - best) * others[0][1], _CERTAIN)
+        if best >= _LEAST:
+            ranked.append((-best, key, how))
+    ranked.sort()
+    worth: list[tuple[float, int]] = []
+    met: Counter[How] = Counter()
+    for at, (score, _, how) in enumerate(ranked):
+        worth.append((score * _REPEATED ** met[how], at))
+        met[how] += how != "code"
+    best_first = sorted(at for _, at in heapq.nsmallest(limit, worth))
+    return [(ranked[at][1], -ranked[at][0], ranked[at][2]) for at in best_first]
+
+
+def _decoded(letters: memoryview) -> str:
+    return str(letters, "utf-8", "surrogatepass")
