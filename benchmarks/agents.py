@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury import Question, connect
-from sqljury.context import TestsPart, Work
+from sqljury.context import Work
 from sqljury.db.base import Database
 from sqljury.llm.base import LanguageModel, derive_seed
 from sqljury.llm.open import open_model
+from sqljury.recipes.parts import TestsPart
 from sqljury.sandbox import Warm
 from sqljury.schema.introspect import introspect
 from sqljury.sql.mutate import neighbours

@@ -23,13 +23,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
-from sqljury.context import Shown, TestsPart, Work
+from sqljury.context import Work
 from sqljury.datasets import spider
 from sqljury.db.connect import connect
 from sqljury.evaluation.report import Share
 from sqljury.llm.base import LanguageModel, derive_seed
 from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX
+from sqljury.recipes.parts import Shown, TestsPart
 from sqljury.schema.introspect import introspect
 from sqljury.stages.generate.examples import finds
 from sqljury.testing.agree import agree, agree_relaxed

@@ -31,7 +31,7 @@ from sqljury.llm.cache import Cached
 from sqljury.llm.open import open_model
 from sqljury.types import Answer
 
-RECIPES = {"fast": 60, "default": 60, "light": 60, "mscsql": 20, "rerank": 20, "chase-small": 10}
+RECIPES = {"fast": 60, "default": 60, "light": 60, "mscsql": 15, "rerank": 12, "chase-small": 5}
 """How many of the questions each recipe answers, the first ones."""
 SEED = 16
 PREDICTIONS = ("DAIL", "DIN", "C3")

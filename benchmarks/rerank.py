@@ -21,8 +21,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqljury.bench import folder, stored
+from sqljury.bench import stored
 from sqljury.db.connect import connect
+from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.report import Share
 from sqljury.schema.introspect import introspect
 from sqljury.testing.again import tried

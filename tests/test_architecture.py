@@ -11,19 +11,28 @@ import sqljury
 
 SOURCE = Path(sqljury.__file__).parent
 LAYERS = {
-    0: ("errors", "types", "written", "prompts", "closing"),
-    1: ("llm", "db", "sandbox", "batch", "processes", "questions", "replies", "clock"),
-    2: ("schema", "metrics", "datasets", "work"),
-    3: ("generate", "fix", "select", "recipes", "keywords", "prepare", "testcases", "audit", "link"),
-    4: ("refine", "verify", "unanswered"),
-    5: ("pipeline",),
-    6: ("bench", "asking"),
-    7: ("train", "check"),
-    8: ("cli",),
-    9: ("__main__",),
+    0: ("errors", "types"),
+    1: ("prompts", "parallel", "budget", "resources"),
+    2: ("language", "recipes"),
+    3: ("sql",),
+    4: ("llm", "sandbox", "db", "datasets"),
+    5: ("access",),
+    6: ("schema",),
+    7: ("values",),
+    8: ("context",),
+    9: ("testing",),
+    10: ("metrics", "stages"),
+    11: ("pipeline",),
+    12: ("api",),
+    13: ("evaluation",),
+    14: ("bench", "check"),
+    15: ("audit",),
+    16: ("experiments", "train"),
+    17: ("cli",),
+    18: ("__main__",),
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
-WITHIN_ZERO = {("types", "errors"), ("types", "written")}
+WITHIN_ZERO = {("types", "errors"), ("errors", "types")}
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, connect
-from sqljury.bench import folder
 from sqljury.errors import DatasetError, NotADatabaseError
+from sqljury.evaluation import run_folder as folder
 from sqljury.llm.base import Message, Sampling
 from sqljury.llm.cache import Cached
 from sqljury.resources import write_whole

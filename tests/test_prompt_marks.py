@@ -16,13 +16,12 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
-from sqljury.context import TestsPart
 from sqljury.errors import SqljuryError
 from sqljury.llm.base import Message
 from sqljury.llm.fake import Call
 from sqljury.prompts import unmarked
 from sqljury.recipes import FixPart, GeneratePart, Recipe, RefinePart, SelectPart
-from sqljury.recipes.parts import LinkPart, SchemaPart
+from sqljury.recipes.parts import LinkPart, SchemaPart, TestsPart
 from sqljury.schema.describe import load
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.link import read, reply_schema

@@ -12,17 +12,18 @@ import pytest
 
 import sqljury
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
-from sqljury.bench import choices, folder, refining, run
+from sqljury.bench import choices, refining, run
 from sqljury.bench.refining import Way
 from sqljury.budget import Allowance
 from sqljury.check import checked
-from sqljury.context import TestsPart
 from sqljury.datasets import spider
 from sqljury.errors import RecipeError, SandboxError, WeightsError
+from sqljury.evaluation import run_folder as folder
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.fake import Call
 from sqljury.llm.open import open_model
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
+from sqljury.recipes.parts import TestsPart
 from sqljury.sandbox import Sandbox
 
 TALL, SHORT = ("SELECT name FROM person WHERE height > 180", "SELECT name FROM person WHERE height < 180")

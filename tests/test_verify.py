@@ -15,10 +15,11 @@ from sqljury import FakeModel, Pipeline, Question, ask, connect
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.cli import show
-from sqljury.context import TestsPart, Work
+from sqljury.context import Work
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
+from sqljury.recipes.parts import TestsPart
 from sqljury.schema.introspect import introspect
 from sqljury.stages.contrast import verified
 from sqljury.testing import suite

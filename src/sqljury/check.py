@@ -13,12 +13,12 @@ from typing import Any, Final, Literal, NamedTuple
 
 from sqljury.access.rules import Access
 from sqljury.api import opened
-from sqljury.context import TestKind
 from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError
 from sqljury.llm.base import LanguageModel
 from sqljury.pipeline import Pipeline, Progress, Ready
 from sqljury.recipes import Recipe, RefinePart
+from sqljury.recipes.parts import TestKind
 from sqljury.schema.describe import NO_NOTES, Notes, load
 from sqljury.stages.refine import by_tests, passes
 from sqljury.stages.select.base import groups, spokesman

@@ -14,8 +14,9 @@ from sqljury.datasets.pairs import Gold, Pair, Prediction
 from sqljury.db.connect import connect
 from sqljury.evaluation.judge import Evaluation, evaluate
 from sqljury.evaluation.targets import Targets
+from sqljury.metrics import distill
 from sqljury.schema.introspect import introspect
-from sqljury.testing import distill, store
+from sqljury.testing import store
 
 Judge = Callable[..., Evaluation]
 

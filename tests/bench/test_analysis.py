@@ -24,11 +24,12 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import choices, folder, run, stored
+from sqljury.bench import choices, run, stored
 from sqljury.context import Work
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation import report, verdicts
+from sqljury.evaluation import run_folder as folder
 from sqljury.experiments import ablation, bounds
 from sqljury.experiments import ablation as judges
 from sqljury.experiments import bounds as overlap

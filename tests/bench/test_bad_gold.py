@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import folder, run, stored
+from sqljury.bench import run, stored
 from sqljury.cli.evaluate_run import evaluate_run
 from sqljury.datasets import spider
 from sqljury.datasets.formats import read_golds
@@ -20,6 +20,7 @@ from sqljury.datasets.pairs import database_files
 from sqljury.db.readonly import MAX_SQL_CHARS
 from sqljury.errors import DatasetError
 from sqljury.evaluation import report
+from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.judge import Evaluation
 from sqljury.evaluation.page import page
 from sqljury.evaluation.scores import findings, summary, tsv

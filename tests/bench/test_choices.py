@@ -20,10 +20,11 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import choices, folder, run, stored
+from sqljury.bench import choices, run, stored
 from sqljury.bench.choices import Among
 from sqljury.datasets import spider
 from sqljury.errors import InputError
+from sqljury.evaluation import run_folder as folder
 from sqljury.experiments import ablation
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart

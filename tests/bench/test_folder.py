@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sqljury.bench import folder
 from sqljury.errors import DatasetError
+from sqljury.evaluation import run_folder as folder
 
 SETTINGS = {"dataset": {}, "recipe": {"name": "fast"}, "model": "fake", "seed": 0}
 RECORD: dict[str, Any] = {

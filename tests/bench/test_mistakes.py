@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import folder, run, stored
+from sqljury.bench import run, stored
 from sqljury.datasets import spider
+from sqljury.evaluation import run_folder as folder
 from sqljury.experiments import mistakes
 from sqljury.recipes import GeneratePart, Recipe
 

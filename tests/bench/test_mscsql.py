@@ -12,8 +12,8 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, connect
 from sqljury.bench import run as bench
-from sqljury.bench.folder import records
 from sqljury.datasets import spider
+from sqljury.evaluation.run_folder import records
 from sqljury.llm.base import Completion, Token
 from sqljury.llm.fake import Call
 from sqljury.stages.link import written

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, recipes
-from sqljury.bench import folder, refining, run, stored
+from sqljury.bench import refining, run, stored
 from sqljury.bench.refining import Way
-from sqljury.context import TestsPart
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, ModelUnavailableError
+from sqljury.evaluation import run_folder as folder
 from sqljury.llm.fake import Call
 from sqljury.recipes import FixPart, GeneratePart, Recipe
+from sqljury.recipes.parts import TestsPart
 
 COUNT, OLD = "SELECT count(*) FROM cat", "SELECT name FROM cat WHERE age > 5"
 UP = "SELECT name FROM cat ORDER BY age"

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline
-from sqljury.bench import folder, run
+from sqljury.bench import run
 from sqljury.datasets import spider
 from sqljury.evaluation import report
+from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.report import Share
 from sqljury.recipes import GeneratePart, Recipe
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question
-from sqljury.bench import folder, run, stored
+from sqljury.bench import run, stored
 from sqljury.datasets import spider
 from sqljury.errors import (
     BudgetExceededError,
@@ -21,6 +21,7 @@ from sqljury.errors import (
     SqljuryError,
     WeightsError,
 )
+from sqljury.evaluation import run_folder as folder
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.stages.select.light import Weights

@@ -15,13 +15,13 @@ from sqljury.context import Work
 from sqljury.datasets import spider
 from sqljury.db.connect import connect
 from sqljury.errors import InputError, RecipeError
-from sqljury.language import cues as asked
-from sqljury.language.cues import CUES, direction, missing, uncalled
 from sqljury.llm.base import Completion, Token
 from sqljury.llm.fake import Call
 from sqljury.recipes import parse
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import UNREAD, anatomy
+from sqljury.stages.select import cues as asked
+from sqljury.stages.select.cues import CUES, direction, missing, uncalled
 from sqljury.stages.select.features import Opinions, features, names, overlaps, passed
 from sqljury.stages.select.light import KIND, VERSION, Weights, light, read, shares
 from sqljury.types import (

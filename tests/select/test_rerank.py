@@ -11,12 +11,13 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.budget import Allowance
-from sqljury.context import TestsPart, Work
+from sqljury.context import Work
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import RecipeError
 from sqljury.llm.base import Completion, Token
 from sqljury.pipeline import Progress
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
+from sqljury.recipes.parts import TestsPart
 from sqljury.sql.translate import in_sqlite
 from sqljury.stages.select import SELECTORS
 from sqljury.stages.select.consistency import group

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.context import TestsPart, Work
+from sqljury.context import Work
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, ContextLengthError, ModelError
 from sqljury.llm.base import Completion, LanguageModel
 from sqljury.llm.fake import FakeModel
+from sqljury.recipes.parts import TestsPart
 from sqljury.testing.expect import conversation, expect
 from sqljury.types import Column, Cost, Limits, Question, Result, Schema, Table, TestCase
 

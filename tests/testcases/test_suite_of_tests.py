@@ -12,8 +12,9 @@ import shop
 from sqljury import FakeModel, Question, connect
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
-from sqljury.context import TestsPart, Work
+from sqljury.context import Work
 from sqljury.db.base import DEFAULT_LIMITS
+from sqljury.recipes.parts import TestsPart
 from sqljury.schema.introspect import introspect
 from sqljury.testing import suite as module
 from sqljury.testing.again import UNSAID, again, judged, tried

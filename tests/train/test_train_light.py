@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect
-from sqljury.bench import choices, folder, stored
+from sqljury.bench import choices, stored
 from sqljury.datasets import spider
 from sqljury.errors import InputError
+from sqljury.evaluation import run_folder as folder
 from sqljury.experiments.ablation import ablation
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
 from sqljury.stages.select.base import groups

@@ -14,12 +14,12 @@ from typing import Any, Final
 from sqljury.audit import Finding
 from sqljury.audit.difference import difference
 from sqljury.audit.run import begun, line_of, opened
-from sqljury.bench.folder import Record
 from sqljury.bench.run import UNANSWERED
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError
+from sqljury.evaluation.run_folder import Record
 from sqljury.parallel.threads import Within, map_threads
 
 CONFIDENCE: Final = 0.5

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from sqljury.audit import LIKELY, TYPES, Data, Finding, Subject, audit
-from sqljury.bench.folder import Record, appending, misshapen
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, SqljuryError
 from sqljury.evaluation.judge import GRACE_SECONDS
+from sqljury.evaluation.run_folder import Record, appending, misshapen
 from sqljury.parallel.processes import Tell, map_processes
 from sqljury.resources import write_whole
 from sqljury.schema.introspect import introspect

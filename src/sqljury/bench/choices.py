@@ -18,8 +18,6 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
-from sqljury.bench import folder
-from sqljury.bench.folder import Record, misshapen
 from sqljury.bench.run import UNANSWERED, kept
 from sqljury.bench.stored import (
     Asked,
@@ -31,14 +29,15 @@ from sqljury.bench.stored import (
     question_of,
     recipe_of,
 )
-from sqljury.context import TestsPart
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, InputError
+from sqljury.evaluation import run_folder as folder
+from sqljury.evaluation.run_folder import Record, misshapen
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import by_names, open_model
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe, RefinePart, SelectPart
-from sqljury.recipes.parts import LinkPart
+from sqljury.recipes.parts import LinkPart, TestsPart
 from sqljury.stages.select import SELECTORS, TESTING
 from sqljury.stages.select.light import read
 from sqljury.types import Candidate, Choice, Comparison, Cost

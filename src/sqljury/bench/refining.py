@@ -14,22 +14,22 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from sqljury.bench import folder
-from sqljury.bench.folder import Record
 from sqljury.bench.run import UNANSWERED, made_of, settings
 from sqljury.bench.stored import cost_of, limits_of, question_of, recipe_of
 from sqljury.budget import UNLIMITED, Clock
-from sqljury.context import TestsPart, Voting
 from sqljury.datasets.spider import sample
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, RecipeError
+from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.report import Share, refuse_if_nothing_judged
+from sqljury.evaluation.run_folder import Record
 from sqljury.evaluation.verdicts import Verdicts, verdicts
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import by_names, open_model
 from sqljury.metrics.hardness import LEVELS
 from sqljury.pipeline import Pipeline, Ready
 from sqljury.recipes import Recipe
+from sqljury.recipes.parts import TestsPart, Voting
 from sqljury.stages.refine import Refined, by_errors, by_looking, by_tests, passes
 from sqljury.types import Candidate, Cost, Fix
 

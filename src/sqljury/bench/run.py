@@ -13,7 +13,6 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from sqljury.bench.folder import SETTINGS, Record, claimed, described, lasting, records, restate
 from sqljury.budget import UNLIMITED, Allowance, Clock
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
@@ -26,6 +25,7 @@ from sqljury.errors import (
     QueryError,
     QuestionError,
 )
+from sqljury.evaluation.run_folder import SETTINGS, Record, claimed, described, lasting, records, restate
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe
 from sqljury.stages.generate.pool import Pool

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
 from sqljury import recipes
-from sqljury.bench import folder
-from sqljury.bench.folder import Record, is_figure, misshapen
 from sqljury.errors import DatasetError, InputError, RecipeError
+from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.report import refuse_if_nothing_judged, stages
+from sqljury.evaluation.run_folder import Record, is_figure, misshapen
 from sqljury.evaluation.verdicts import Tried, Verdicts, verdicts
 from sqljury.recipes import Recipe
 from sqljury.stages.select.consistency import choose, group

@@ -17,9 +17,9 @@ from sqljury.cli.terminal import interruptible
 from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
-    from sqljury.bench.folder import Record
     from sqljury.datasets.spider import Example
     from sqljury.db.base import Database
+    from sqljury.evaluation.run_folder import Record
 
 app = typer.Typer(help="Look for wrong gold queries in benchmarks.", no_args_is_help=True)
 

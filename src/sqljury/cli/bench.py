@@ -84,8 +84,8 @@ def spider(
     """Answer Spider's questions and keep every candidate; then run `sqljury eval` on the folder, or --analyze it."""
     from sqljury import recipes
     from sqljury.bench import run
-    from sqljury.bench.folder import Record
     from sqljury.datasets import spider as dataset
+    from sqljury.evaluation.run_folder import Record
     from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
@@ -149,8 +149,9 @@ def select(
     voting: Annotated[refining.Voting | None, typer.Option(help="How programs come to one result.")] = None,
 ) -> None:
     """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
-    from sqljury.bench import choices, folder
+    from sqljury.bench import choices
     from sqljury.errors import InputError
+    from sqljury.evaluation import run_folder as folder
     from sqljury.recipes import SelectPart
 
     if weights and selector != "light":
@@ -192,7 +193,7 @@ def analyze_run(
     processes: Processes = 1,
 ) -> None:
     """Analyse the answers that a run has so far, without a model."""
-    from sqljury.bench import folder
+    from sqljury.evaluation import run_folder as folder
 
     wanted = Wanted(what, stop_share or (), stop_least, part or (), json_file, processes)
     print_analyses(run_dir, data or folder.data_of(run_dir), wanted)

@@ -22,9 +22,9 @@ def evaluate_run(run_dir: Path, data: Path | None, per_query: Path | None, *, as
 
     Raises ``DatasetError`` for a run without answers, and for one of whose questions none can be judged.
     """
-    from sqljury.bench import folder
     from sqljury.errors import CancelledError, DatasetError
     from sqljury.evaluation import report
+    from sqljury.evaluation import run_folder as folder
 
     described = folder.described(run_dir)
     records = folder.records(run_dir)

@@ -18,7 +18,7 @@ from sqljury.types import serialize as written
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from sqljury.bench.folder import Record
+    from sqljury.evaluation.run_folder import Record
 
 
 class By(StrEnum):
@@ -73,8 +73,9 @@ def refine(
 ) -> None:
     """Refine a run's answers by tests (TS-SQL); the result is a run again, and its figures before and after."""
     from sqljury import recipes
-    from sqljury.bench import folder, refining
+    from sqljury.bench import refining
     from sqljury.errors import InputError
+    from sqljury.evaluation import run_folder as folder
 
     if (without or voting) and by is not By.TESTS:
         raise InputError("--without and --voting are for the agents of the tests; they go with --by tests alone")

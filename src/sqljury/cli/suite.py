@@ -44,8 +44,9 @@ def build(
     from sqljury.datasets.pairs import database_files
     from sqljury.db.connect import connect
     from sqljury.errors import DatasetError
+    from sqljury.metrics import distill
     from sqljury.schema.introspect import introspect
-    from sqljury.testing import distill, store
+    from sqljury.testing import store
 
     golds = read_golds(gold)
     if not golds:

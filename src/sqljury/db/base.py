@@ -60,6 +60,13 @@ class Database(Protocol):
         """Close it."""
 
 
+class Runs(Protocol):
+    """The part of a database that evaluation needs."""
+
+    def execute(self, sql: str, limits: Limits = ...) -> Result:
+        """Run one query; whatever is wrong with it becomes ``Result.error``."""
+
+
 def error_text(kind: ErrorKind, message: str) -> str:
     """The one line that goes into ``Result.error``: printable, cut, led by its kind unless that is ``sql``."""
     line = " ".join("".join(c if c.isprintable() else " " for c in message).split())

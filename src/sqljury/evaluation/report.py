@@ -9,10 +9,10 @@ from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from sqljury.bench.folder import Record
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import DatabaseError, DatasetError
+from sqljury.evaluation.run_folder import Record
 from sqljury.metrics.execution import EX, EXE, LIMITS, Rules, judge, run_gold
 from sqljury.metrics.hardness import LEVELS, hardness
 from sqljury.metrics.spider import Names, parse_or_empty

@@ -19,11 +19,11 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, Final
 
-from sqljury.bench.folder import Record, misshapen
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import DatabaseError, DatasetError, QueryLimitError
 from sqljury.evaluation.judge import GRACE_SECONDS
+from sqljury.evaluation.run_folder import Record, misshapen
 from sqljury.metrics.execution import EX, LIMITS, judge, run_gold
 from sqljury.metrics.hardness import hardness
 from sqljury.metrics.spider import Names, Query, parse_or_empty

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from sqljury.db.base import Runs
 from sqljury.metrics import esm_plus as plus
 from sqljury.metrics.esm import ForeignKeys
-from sqljury.metrics.execution import LIMITS, Rules, Runs, run_gold
+from sqljury.metrics.execution import LIMITS, Rules, run_gold
 from sqljury.metrics.spider import Names, Query, parse_or_empty
 from sqljury.metrics.suite import Trial, Tried
 from sqljury.metrics.ves import EFFORT, Effort

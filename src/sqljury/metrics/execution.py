@@ -24,8 +24,9 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
+from sqljury.db.base import Runs
 from sqljury.errors import DatasetError, QueryLimitError
 from sqljury.metrics.plug import plugged
 from sqljury.sql.compare import same_result
@@ -87,13 +88,6 @@ class Outcome:
 
     correct: bool
     reason: str = ""
-
-
-class Runs(Protocol):
-    """The part of a database that evaluation needs."""
-
-    def execute(self, sql: str, limits: Limits = ...) -> Result:
-        """Run one query; whatever is wrong with it becomes ``Result.error``."""
 
 
 def execution_match(

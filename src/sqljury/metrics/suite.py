@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from sqljury.db.base import Runs
 from sqljury.errors import DatasetError
-from sqljury.metrics.execution import EXE, LIMITS, Rules, Runs, judge, run_gold
+from sqljury.metrics.execution import EXE, LIMITS, Rules, judge, run_gold
 from sqljury.testing.store import Entry, databases, query_hash
 from sqljury.types import Limits
 

@@ -11,9 +11,20 @@ from math import inf
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
-from sqljury.context import Data, Sayer, Shown, TestKind, TestsPart, Voting
 from sqljury.errors import RecipeError
-from sqljury.recipes.parts import Form, Keywords, LinkKind, LinkPart, SchemaPart
+from sqljury.recipes.parts import (
+    Data,
+    Form,
+    Keywords,
+    LinkKind,
+    LinkPart,
+    Sayer,
+    SchemaPart,
+    Shown,
+    TestKind,
+    TestsPart,
+    Voting,
+)
 
 RANGES: dict[str, tuple[float, float]] = {
     "schema.sample_rows": (0, 100),

@@ -1,9 +1,9 @@
-"""What of a schema a model is shown, as recipes say it."""
+"""The parts of a recipe that steps read: how a schema is shown, how tables are linked, how queries are tested."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 Form = Literal["ddl", "compact", "mschema"]
 Keywords = Literal["rules", "model"]
@@ -47,3 +47,57 @@ class LinkPart:
     temperature: float = 0.0
     model: str = ""
     whole: int = 0
+
+
+TestKind = Literal["", "suite", "agents"]
+Shown = Literal["csv", "sqlite"]
+Data = Literal["model", "program", "real"]
+Sayer = Literal["code", "model"]
+Voting = Literal["majority", "selection"]
+
+
+@dataclass(frozen=True, slots=True)
+class TestsPart:
+    """How queries are tested: not at all, or on a ``suite`` (Li & Xie 2024), or by the ``agents`` of TS-SQL.
+
+    A suite has up to ``cases`` databases, drawn ones with at most ``rows`` rows a table and ``numbers`` as the number
+    constraint; the model says ``samples`` times, at ``temperature``, what is expected there, after ``shots``
+    examples, with databases shown as ``form``.
+
+    Agents write ``codes`` programs of at most ``max_tokens`` each, looked at
+    up to ``inspections`` times, for data that the model or a ``program`` makes up; ``real`` is no data agent: rows of
+    the user's, which the model is not shown. ``by`` ``model`` is no code agent: the model itself says what is expected.
+
+    ``models`` are the code agents, by what ``open_model`` takes: each writes ``codes`` programs and inspects its own;
+    an empty name, or none at all, is the model that judges. What most programs return is expected (``majority``), or
+    what the model ``chooser`` takes for right (``selection``); where that is empty, the model that judges chooses.
+    """
+
+    __test__: ClassVar[bool] = False  # no test of pytest's
+
+    kind: TestKind = ""
+    cases: int = 10
+    rows: int = 5
+    numbers: bool = True
+    form: Shown = "csv"
+    shots: int = 7
+    samples: int = 1
+    temperature: float = 0.0
+    codes: int = 3
+    inspections: int = 5
+    max_tokens: int = 400
+    data: Data = "model"
+    by: Sayer = "code"
+    models: tuple[str, ...] = ()
+    voting: Voting = "majority"
+    chooser: str = ""
+
+    @property
+    def programs(self) -> int:
+        """How many programs are asked for, of all models together."""
+        return self.codes * max(1, len(self.models))
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The models that are named."""
+        return frozenset({*self.models, self.chooser} - {""})

@@ -14,8 +14,8 @@ from sqljury import prompts
 from sqljury.context import Work
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql, lines_of
-from sqljury.recipes import RefinePart
 from sqljury.prompts import unmarked
+from sqljury.recipes import RefinePart
 from sqljury.sql.text import cell_text, plain
 from sqljury.stages import repair as fix
 from sqljury.stages.select.base import shown

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sqljury.context import TestsPart, Work
+    from sqljury.context import Work
+    from sqljury.recipes.parts import TestsPart
     from sqljury.types import Cost, Task, Tried
 
     Tester = Callable[[Sequence[str], Task, TestsPart, Work], tuple[tuple[Tried, ...], Cost]]

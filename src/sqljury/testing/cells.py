@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final, Literal
 
-from sqljury.metrics.execution import Runs
+from sqljury.db.base import Runs
 from sqljury.sql.affinity import Affinity, affinity
 from sqljury.sql.tree import Facts
 from sqljury.types import Cell, Column, Limits, Schema, Table

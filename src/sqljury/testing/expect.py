@@ -21,8 +21,9 @@ from math import isfinite
 from typing import Any, Final
 
 from sqljury import prompts
-from sqljury.context import Shown, TestsPart, Work
+from sqljury.context import Work
 from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.recipes.parts import Shown, TestsPart
 from sqljury.sql.affinity import number_of
 from sqljury.testing.agree import agree
 from sqljury.testing.show import EMPTY, Known, known, show, show_result

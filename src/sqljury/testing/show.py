@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Final
 
-from sqljury.context import Shown
+from sqljury.recipes.parts import Shown
 from sqljury.schema import forms
 from sqljury.schema.forms import are_numbers
 from sqljury.sql.affinity import number_of

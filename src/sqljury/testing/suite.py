@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from sqljury.context import TestsPart, Work
+from sqljury.context import Work
 from sqljury.db.base import Database
 from sqljury.errors import DatabaseError
 from sqljury.llm.base import derive_seed
+from sqljury.recipes.parts import TestsPart
 from sqljury.sql.translate import in_sqlite
 from sqljury.testing.again import judged, tried
 from sqljury.testing.draw import Origin, random_case, read_origin

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from sqlglot import exp
 
-from sqljury.metrics.execution import Runs
+from sqljury.db.base import Runs
 from sqljury.sql.parse import quiet
 from sqljury.sql.tree import DIALECT, tree_of
 from sqljury.types import Limits, Row

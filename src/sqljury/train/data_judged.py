@@ -20,8 +20,8 @@ from sqljury.errors import ContextLengthError, DatasetError
 from sqljury.llm.base import LETTERS, LanguageModel, Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
 from sqljury.metrics.execution import EX, LIMITS, judge, run_gold
-from sqljury.recipes.parts import SchemaPart
 from sqljury.prompts import unmarked
+from sqljury.recipes.parts import SchemaPart
 from sqljury.stages.generate.direct import question, system
 from sqljury.stages.prepare import Preparation
 from sqljury.stages.select.base import groups

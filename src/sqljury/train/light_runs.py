@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from sqljury.bench import folder
 from sqljury.datasets.spider import Example
+from sqljury.evaluation import run_folder as folder
 from sqljury.stages.select.features import features
 from sqljury.stages.select.light import Weights
 from sqljury.stages.select.sketch import Sketch

@@ -15,8 +15,8 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sqljury.bench.folder import held
 from sqljury.errors import DatasetError, InputError
+from sqljury.evaluation.run_folder import held
 from sqljury.resources import write_whole
 from sqljury.train import card, examples, gguf_base
 from sqljury.train.examples import Encoded, Example, encode

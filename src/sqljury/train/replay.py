@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from sqljury.bench import choices, folder, stored
-from sqljury.bench.folder import Record, is_figure, misshapen
+from sqljury.bench import choices, stored
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import InputError
+from sqljury.evaluation import run_folder as folder
+from sqljury.evaluation.run_folder import Record, is_figure, misshapen
 from sqljury.parallel.threads import map_threads
 from sqljury.stages.prepare import Preparation
 from sqljury.stages.select.base import groups, spokesman

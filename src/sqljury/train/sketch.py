@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sqljury.bench import folder
 from sqljury.datasets import spider
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
 from sqljury.errors import DatabaseError
+from sqljury.evaluation import run_folder as folder
 from sqljury.language import linking
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import Anatomy, anatomy

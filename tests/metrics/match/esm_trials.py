@@ -22,9 +22,10 @@ import sqlglot
 from esm_rewriting import rewritten
 from sqlglot import exp
 
+from sqljury.db.base import Runs
 from sqljury.db.connect import connect
 from sqljury.metrics.esm_plus import STRICT, Facts, esm_plus
-from sqljury.metrics.execution import EX, Runs, judge
+from sqljury.metrics.execution import EX, judge
 from sqljury.schema.introspect import introspect
 from sqljury.sql.tree import column_names, facts_of, tree_of
 from sqljury.testing.cells import Source, sampled, sources

@@ -9,10 +9,10 @@ import pytest
 
 from sqljury.db.connect import connect
 from sqljury.errors import DatasetError
+from sqljury.metrics.distill import Settings, build, greedy, inputs_hash, readings, settled
 from sqljury.metrics.execution import EXE, EXE_KEEP_DISTINCT, Rules
 from sqljury.metrics.suite import Tried, open_trials, try_on
 from sqljury.testing import store
-from sqljury.testing.distill import Settings, build, greedy, inputs_hash, readings, settled
 from sqljury.testing.store import Entry
 from sqljury.types import Column, ForeignKey, Limits, Row, Schema, Table
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 import school
 
-from sqljury.context import TestsPart, Work
+from sqljury.context import Work
 from sqljury.errors import ContextLengthError, MissingExtraError, SandboxError
 from sqljury.llm.fake import Call, Script
+from sqljury.recipes.parts import TestsPart
 from sqljury.sandbox import Warm
 from sqljury.testing import agents as tssql
 from sqljury.testing.again import again

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 import school
 
-from sqljury.context import TestsPart, Work
+from sqljury.context import Work
 from sqljury.llm.base import Completion, Message
 from sqljury.llm.fake import FakeModel, Script
 from sqljury.llm.replies import extract_code
+from sqljury.recipes.parts import TestsPart
 from sqljury.sandbox import SandboxLimits, Warm
 from sqljury.testing.agents import code, data, frames, given, program
 from sqljury.testing.agents.inspection import Inspection, Runner, asks_for_a_number, opinion

@@ -15,9 +15,9 @@ from sqljury.context import Work
 from sqljury.db.base import error_kind
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
+from sqljury.prompts import unmarked
 from sqljury.sql.preserve import losses
 from sqljury.sql.rebind import rebind
-from sqljury.prompts import unmarked
 from sqljury.sql.text import plain
 from sqljury.sql.translate import translations
 from sqljury.stages.repair.hints import Advice, advise, stored

@@ -19,11 +19,11 @@ from functools import cache
 from math import exp, log, log1p
 from typing import Any, Final
 
-from sqljury.language import cues
-from sqljury.language import cues as asked
 from sqljury.language.alike import likeness, pieces, question_words
 from sqljury.language.keywords import quoted
 from sqljury.sql.features import Anatomy, anatomy
+from sqljury.stages.select import cues
+from sqljury.stages.select import cues as asked
 from sqljury.stages.select.base import groups, members, spokesman
 from sqljury.stages.select.consistency import rounded
 from sqljury.stages.select.sketch import NOTHING, Sketch

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from sqljury.context import TestsPart, Work
+from sqljury.context import Work
 from sqljury.errors import DatabaseError
 from sqljury.llm.base import derive_seed
+from sqljury.recipes.parts import TestsPart
 from sqljury.sql.translate import in_sqlite
 from sqljury.testing.again import judged, tried
 from sqljury.testing.agents import code, data, frames, program

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sqljury import prompts
-from sqljury.context import TestsPart, Work
+from sqljury.context import Work
 from sqljury.llm.base import Completion, Message, Sampling, derive_seed
 from sqljury.llm.replies import extract_code
+from sqljury.recipes.parts import TestsPart
 from sqljury.types import Cost, Question
 
 TEMPERATURE: Final = 0.7

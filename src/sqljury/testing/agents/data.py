@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 from sqljury import prompts
 from sqljury.context import Work
 from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.prompts import unmarked
 from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.sql.affinity import affinity, stored
-from sqljury.prompts import unmarked
 from sqljury.sql.text import cell_text, plain
 from sqljury.testing.agents import code, frames
 from sqljury.testing.agents.judging import FAULTS, Judge, Look, faults

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqljury import prompts
-from sqljury.context import TestsPart, Work
+from sqljury.context import Work
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import lines_of
-from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.prompts import unmarked
+from sqljury.recipes.parts import TestsPart
+from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.sql.text import cell_text, plain
 from sqljury.testing.agents import frames, given
 from sqljury.testing.agents.code import STOP, Written, read

@@ -15,9 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sqljury.db.base import Database
+from sqljury.db.base import Database, Runs
 from sqljury.db.connect import connect
-from sqljury.metrics.execution import EXE, EXE_KEEP_DISTINCT, Runs, judge
+from sqljury.metrics.execution import EXE, EXE_KEEP_DISTINCT, judge
 from sqljury.sql.mutate import MAX_NEIGHBOURS, neighbours
 from sqljury.sql.tree import column_names, facts_of, tree_of
 from sqljury.testing.cells import sampled, sources
