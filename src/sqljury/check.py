@@ -20,9 +20,10 @@ from sqljury.pipeline import Pipeline, Progress, Ready
 from sqljury.recipes import Recipe, RefinePart
 from sqljury.recipes.parts import TestKind
 from sqljury.schema.describe import NO_NOTES, Notes, load
+from sqljury.sql.compare import VOTES, same
 from sqljury.stages.refine import by_tests, passes
 from sqljury.stages.select.base import groups, spokesman
-from sqljury.stages.select.consistency import agree, choose
+from sqljury.stages.select.consistency import choose
 from sqljury.stages.unanswered import UNUSABLE
 from sqljury.types import Candidate, Cost, Limits, Question, Result, Tried
 from sqljury.types.serialize import cost_dict, result_dict
@@ -184,7 +185,7 @@ def _given(sql: str, db: Database, limits: Limits, cancel: threading.Event | Non
 def _agreeing(given: Candidate, written: Sequence[Candidate]) -> list[Candidate]:
     if not given.result.ok:
         return []
-    return [one for one in written if one.group is not None and agree(one.result, given.result)]
+    return [one for one in written if one.group is not None and same(one.result, given.result, VOTES)]
 
 
 class _Found(NamedTuple):
@@ -208,7 +209,7 @@ def _tested(
 ) -> _Found:
     """The verdict by tests on a query that runs; where it fails and no other is better, one is asked for."""
     assert ready.work.tests is not None
-    rivals = [one for one in _speaking(written) if not agree(one.result, given.result)][:RIVALS]
+    rivals = [one for one in _speaking(written) if not same(one.result, given.result, VOTES)][:RIVALS]
     tests, spent = ready.work.tests([given.sql, *(one.sql for one in rivals)])
     ready.clock.spend("tests", spent)
     sure = pipeline.recipe.refine.sure

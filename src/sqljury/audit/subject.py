@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +12,7 @@ from sqlglot import exp
 
 from sqljury.db.base import Database
 from sqljury.language.words import words
+from sqljury.sql.compare import AUDIT, canonical, same
 from sqljury.sql.joins import find
 from sqljury.sql.names import quote_name, quote_table
 from sqljury.sql.text import remark
@@ -160,21 +160,8 @@ class Subject:
         own, rows = self.rows, self.data.rows(other)
         if own is None or rows is None:
             return None
-        left, right = [list(map(_alike, found)) for found in (own, rows)]
-        same = left == right if ordered else Counter(left) == Counter(right)
-        return None if same else (own, rows)
-
-
-def _alike(row: Row) -> tuple[Any, ...]:
-    """The row with numbers that mean the same made the same, those kept as text too."""
-    return tuple(map(_number_of, row))
-
-
-def _number_of(cell: Any) -> Any:
-    try:
-        return f"{float(cell):.9g}"
-    except (TypeError, ValueError):
-        return cell
+        equal = same(Result(rows=own), Result(rows=rows), AUDIT, ordered=ordered)
+        return None if equal else (own, rows)
 
 
 def has(table: Table, column: str) -> bool:
@@ -218,6 +205,6 @@ def told(own: tuple[Row, ...], other: tuple[Row, ...]) -> tuple[str, str]:
 
 def _told(rows: tuple[Row, ...], other: tuple[Row, ...]) -> str:
     count = f"{len(rows)} row{'s' * (len(rows) != 1)}"
-    there = set(map(_alike, other))
-    example = next((row for row in rows if _alike(row) not in there), rows[0] if rows else None)
+    there = set(canonical(other, AUDIT))
+    example = next((row for row in rows if canonical([row], AUDIT)[0] not in there), rows[0] if rows else None)
     return count if example is None else f"{count}, such as {remark(repr(example), 80)}"

@@ -17,15 +17,15 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from math import exp, log, log1p
-from typing import Any, Final
+from typing import Final
 
 from sqljury.language.alike import likeness, pieces, question_words
 from sqljury.language.keywords import quoted
+from sqljury.sql.compare import VOTES, canonical, cell_key
 from sqljury.sql.features import Anatomy, anatomy
 from sqljury.stages.select import cues
 from sqljury.stages.select import cues as asked
 from sqljury.stages.select.base import groups, members, spokesman
-from sqljury.stages.select.consistency import rounded
 from sqljury.stages.select.sketch import NOTHING, Sketch
 from sqljury.types import Candidate, Question, Result, Schema, Task
 
@@ -56,17 +56,7 @@ def overlap(one: Cells, other: Cells) -> float:
 
 
 def _cells(result: Result) -> Cells:
-    shown = rounded(Result(rows=result.rows[:ROWS]))
-    return Counter(_hashable(cell) for row in shown.rows for cell in row)
-
-
-def _hashable(cell: Any) -> Hashable:
-    """Cells of some engines are lists."""
-    try:
-        hash(cell)
-    except TypeError:
-        return repr(cell)
-    return cell  # type: ignore[no-any-return]
+    return Counter(cell_key(cell) for row in canonical(result.rows[:ROWS], VOTES) for cell in row)
 
 
 def sharing(own: Anatomy, queries: Sequence[Anatomy]) -> dict[str, float]:
