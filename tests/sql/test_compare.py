@@ -90,7 +90,7 @@ def test_the_order_of_rows_matters_only_where_asked(rows: list[Row], chance: ran
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "same"),
+    ("left", "right", "expected"),
     [
         ([(1,)], [(1.0,)], True),
         ([(1,)], [("1",)], False),
@@ -107,8 +107,8 @@ def test_the_order_of_rows_matters_only_where_asked(rows: list[Row], chance: ran
         ([(1, 2), (3, 4)], [(1, 2), (4, 3)], False),
     ],
 )
-def test_cells_and_rows(left: list[Row], right: list[Row], same: bool) -> None:
-    assert same(result(*left), result(*right), EXACT) is same
+def test_cells_and_rows(left: list[Row], right: list[Row], expected: bool) -> None:
+    assert same(result(*left), result(*right), EXACT) is expected
 
 
 def test_the_published_programs_early_no_is_kept() -> None:

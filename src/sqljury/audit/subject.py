@@ -13,9 +13,8 @@ from sqlglot import exp
 from sqljury.db.base import Database
 from sqljury.language.words import words
 from sqljury.sql.compare import AUDIT, canonical, same
-from sqljury.sql.joins import find
-from sqljury.sql.names import quote_name, quote_table
-from sqljury.sql.text import remark
+from sqljury.sql.resolve import owner, tables_of
+from sqljury.sql.text import quote_name, quote_table, remark
 from sqljury.sql.tree import DIALECT, column_names, tree_of
 from sqljury.types import Limits, Result, Row, Schema, Table
 
@@ -134,26 +133,11 @@ class Subject:
 
     def sources(self, select: exp.Select) -> dict[str, Table]:
         """By alias in small letters, the tables of its FROM that the schema knows."""
-        found = {}
-        for node in from_items(select):
-            table = find(self.schema, node.name) if isinstance(node, exp.Table) else None
-            if table is not None:
-                found[node.alias_or_name.lower()] = table
-        return found
+        return tables_of(select, self.schema)
 
     def owner(self, column: exp.Column) -> tuple[str, Table] | None:
         """The alias and the table that a column is of, looked up outwards; None where that is not certain."""
-        select = column.parent_select
-        while isinstance(select, exp.Select):
-            held = [
-                (alias, table)
-                for alias, table in self.sources(select).items()
-                if (not column.table or alias == column.table.lower()) and has(table, column.name)
-            ]
-            if held:
-                return held[0] if len(held) == 1 else None
-            select = select.parent_select
-        return None
+        return owner(column, self.schema)
 
     def differs(self, other: exp.Expr, *, ordered: bool = False) -> tuple[tuple[Row, ...], tuple[Row, ...]] | None:
         """The rows of this query and of ``other`` where both run and they are not the same rows; else None."""
@@ -162,17 +146,6 @@ class Subject:
             return None
         equal = same(Result(rows=own), Result(rows=rows), AUDIT, ordered=ordered)
         return None if equal else (own, rows)
-
-
-def has(table: Table, column: str) -> bool:
-    """Whether the table has a column of that name in any case."""
-    return any(one.name.lower() == column.lower() for one in table.columns)
-
-
-def from_items(select: exp.Select) -> list[exp.Expr]:
-    """What its FROM names: tables and subqueries, joined ones too."""
-    start = select.args.get("from_")
-    return ([] if start is None else [start.this]) + [join.this for join in select.args.get("joins") or ()]
 
 
 def within(select: exp.Select, *kinds: type[N]) -> Iterator[N]:
