@@ -153,7 +153,7 @@ def items(question: str) -> int:
     listed = _BOUND.split(whole, maxsplit=1)[0]
     if (_FIGURE.search(listed) and _EACH.search(whole)) or _MORE.search(whole[len(listed) :]):
         return 0  # whether a figure comes with what it is of, and what is asked for later on, is anyone's guess
-    return len([one for one in _JOINT.split(listed) if one.strip()])
+    return len([item for item in _JOINT.split(listed) if item.strip()])
 
 
 def number(question: str) -> bool:

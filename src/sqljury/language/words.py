@@ -67,8 +67,8 @@ def words(text: str) -> tuple[str, ...]:
 
 def content_words(text: str) -> tuple[str, ...]:
     """The words that say something; all of them where none does, as in a column called ``who``."""
-    found = words(text)
-    return tuple(word for word in found if word not in FILLERS) or found
+    every = words(text)
+    return tuple(word for word in every if word not in FILLERS) or every
 
 
 def _humps(run: str) -> list[str]:

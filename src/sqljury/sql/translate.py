@@ -41,13 +41,13 @@ def translations(sql: str, schema: Schema) -> list[str]:
     A name in double quotes that nothing has is the string that SQLite and MySQL take it for. What a reading cannot say
     in the dialect is not a translation. The results are parsed, not run.
     """
-    found: dict[str, None] = {}
+    readings: dict[str, None] = {}
     for source in dict.fromkeys((schema.dialect, *SOURCES)):
         try:
-            found[_translation(sql, source, schema)] = None
+            readings[_translation(sql, source, schema)] = None
         except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
             continue  # sqlglot's generators may stumble over arguments that a dialect does not have
-    return [text for text in found if _letters(text) != _letters(sql)]
+    return [text for text in readings if _letters(text) != _letters(sql)]
 
 
 @quiet()
@@ -77,17 +77,17 @@ def _translation(sql: str, source: str, schema: Schema) -> str:
 
 def _restrictions(tree: exp.Expr) -> Counter[str]:
     """How many conditions, joins, keys of groups and orders, limits and DISTINCTs a query has."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for node in tree.walk():
         if isinstance(node, exp.Predicate | exp.And | exp.Not):
-            found["conditions"] += 1
+            counts["conditions"] += 1
         elif isinstance(node, exp.Join | exp.Ordered | exp.Offset | exp.Distinct):
-            found[str(node.key)] += 1
+            counts[str(node.key)] += 1
         elif isinstance(node, exp.Limit | exp.Fetch):
-            found["limit"] += 1
+            counts["limit"] += 1
         elif isinstance(node, exp.Group):
-            found["keys"] += len(node.expressions)
-    return found
+            counts["keys"] += len(node.expressions)
+    return counts
 
 
 def _literals(sql: str, dialect: str) -> int:
