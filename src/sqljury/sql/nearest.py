@@ -244,7 +244,8 @@ class _Reader:
 
     def _qualify(self, alias: str, name: str) -> str:
         names = self._outputs[alias] or ()
-        return f"{self._alias(alias)}.{self._quoted(next((known for known in names if known.lower() == name.lower()), name))}"
+        known = next((known for known in names if known.lower() == name.lower()), name)
+        return f"{self._alias(alias)}.{self._quoted(known)}"
 
     def _quoted(self, name: str) -> str:
         return text.name(name, self._schema.dialect)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from sqljury.language.alike import digits, is_number, letters, respelt
 from sqljury.sql.parse import errors, exp, quiet, read_query, write
-from sqljury.sql.resolve import find_table, has_column
+from sqljury.sql.resolve import column_names, find_table, has_column
 from sqljury.sql.terms import (
     Side,
     Term,
@@ -117,7 +117,7 @@ class _Comparison:
 
     def __init__(self, schema: Schema, lacking: Collection[str]) -> None:
         self._schema, self._dialect = schema, schema.dialect
-        self._names = {column.name.lower() for table in schema.tables for column in table.columns}
+        self._names = column_names(schema)
         self._lacking = {text.casefold() for text in lacking}
 
     def lost(self, before: exp.Expr, after: exp.Expr, *, exact: bool) -> Iterator[str]:

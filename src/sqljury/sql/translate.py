@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from sqljury.sql.parse import errors, exp, parse_one, quiet, tokenize, write
+from sqljury.sql.resolve import column_names, quoted_texts
 
 if TYPE_CHECKING:
     from sqljury.types import Schema
@@ -105,17 +106,15 @@ def _backquoted(sql: str, schema: Schema) -> str:
 
 
 def _names(schema: Schema) -> set[str]:
-    return {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
+    return {table.name.lower() for table in schema.tables} | column_names(schema)
 
 
 def _strings(tree: exp.Expr, schema: Schema) -> None:
-    """Turn quoted names that are no column, table or alias into strings."""
+    """Turn quoted names that are not of a column, a table or an alias into strings."""
     known = _names(schema)
     known |= {node.alias.lower() for node in tree.find_all(exp.Alias, exp.TableAlias, exp.CTE, exp.Table, exp.Subquery)}
-    for column in list(tree.find_all(exp.Column)):
-        name = column.this
-        if isinstance(name, exp.Identifier) and name.quoted and not column.table and name.name.lower() not in known:
-            column.replace(exp.Literal.string(name.name))
+    for column in quoted_texts(tree, known):
+        column.replace(exp.Literal.string(column.name))
 
 
 def _letters(sql: str) -> str:

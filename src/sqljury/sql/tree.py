@@ -6,7 +6,8 @@ from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from sqljury.sql.parse import exp, quiet, read_query
-from sqljury.types import Cell, Schema
+from sqljury.sql.resolve import quoted_texts
+from sqljury.types import Cell
 
 DIALECT: Final = "sqlite"
 MAX_QUERY_CHARS: Final = 20_000
@@ -22,11 +23,6 @@ class Facts(NamedTuple):
     linked: frozenset[frozenset[str]]
 
 
-def column_names(schema: Schema) -> frozenset[str]:
-    """The names of all columns in lower case."""
-    return frozenset(column.name.lower() for table in schema.tables for column in table.columns)
-
-
 @quiet()
 def tree_of(sql: str, columns: Collection[str] = ()) -> exp.Expr | None:
     """The query's tree, None where the parser cannot read it as one query.
@@ -36,11 +32,8 @@ def tree_of(sql: str, columns: Collection[str] = ()) -> exp.Expr | None:
     tree = read_query(sql, DIALECT) if len(sql) <= MAX_QUERY_CHARS else None
     if tree is None:
         return None
-    for column in list(tree.find_all(exp.Column)):
-        name = column.this
-        quoted = isinstance(name, exp.Identifier) and name.quoted and not column.table
-        if quoted and name.name.lower() not in columns:
-            column.replace(exp.Literal.string(name.name))
+    for column in quoted_texts(tree, columns):
+        column.replace(exp.Literal.string(column.name))
     return tree
 
 

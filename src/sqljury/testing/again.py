@@ -12,9 +12,9 @@ from typing import Final
 
 from sqljury.db.sqlite_memory import MemoryDatabase
 from sqljury.sql.compare import COMPUTED, RELAXED, same
+from sqljury.sql.resolve import column_names
 from sqljury.sql.scan import orders
 from sqljury.sql.translate import in_sqlite
-from sqljury.sql.tree import column_names
 from sqljury.testing.shape import Shape
 from sqljury.testing.ties import decided, ranked
 from sqljury.testing.trial import LIMITS

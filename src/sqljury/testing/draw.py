@@ -23,10 +23,10 @@ from sqljury.db.base import Database
 from sqljury.db.sqlite_memory import MemoryDatabase
 from sqljury.schema.samples import sample_rows
 from sqljury.sql.affinity import affinity, stored
-from sqljury.sql.resolve import used
+from sqljury.sql.resolve import column_names, used
 from sqljury.sql.text import quote_name, quote_table
 from sqljury.sql.translate import in_sqlite
-from sqljury.sql.tree import Facts, column_names, facts_of, tree_of
+from sqljury.sql.tree import Facts, facts_of, tree_of
 from sqljury.testing.cells import Source, fresh, sources
 from sqljury.testing.fuzz import Rows, fuzz
 from sqljury.testing.shape import Checks, Shape, of_part, read_checks, tree

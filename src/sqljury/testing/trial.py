@@ -9,8 +9,8 @@ from typing import Final
 from sqljury.db.sqlite_memory import MemoryDatabase
 from sqljury.resources import Closing
 from sqljury.sql.compare import TRIAL, same
+from sqljury.sql.resolve import column_names
 from sqljury.sql.scan import orders
-from sqljury.sql.tree import column_names
 from sqljury.testing.fuzz import Rows
 from sqljury.testing.shape import Shape
 from sqljury.testing.ties import Ranked, decided, ranked

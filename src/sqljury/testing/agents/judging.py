@@ -12,8 +12,8 @@ from typing import Final
 
 from sqljury.resources import Closing
 from sqljury.sql.mutate import neighbours
+from sqljury.sql.resolve import column_names
 from sqljury.sql.text import cell_text, plain
-from sqljury.sql.tree import column_names
 from sqljury.testing.agents.linking import Linked, Place
 from sqljury.testing.fuzz import Rows
 from sqljury.testing.shape import Shape
