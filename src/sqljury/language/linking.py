@@ -102,9 +102,7 @@ class Named:
         return sum(likenesses) / len(likenesses), max(likenesses), telling
 
 
-@lru_cache(maxsize=1 << 16)
-def _likeness(word: str, piece: str) -> float:
-    return likeness(word, piece)
+_likeness: Final = lru_cache(maxsize=1 << 16)(likeness)
 
 
 def _shared(scores: tuple[float, float, float]) -> tuple[float, ...]:
