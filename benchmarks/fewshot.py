@@ -24,7 +24,7 @@ from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.recipes import GeneratePart, Recipe
-from sqljury.stages.generate.pool import Pool, load
+from sqljury.datasets.pool import Pool, load
 
 ARMS = ("direct", "own", "own+draft", "others", "others+draft")
 

@@ -31,7 +31,7 @@ from sqljury.llm.cache import Cached
 from sqljury.llm.open import open_model
 from sqljury.types import Answer
 
-RECIPES = {"fast": 60, "default": 60, "light": 60, "mscsql": 15, "rerank": 12, "chase-small": 5}
+RECIPES = {"fast": 60, "default": 60, "light": 40, "mscsql": 12, "rerank": 10, "chase-small": 4}
 """How many of the questions each recipe answers, the first ones."""
 SEED = 16
 PREDICTIONS = ("DAIL", "DIN", "C3")

@@ -49,7 +49,7 @@ def _queries(first: Candidate, second: Candidate, *, results: bool) -> str:
 
 def union(task: Task, first: Candidate, second: Candidate) -> list[Message]:
     """The part of the schema that both use, in the user's turn."""
-    schema = render(used(task.schema, [first.sql, second.sql])).strip()
+    schema = render(used(task.known, [first.sql, second.sql])).strip()
     queries = _queries(first, second, results=True)
     text = f"{schema}\n\nQuestion: {task.question.text}\n\n{queries}\n\nWhich one answers the question?"
     return [Message("system", TASK), Message("user", text)]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury import FakeModel, Pipeline, Question, connect
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.errors import ContextLengthError, RecipeError
 from sqljury.llm.base import Message
@@ -53,7 +53,7 @@ def task(db: Database, question: str, evidence: str = "") -> Task:
 
 
 def linked(db: Database, question: str, part: LinkPart, model: FakeModel) -> list[str]:
-    schema, _ = link(task(db, question), part, Work(db, model, Limits(), 7), Indexes())
+    schema, _ = link(task(db, question), part, Context(db, model, Limits(), 7), Indexes())
     return [table.name for table in schema.tables]
 
 
@@ -85,7 +85,7 @@ def test_tables_that_hold_what_the_question_names_score_more(db: Database) -> No
     for question, table in (("Where is Ann?", "author"), ("Where is Sea?", "book")):
         asked = Preparation(SchemaPart(values=6)).task(Question(question), db)
         assert [hit[:2] for hit in asked.hits] == [(table, "name" if table == "author" else "title")]
-        schema, _ = link(asked, LinkPart("retrieval", share=1.0), Work(db, FakeModel([]), Limits(), 7), Indexes())
+        schema, _ = link(asked, LinkPart("retrieval", share=1.0), Context(db, FakeModel([]), Limits(), 7), Indexes())
         assert [one.name for one in schema.tables] == [table]
 
 
@@ -136,8 +136,8 @@ def test_what_is_written_can_be_read(db: Database) -> None:
 
 @pytest.mark.weights
 def test_a_real_model_is_held_to_names_of_any_kind(db: Database, small_model: LocalModel) -> None:
-    work = Work(db, small_model, Limits(), 7)
-    named, cost = ask(task(db, "Which price is odd?"), LinkPart("model", samples=2, temperature=2.0), work)
+    context = Context(db, small_model, Limits(), 7)
+    named, cost = ask(task(db, "Which price is odd?"), LinkPart("model", samples=2, temperature=2.0), context)
     assert named
     assert cost.calls == 1
 

@@ -13,7 +13,7 @@ import pytest
 from oracle import says
 from sqljury import FakeModel, Pipeline, connect, recipes
 from sqljury.budget import Allowance
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.errors import ContextLengthError, MissingExtraError, RecipeError, SandboxError
 from sqljury.llm.fake import Call
@@ -49,7 +49,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
 
 def asking(db: Database, model: FakeModel) -> Asking:
     task = Task(Question("Who is tall?"), introspect(db), "CREATE TABLE person (id, name, height)")
-    return Asking(messages(task), task, Work(db, model, Limits(), 0), 100)
+    return Asking(messages(task), task, Context(db, model, Limits(), 0), 100)
 
 
 def a_test(
@@ -187,7 +187,7 @@ def test_leaving_out_an_order_mends_nothing(db: Database) -> None:
 def test_nobody_is_asked_once_the_allowance_is_spent(db: Database) -> None:
     model = FakeModel([])
     before = asking(db, model)
-    spent = replace(before, work=replace(before.work, over=lambda: True))
+    spent = replace(before, context=replace(before.context, over=lambda: True))
     found = by_tests(candidate(db, ALL), [a_test(db, ("Dee",))], spent, TWO_ROUNDS)
     assert (found.candidate.sql, found.tests[0].passed, model.calls) == (ALL, (False,), [])
 

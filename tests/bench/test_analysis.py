@@ -25,7 +25,7 @@ import pytest
 
 from sqljury import FakeModel, Pipeline
 from sqljury.bench import choices, run, stored
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation import report, verdicts
@@ -59,9 +59,9 @@ RECIPE = Recipe(
 )
 
 
-def other(task: Task, work: Work, given: Given) -> Request:
+def other(task: Task, context: Context, given: Given) -> Request:
     """A second generator, which only the temperature tells from the first."""
-    asked = GENERATORS["direct"](task, work, given)
+    asked = GENERATORS["direct"](task, context, given)
     return replace(asked, messages=(*asked.messages[:-1], Message("user", asked.messages[-1].content + " Think.")))
 
 

@@ -28,7 +28,7 @@ from sqljury.db.worker_process import KEPT_VARIABLES
 from sqljury.errors import DatabaseError
 from sqljury.metrics.esm_plus import match as valid
 from sqljury.metrics.spider.structure import Names
-from sqljury.parallel.processes import Tell, Work, map_processes
+from sqljury.parallel.processes import Tell, Context, map_processes
 from sqljury.parallel.watch import Watch, private_memory
 from sqljury.schema.introspect import introspect
 from sqljury.types import Limits
@@ -320,14 +320,14 @@ def test_a_forked_process_leaves_the_workers_alone(db: SQLiteDatabase) -> None:
     assert db.execute("SELECT 1").ok
 
 
-def asking() -> Work[str, str | None]:
+def asking() -> Context[str, str | None]:
     path = os.environ["SQLJURY_TEST_SHOP"]
     db = SQLiteDatabase(path)
 
     def work(sql: str, _tell: Tell) -> str | None:
         return db.execute(sql, Limits(seconds=0.3)).error
 
-    return work
+    return context
 
 
 def test_in_processes_that_map(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

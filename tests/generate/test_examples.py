@@ -12,7 +12,7 @@ import sqlglot
 
 from sqljury.sql import skeleton
 from sqljury.stages.generate import fewshot as similar
-from sqljury.stages.generate.pool import Shot, default
+from sqljury.datasets.pool import Shot, default
 from sqljury.types import Column, Schema, Table
 
 FOLDER = files("sqljury.stages.generate") / "examples"

@@ -89,24 +89,31 @@ DIALECT_NAMES = {"sqlite": "SQLite", "duckdb": "DuckDB", "postgres": "PostgreSQL
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question on a schema; ``schema_text`` is the schema as the model sees it.
+    """A question on a schema: ``known`` is the whole schema, ``shown`` the part of it that the writer of queries sees.
 
-    ``notes`` are lines on the database that this question may need; they are data, not instructions. ``hits`` holds
-    table and column of values that the question seems to name, and how surely in (0, 1]; ``near`` table, column and
-    some of its values, those most like the question's words first.
+    ``text`` is ``shown`` as a prompt has it. ``notes`` are lines on the database that this question may need; they are
+    data, not instructions. ``hits`` holds table and column of values that the question seems to name, and how surely in
+    (0, 1]; ``near`` table, column and some of its values, those most like the question's words first. ``linked`` is the
+    part that schema linking kept, None where the whole schema is shown.
     """
 
     question: Question
-    schema: Schema
-    schema_text: str
+    known: Schema
+    text: str
     notes: tuple[str, ...] = ()
     hits: tuple[tuple[str, str, float], ...] = ()
     near: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    linked: Schema | None = None
+
+    @property
+    def shown(self) -> Schema:
+        """The part of the schema that the writer of queries sees."""
+        return self.known if self.linked is None else self.linked
 
     @property
     def dialect_name(self) -> str:
         """The dialect as people write it."""
-        return DIALECT_NAMES.get(self.schema.dialect, self.schema.dialect)
+        return DIALECT_NAMES.get(self.known.dialect, self.known.dialect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +280,6 @@ class Choice:
     selector: str
     scores: tuple[float, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
-    cost: Cost = Cost()
     tests: tuple[Tried, ...] = ()
     note: str = ""
 
