@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from sqljury.access.rules import Access
 from sqljury.api import opened
-from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
+from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError
 from sqljury.llm.base import LanguageModel
 from sqljury.pipeline import Pipeline, Progress, Ready
@@ -175,9 +175,8 @@ def _given(sql: str, db: Database, limits: Limits, cancel: threading.Event | Non
     if not sql.strip():
         raise InputError("there is no query to check; give one with --sql")
     given = Candidate(sql, "given", result=db.execute(sql, limits, cancel))
-    if (kind := error_kind(given.result)) in _UNUSABLE:
-        assert kind is not None
-        raise _UNUSABLE[kind](f"the query: {str(given.result.error).removeprefix(f'{kind}: ')}")
+    if given.result.error is not None and (kind := given.result.error.kind) in _UNUSABLE:
+        raise _UNUSABLE[kind](f"the query: {given.result.error.message}")
     return given
 
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from sqljury import recipes
 from sqljury.budget import UNLIMITED, Allowance, Clock
 from sqljury.context import Work
-from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
+from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import ContextLengthError, NoAnswerError, RecipeError
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel, Sampling, derive_seed
@@ -38,7 +38,20 @@ from sqljury.stages.select.base import groups, spokesman
 from sqljury.stages.select.consistency import agreed, decided, group, joined, likelihood
 from sqljury.stages.unanswered import none_ran, raise_unusable
 from sqljury.testing import TESTERS
-from sqljury.types import Answer, Candidate, Choice, Cost, Fix, Limits, Question, Result, Schema, Task, Tried
+from sqljury.types import (
+    Answer,
+    Candidate,
+    Choice,
+    Cost,
+    Fix,
+    Limits,
+    QueryFailure,
+    Question,
+    Result,
+    Schema,
+    Task,
+    Tried,
+)
 
 REPAIR_SECONDS: Final = 1.0
 """Repairs may take this long even if the queries were written faster, as replies from a cache are."""
@@ -281,7 +294,11 @@ class Pipeline:
         return replace(work, tests=tests)
 
     def _run(self, sql: str, db: Database, cancel: threading.Event | None) -> Result:
-        return db.execute(sql, self.limits, cancel) if sql else Result(error="the model wrote no query")
+        return (
+            db.execute(sql, self.limits, cancel)
+            if sql
+            else Result(error=QueryFailure("missing", "the model wrote no query"))
+        )
 
     def _keywords(
         self, question: Question, seed: int, cancel: threading.Event | None
@@ -377,7 +394,7 @@ class Pipeline:
         broken.sort(key=lambda index: likelihood(candidates[index]), reverse=True)
         known: dict[str, tuple[Candidate, tuple[Fix, ...]]] = {}
         tried = {candidates[index].sql for index in broken}
-        hopeless: set[str] = set()
+        hopeless: set[QueryFailure] = set()
         for done, index in enumerate(broken):
             if not attempts or work.over() or (by_votes and decided(group(candidates), broken[done:])):
                 break
@@ -406,7 +423,7 @@ class Pipeline:
 
     def _ask_again(self, candidate: Candidate, task: Task, work: Work, tried: set[str]) -> tuple[Candidate, Cost]:
         attempts = self.recipe.fix.attempts
-        if error_kind(candidate.result) == "limit":
+        if candidate.result.error_kind == "limit":
             attempts = 1  # each try may take as long again
         most = max(part.max_tokens for part in self.recipe.generate)
         return fix.ask_again(

@@ -20,7 +20,7 @@ from sqljury.testing.agents.judging import Judge, faults, says_something
 from sqljury.testing.agents.linking import Linked, link
 from sqljury.testing.agents.vote import vote
 from sqljury.testing.shape import Shape, of_part, read_checks
-from sqljury.types import Column, ForeignKey, Question, Result, Schema, Table, Task, TestCase
+from sqljury.types import Column, ForeignKey, QueryFailure, Question, Result, Schema, Table, Task, TestCase
 
 MakeWork = Callable[[Script], Work]
 
@@ -406,7 +406,7 @@ def a(*cells: object) -> Result:
     return Result(("x",), tuple((cell,) for cell in cells))
 
 
-FAILED = Result(error="e")
+FAILED = Result(error=QueryFailure("code", "e"))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from typing import Literal
 
 from sqljury import prompts
 from sqljury.context import Work
-from sqljury.db.base import error_kind
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
 from sqljury.prompts import unmarked
@@ -59,7 +58,7 @@ def put_values(candidate: Candidate, task: Task, work: Work) -> Candidate:
 
 def translate(candidate: Candidate, task: Task, work: Work, *, names: bool) -> Candidate:
     """The first translation of a failed query into the database's dialect that runs; else the candidate as it is."""
-    if not candidate.sql or error_kind(candidate.result) not in ("sql", "refused"):
+    if not candidate.sql or candidate.result.error_kind not in ("sql", "refused"):
         return candidate
     for sql in translations(candidate.sql, task.schema):
         fixed = _fixed(candidate, sql, work.db.execute(sql, work.limits, work.cancel), "dialect")
@@ -151,13 +150,13 @@ def complaint(candidate: Candidate, advice: Sequence[str], lost: Sequence[str] =
     lines = "\n".join(f"- {line}" for line in advice)
     if candidate.result.error is None:
         return prompts.render("fix/empty_hints", hints=lines) if advice else prompts.render("fix/empty")
-    reason = plain(candidate.result.error, REASON_CHARACTERS)
+    reason = plain(str(candidate.result.error), REASON_CHARACTERS)
     if advice:
         return prompts.render("fix/error_hints", reason=reason, hints=lines)
     return prompts.render("fix/error", reason=reason)
 
 
 def _fixed(candidate: Candidate, sql: str, result: Result, by: By) -> Candidate:
-    reason = candidate.result.error or ("no rows" if not candidate.result.rows else "a text that its column lacks")
+    reason = str(candidate.result.error or ("no rows" if not candidate.result.rows else "a text that its column lacks"))
     fix = Fix(before=candidate.sql, reason=reason, by=by)
     return replace(candidate, sql=sql, result=result, fixes=(*candidate.fixes, fix))
