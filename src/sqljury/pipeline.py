@@ -255,7 +255,7 @@ class Pipeline:
         ``NoAnswerError``.
         """
         ready = self.ready(question, db, seed=seed, cancel=cancel, notes=notes)
-        ran = map_threads(lambda one: replace(one, result=self._run(one.sql, db, cancel)), candidates, cancel)
+        ran = map_threads(lambda one, stop: replace(one, result=self._run(one.sql, db, stop)), candidates, cancel)
         grouped = group(ran)
         return grouped, self._select(grouped, ready)
 
@@ -342,7 +342,9 @@ class Pipeline:
                     raise
                 continue
             progress(Progress("running the queries", len(candidates), total))
-            candidates += map_threads(lambda one: self._execute(one, task, work), written, work.cancel)
+            candidates += map_threads(
+                lambda one, stop: self._execute(one, task, replace(work, cancel=stop)), written, work.cancel
+            )
         return candidates
 
     def _write(self, number: int, task: Task, work: Work, before: Sequence[Candidate], clock: Clock) -> list[Candidate]:

@@ -117,7 +117,7 @@ def replay(
             for one in asked:
                 record = records[one.id]
                 task = preparation.task(stored.question_of(record), db)
-                ran = group(map_threads(lambda written: _ran(written, db, limits), record["candidates"]))
+                ran = group(map_threads(lambda written, _: _ran(written, db, limits), record["candidates"]))
                 right = frozenset(number for number in groups(ran) if one.right(ran[spokesman(ran, number)].sql))
                 told = _scores(ran, heard.get(one.id), f"{run}: {one.id!r}") if critic else {}
                 known = Opinions(passed(_tests(record)), told)
