@@ -26,7 +26,7 @@ from sqljury.stages import repair as fix
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.generate.grammar import grammar
 from sqljury.stages.prepare import Preparation
-from sqljury.types import Candidate, Limits, Result, Task
+from sqljury.types import Candidate, Limits, QueryFailure, Result, Task
 
 KINDS = {"greedy": (0.0, 1.0, 1), "samples": (0.8, 0.95, 4)}
 LIMITS = Limits(seconds=20.0)
@@ -80,7 +80,9 @@ def judged(
     """How many of the queries run and are right, before and after their names were bound."""
     found: Counter[str] = Counter()
     for sql in queries:
-        raw = Candidate(sql, "direct", result=db.execute(sql, LIMITS) if sql else Result(error="no query"))
+        raw = Candidate(
+            sql, "direct", result=db.execute(sql, LIMITS) if sql else Result(error=QueryFailure("missing", "no query"))
+        )
         bound = fix.bind_names(raw, task, Context(db, model, LIMITS, 0))
         right = judge(gold, raw.result, EX.ordered(gold_sql)).correct
         found[f"{name}: queries"] += 1

@@ -117,7 +117,7 @@ def measured(
         for candidate in broken(one, own=own, chance=chance):
             outcomes = tuple(repaired(candidate, one, hinted=hinted) for hinted in (False, True))
             marks = " | ".join(f"{'+' if rows else '-'}{'r' if right else 'w'}{n}" for rows, right, n, _ in outcomes)
-            why = candidate.result.error or "no rows"
+            why = str(candidate.result.error or "no rows")
             yield f"{entry['db_id']} {marks} {why[:60]} {' '.join(candidate.sql.split())[:100]}", outcomes
 
 

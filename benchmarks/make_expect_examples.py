@@ -17,10 +17,10 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
+from sqljury.datasets.pool import Shot, default
 from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
 from sqljury.stages.generate.examples import finds
-from sqljury.datasets.pool import Shot, default
 from sqljury.testing.draw import random_case, read_origin
 from sqljury.testing.expect import Example, line_of
 from sqljury.testing.show import show

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqljury.check import Checked, checked, with_tests
 
 import sqljury
 from oracle import says
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
-from sqljury.check import Checked, checked, with_tests
 from sqljury.db.base import Database
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError, RecipeError
 from sqljury.types import Limits

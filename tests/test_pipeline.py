@@ -70,7 +70,7 @@ def test_the_majority_wins_with_its_evidence(db: Database) -> None:
     assert (found.sql, found.columns, found.rows) == (COUNT, ("count(*)",), ((3,),))
     assert found.confidence == 0.5
     assert [candidate.group for candidate in found.candidates] == [1, 0, 0, None]
-    assert found.candidates[3].result.error == "the model wrote no query"
+    assert str(found.candidates[3].result.error) == "the model wrote no query"
     assert found.cost.calls == 1
     assert found.cost.completion_tokens > 0
     assert found.cost.seconds > 0

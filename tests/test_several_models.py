@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqljury.check import checked
 
 import sqljury
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.bench import choices, refining, run
 from sqljury.bench.refining import Way
 from sqljury.budget import Allowance
-from sqljury.check import checked
 from sqljury.datasets import spider
 from sqljury.errors import RecipeError, SandboxError, WeightsError
 from sqljury.evaluation import run_folder as folder

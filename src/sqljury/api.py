@@ -170,7 +170,7 @@ def check(
 
 
 def check_with(pipeline: Pipeline, question: Question, sql: str, database: Database, **given: Any) -> Checked:
-    """Whether ``sql`` answers the question, by a pipeline whose recipe has tests; ``given`` is as ``answer`` takes it."""
+    """Whether ``sql`` answers the question, by a pipeline with tests; ``given`` is what ``Pipeline.answer`` takes."""
     context = pipeline.context(question, database, **given)
     stages = until("group", compiled(pipeline.recipe))
     return check_query(sql, context, lambda: run(stages, State.of(question), context))

@@ -30,6 +30,7 @@ from sqljury.types import (
     Column,
     Cost,
     Limits,
+    QueryFailure,
     Question,
     Result,
     Schema,
@@ -53,7 +54,7 @@ def task(question: str) -> Task:
 def candidate(
     sql: str, group: int | None, rows: tuple[tuple[object, ...], ...] = (("x",),), **more: object
 ) -> Candidate:
-    result = Result(("c",), rows) if group is not None else Result(error="no such column")
+    result = Result(("c",), rows) if group is not None else Result(error=QueryFailure("sql", "no such column"))
     return Candidate(sql, "direct", result=result, group=group, **more)  # type: ignore[arg-type]
 
 

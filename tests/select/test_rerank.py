@@ -202,4 +202,6 @@ def test_only_the_largest_groups_take_part(db: Database) -> None:
     context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0, tests=run)
     SELECTORS["rerank"](2)(made, Task(Question("?"), CASE.schema, ""), context)
     assert asked == [["SELECT 1", "SELECT 2"]]
-    assert SELECTORS["rerank"](2)([Candidate("", "direct")], Task(Question("?"), CASE.schema, ""), context).index is None
+    assert (
+        SELECTORS["rerank"](2)([Candidate("", "direct")], Task(Question("?"), CASE.schema, ""), context).index is None
+    )

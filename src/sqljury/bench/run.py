@@ -168,6 +168,6 @@ def _candidate(candidate: Candidate) -> Record:
         "part": candidate.part,
         "group": candidate.group,
         "rows": len(candidate.result.rows),
-        "error": candidate.result.error,
+        "error": candidate.result.error and str(candidate.result.error),
         "fixes": [asdict(fix) for fix in candidate.fixes],
     }

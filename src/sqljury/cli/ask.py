@@ -90,8 +90,10 @@ def ask(
     if defuse and output is not Output.CSV:
         raise InputError("--defuse-formulas is for --output csv; add that, or leave it out")
     check_question(Question(question, evidence))
-    with show.progress() as report, interruptible() as cancel:
-        with Session(
+    with (
+        show.progress() as report,
+        interruptible() as cancel,
+        Session(
             db,
             schemas=schema or (),
             recipe=recipe,
@@ -107,12 +109,13 @@ def ask(
             seed=seed,
             progress=report,
             cancel=cancel,
-        ) as session:
-            try:
-                answer = session.ask(question, evidence=evidence, verify=verify)
-            except NoAnswerError as error:
-                report.close()
-                if explain:
-                    show.evidence(error.candidates, error.cost, stderr=True, dialect=session.database.dialect)
-                raise
+        ) as session,
+    ):
+        try:
+            answer = session.ask(question, evidence=evidence, verify=verify)
+        except NoAnswerError as error:
+            report.close()
+            if explain:
+                show.evidence(error.candidates, error.cost, stderr=True, dialect=session.database.dialect)
+            raise
     show.answer(answer, output.value, limit, explain, defuse=defuse)

@@ -86,8 +86,10 @@ def check(
     from sqljury.api import Session
     from sqljury.types import Limits
 
-    with show.progress() as report, interruptible() as cancel:
-        with Session(
+    with (
+        show.progress() as report,
+        interruptible() as cancel,
+        Session(
             db,
             schemas=schema or (),
             recipe=recipe,
@@ -102,9 +104,10 @@ def check(
             seed=seed,
             progress=report,
             cancel=cancel,
-        ) as session:
-            found = session.check(question, sql, evidence=evidence, tests=tests.value if tests else "")
-            dialect = session.database.dialect
+        ) as session,
+    ):
+        found = session.check(question, sql, evidence=evidence, tests=tests.value if tests else "")
+        dialect = session.database.dialect
     if output is TextForm.JSON:
         print(terminal.to_json(found.to_dict()))
     else:

@@ -23,7 +23,7 @@ R = TypeVar("R")
 Tell = Callable[[Any], None]
 """Reports how far the work on an item has come: a sign of life, and what ``lost`` gets when none follows."""
 
-Context = Callable[[T, Tell], R]
+Work = Callable[[T, Tell], R]
 
 BLOCK: Final = 16
 """Neighbouring items of one kind that go to the same process, for the sake of what it has cached."""
@@ -54,7 +54,7 @@ class _Worker(Generic[T]):
 
 
 def map_processes(
-    start: Callable[[], Context[T, R]],
+    start: Callable[[], Work[T, R]],
     items: Sequence[T],
     lost: Callable[[T, str, Any], R],
     *,
@@ -108,7 +108,7 @@ def _blocks(items: Sequence[T], kind: Callable[[T], Hashable]) -> Iterator[deque
         yield from (deque(listed[at : at + BLOCK]) for at in range(0, len(listed), BLOCK))
 
 
-def _begin(start: Callable[[], Context[T, R]], block: deque[tuple[int, T]]) -> _Worker[T]:
+def _begin(start: Callable[[], Work[T, R]], block: deque[tuple[int, T]]) -> _Worker[T]:
     # Forking is quick and needs no importable main module, but only safe while there is one thread.
     alone = sys.platform == "linux" and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if alone else "spawn")
@@ -161,21 +161,21 @@ def _end(worker: _Worker[T]) -> None:
     worker.connection.close()
 
 
-def _serve(start: Callable[[], Context[T, R]], connection: Connection) -> None:
+def _serve(start: Callable[[], Work[T, R]], connection: Connection) -> None:
     """The other process: one item after another, until it is killed or its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     parent = _Parent()
     _limit_memory()
-    context: Context[T, R] | None = None
+    work: Work[T, R] | None = None
     while True:
         while not connection.poll(_ORPHAN_CHECK_SECONDS):
             if not parent.lives():
                 return
         try:
             item = connection.recv()
-            if context is None:
-                context = start()
-            answer: tuple[str, Any] = ("done", context(item, lambda told: connection.send(("told", told))))
+            if work is None:
+                work = start()
+            answer: tuple[str, Any] = ("done", work(item, lambda told: connection.send(("told", told))))
         except EOFError:
             return
         except Exception as error:

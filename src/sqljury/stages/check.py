@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
 from sqljury.context import Context, State
-from sqljury.db.base import error_kind
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError
 from sqljury.recipes import Recipe, RefinePart
 from sqljury.recipes.parts import TestKind
@@ -133,9 +132,8 @@ def _given(sql: str, context: Context) -> Candidate:
     if not sql.strip():
         raise InputError("there is no query to check; give one with --sql")
     given = Candidate(sql, "given", result=context.db.execute(sql, context.limits, context.cancel))
-    if (kind := error_kind(given.result)) in _UNUSABLE:
-        assert kind is not None
-        raise _UNUSABLE[kind](f"the query: {str(given.result.error).removeprefix(f'{kind}: ')}")
+    if given.result.error is not None and (kind := given.result.error.kind) in _UNUSABLE:
+        raise _UNUSABLE[kind](f"the query: {given.result.error.message}")
     return given
 
 

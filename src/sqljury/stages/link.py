@@ -24,7 +24,7 @@ from sqljury.schema.retrieve import Indexes
 from sqljury.sql.text import printable
 from sqljury.stages.prepare import Preparation
 from sqljury.types import Question, Schema, Task
-from sqljury.types.subset import only_tables
+from sqljury.types.schema import only_tables
 
 SCHEMA_CHARS: Final = 36_000
 """What the list of tables may take of the prompt."""
@@ -37,7 +37,8 @@ def link(task: Task, part: LinkPart, context: Context) -> Schema:
     """The part of the task's schema that its question needs, whole tables in their order.
 
     ``context.model`` is the linker's; where its context cannot hold the prompt, retrieval picks alone. A schema of one
-    table, one of at most ``part.whole``, and one of which no reply names a table are returned as they are.  Raises what else the model raises.
+    table, one of at most ``part.whole``, and one of which no reply names a table are returned as they are. Raises what
+    else the model raises.
     """
     if not part.kind or len(task.known.tables) <= max(part.whole, 1):
         return task.known

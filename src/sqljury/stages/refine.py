@@ -245,7 +245,7 @@ def _said(tried: Tried, sql: str) -> bool | None:
 
 
 def _result(result: Result) -> str:
-    return shown(result) if result.error is None else f"an error: {plain(result.error, _LINE_CHARACTERS)}"
+    return shown(result) if result.error is None else f"an error: {plain(str(result.error), _LINE_CHARACTERS)}"
 
 
 def _program(code: str) -> str:
@@ -257,7 +257,7 @@ def _program(code: str) -> str:
 def _short(result: Result) -> str:
     """A result in half a line."""
     if result.error is not None:
-        return f"an error ({plain(result.error, _REASON_CHARACTERS)})"
+        return f"an error ({plain(str(result.error), _REASON_CHARACTERS)})"
     if not result.rows:
         return "no rows"
     first = plain(", ".join(map(cell_text, result.rows[0])), _REASON_CHARACTERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from sqljury.stages.prepare import Preparation
 from sqljury.stages.repair import by_program
 from sqljury.stages.select.consistency import agreed, group
 from sqljury.stages.unanswered import raise_unusable
-from sqljury.types import Candidate, Result, Task
+from sqljury.types import Candidate, QueryFailure, Result, Task
 
 
 def write(state: State, context: Context) -> State:
@@ -37,7 +38,9 @@ def fall_back(state: State, context: Context) -> State:
 
 def run_again(state: State, context: Context) -> State:
     """The stage for candidates that were written before: they are run, and nothing is repaired."""
-    ran = map_threads(lambda candidate: _run(candidate, context), state.candidates, context.cancel)
+    ran = map_threads(
+        lambda candidate, stop: _run(candidate, replace(context, cancel=stop)), state.candidates, context.cancel
+    )
     return replace(state, candidates=tuple(ran))
 
 
@@ -50,7 +53,11 @@ def _written(state: State, context: Context, *, fallback: bool) -> State:
     parts = [(number, part) for number, part in enumerate(context.recipe.generate) if part.fallback == fallback]
     total, stop = sum(part.samples for _, part in parts), context.recipe.stop
     before, more = state.candidates, list[Candidate]()
-    for number, part in parts:
+
+    def execute(candidate: Candidate, stop: threading.Event) -> Candidate:
+        return _execute(candidate, state.task, replace(context, cancel=stop))
+
+    for number, _ in parts:
         if (more or before) and (context.exhausted() or agreed(more, stop.share, stop.least)):
             break
         context.emit("writing queries", len(more), total)
@@ -61,7 +68,7 @@ def _written(state: State, context: Context, *, fallback: bool) -> State:
                 raise
             continue
         context.emit("running the queries", len(more), total)
-        more += map_threads(lambda candidate: _execute(candidate, state.task, context), written, context.cancel)
+        more += map_threads(execute, written, context.cancel)
     candidates = (*before, *more)
     raise_unusable(state.task.question, candidates)
     return replace(state, candidates=candidates)
@@ -108,5 +115,5 @@ def _execute(candidate: Candidate, task: Task, context: Context) -> Candidate:
 
 def _run(candidate: Candidate, context: Context) -> Candidate:
     if not candidate.sql:
-        return replace(candidate, result=Result(error="the model wrote no query"))
+        return replace(candidate, result=Result(error=QueryFailure("missing", "the model wrote no query")))
     return replace(candidate, result=context.db.execute(candidate.sql, context.limits, context.cancel))

@@ -191,8 +191,8 @@ def expect(case: TestCase, question: Question, part: TestsPart, context: Context
     Of ``part.samples`` replies the most frequent result is taken, its ``sureness`` the share of all replies that say
     it; at temperature 0 they would all be the same, and one is asked for. Rows count in any order when replies are
     compared, for the question may leave it open; the most frequent order of the most frequent rows is taken.
-    ``expected`` is None where no reply could be read, and where there is none (see ``Context.ask``). ``examples`` is the
-    seed by which those shown are chosen: the same for all questions, so that a model may keep them read.
+    ``expected`` is None where no reply could be read, and where there is none (see ``Context.ask``). ``examples`` is
+    the seed by which those shown are chosen: the same for all questions, so that a model may keep them read.
     Raises ``ModelError`` and its kinds, ``CancelledError`` once the work is cancelled.
     """
     messages = conversation(case, question, part, examples=examples)

@@ -36,7 +36,7 @@ from sqljury.stages.generate.direct import messages
 from sqljury.stages.prepare import Preparation
 from sqljury.train.leaks import Asked, Near, checked, near
 from sqljury.types import Schema, Task
-from sqljury.types.subset import only_tables
+from sqljury.types.schema import only_tables
 
 _BEGINS: Final = b'{"messages": '
 GOLD: Final = "gold"

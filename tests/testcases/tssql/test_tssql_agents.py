@@ -38,7 +38,9 @@ def test_the_query_that_does_what_the_programs_do_passes(task: Task, context: Ma
 
 def test_no_row_of_the_user_reaches_the_model_or_the_case(task: Task, context: MakeWork) -> None:
     for part in (PROGRAM, replace(PROGRAM, data="model"), replace(PROGRAM, data="real")):
-        asked = context(lambda call: school.DATA if "test data" in call.prompt or "Tables:" in call.prompt else "no code")
+        asked = context(
+            lambda call: school.DATA if "test data" in call.prompt or "Tables:" in call.prompt else "no code"
+        )
         (tried,), _ = tssql.tested(school.QUERIES, task, part, asked)
         prompts = "".join(call.prompt for call in asked.model.calls)  # type: ignore[attr-defined]
         assert "Zacharias" not in prompts

@@ -20,7 +20,7 @@ from sqljury.testing.agents.judging import Judge, faults, says_something
 from sqljury.testing.agents.linking import Linked, link
 from sqljury.testing.agents.vote import vote
 from sqljury.testing.shape import Shape, of_part, read_checks
-from sqljury.types import Column, ForeignKey, Question, Result, Schema, Table, Task, TestCase
+from sqljury.types import Column, ForeignKey, QueryFailure, Question, Result, Schema, Table, Task, TestCase
 
 MakeWork = Callable[[Script], Context]
 
@@ -266,7 +266,9 @@ def inspected(runner: Runner, texts: list[str], *replies: str) -> tuple[list[Res
     model = FakeModel(list(replies))
     context = Context(None, model, None, 1)  # type: ignore[arg-type]
     part = TestsPart(codes=len(texts), inspections=2)
-    ran, cost = Inspection(runner, ASKED, part).of_all([code.Written(extract_code(text), 0.0) for text in texts], context)
+    ran, cost = Inspection(runner, ASKED, part).of_all(
+        [code.Written(extract_code(text), 0.0) for text in texts], context
+    )
     assert cost.calls == len(model.calls)
     return [one.result for one in ran], cost.calls
 
@@ -406,7 +408,7 @@ def a(*cells: object) -> Result:
     return Result(("x",), tuple((cell,) for cell in cells))
 
 
-FAILED = Result(error="e")
+FAILED = Result(error=QueryFailure("code", "e"))
 
 
 @pytest.mark.parametrize(

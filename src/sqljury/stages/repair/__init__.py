@@ -12,7 +12,6 @@ from typing import Final, Literal
 
 from sqljury import prompts
 from sqljury.context import Context, State
-from sqljury.db.base import error_kind
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
 from sqljury.prompts import unmarked
@@ -24,7 +23,7 @@ from sqljury.stages.generate.direct import messages
 from sqljury.stages.repair.hints import Advice, advise, stored
 from sqljury.stages.select import VOTES
 from sqljury.stages.select.consistency import decided, group, likelihood
-from sqljury.types import Candidate, Fix, Result, Task
+from sqljury.types import Candidate, Fix, QueryFailure, Result, Task
 from sqljury.values.bind import bind_values
 
 REASON_CHARACTERS = 300
@@ -63,7 +62,7 @@ class _Repairs:
     def __init__(self, task: Task, context: Context, tried: set[str]) -> None:
         self._task, self._context, self._tried = task, context, tried
         self._repaired: dict[str, Candidate] = {}
-        self._hopeless: set[str] = set()
+        self._hopeless: set[QueryFailure] = set()
 
     def of(self, candidate: Candidate) -> Candidate:
         """The candidate as it is after repair, with the fixes of its own before those."""
@@ -78,7 +77,7 @@ class _Repairs:
     def _ask(self, candidate: Candidate) -> Candidate:
         """What the model made of it, with the new fixes alone."""
         part = self._context.recipe.fix
-        attempts = 1 if error_kind(candidate.result) == "limit" else part.attempts  # each try may take as long again
+        attempts = 1 if candidate.result.error_kind == "limit" else part.attempts  # each try may take as long again
         repaired = ask_again(
             candidate, self._task, self._context, attempts=attempts, tried=self._tried, hinted=part.hints
         )
@@ -128,7 +127,7 @@ def put_values(candidate: Candidate, task: Task, context: Context) -> Candidate:
 
 def translate(candidate: Candidate, task: Task, context: Context, *, names: bool) -> Candidate:
     """The first translation of a failed query into the database's dialect that runs; else the candidate as it is."""
-    if not candidate.sql or error_kind(candidate.result) not in ("sql", "refused"):
+    if not candidate.sql or candidate.result.error_kind not in ("sql", "refused"):
         return candidate
     for sql in translations(candidate.sql, task.known):
         fixed = _fixed(candidate, sql, context.db.execute(sql, context.limits, context.cancel), "dialect")
@@ -155,8 +154,9 @@ def ask_again(
 ) -> Candidate:
     """Let the model rewrite a query that failed or found nothing, up to ``attempts`` times.
 
-    The model sees the conversation that asked for the query again, with what it wrote and what came of it. Only a query that keeps every restriction of the one before is accepted, see ``preserve.losses``; a model
-    that dropped one while it repaired an error is told so, once an attempt. An empty result is often the answer: with
+    The model sees the conversation that asked for the query again, with what it wrote and what came of it. Only a query
+    that keeps every restriction of the one before is accepted, see ``preserve.losses``; a model that dropped one while
+    it repaired an error is told so, once an attempt. An empty result is often the answer: with
     ``hinted`` the model is asked about it only where a value that its column lacks, or a join that finds nothing, can
     be shown to be the cause.
 
@@ -210,13 +210,13 @@ def complaint(candidate: Candidate, advice: Sequence[str], lost: Sequence[str] =
     lines = "\n".join(f"- {line}" for line in advice)
     if candidate.result.error is None:
         return prompts.render("fix/empty_hints", hints=lines) if advice else prompts.render("fix/empty")
-    reason = plain(candidate.result.error, REASON_CHARACTERS)
+    reason = plain(str(candidate.result.error), REASON_CHARACTERS)
     if advice:
         return prompts.render("fix/error_hints", reason=reason, hints=lines)
     return prompts.render("fix/error", reason=reason)
 
 
 def _fixed(candidate: Candidate, sql: str, result: Result, by: By) -> Candidate:
-    reason = candidate.result.error or ("no rows" if not candidate.result.rows else "a text that its column lacks")
+    reason = str(candidate.result.error or ("no rows" if not candidate.result.rows else "a text that its column lacks"))
     fix = Fix(before=candidate.sql, reason=reason, by=by)
     return replace(candidate, sql=sql, result=result, fixes=(*candidate.fixes, fix))

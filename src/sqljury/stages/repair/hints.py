@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 from sqljury.access.guard import skip
 from sqljury.context import Context
-from sqljury.db.base import error_kind
 from sqljury.db.readonly import FORBIDDEN_FUNCTIONS, allowed_functions
 from sqljury.errors import DatabaseError, QueryError
 from sqljury.sql import text
@@ -47,9 +46,9 @@ def advise(candidate: Candidate, task: Task, context: Context) -> Advice:
     the join that finds nothing. A condition that merely rules all rows out is not advised on: it may be what was asked
     for.
     """
-    kind = error_kind(candidate.result)
+    kind = candidate.result.error_kind
     if kind in ("sql", "refused"):
-        error = candidate.result.error or ""
+        error = str(candidate.result.error or "")
         functions = unknown_functions(candidate.sql, task.known.dialect, _functions(context), error)
         return Advice([*functions, *unknown(candidate.sql, task.known)])
     if kind is not None or candidate.result.rows:
@@ -90,7 +89,7 @@ def stored(schema: Schema, context: Context) -> Has:
         literal = exp.Literal.string(value).sql(dialect=schema.dialect)
         where = f"{_from(table, schema)} WHERE {quote_name(column, schema.dialect)} = {literal}"
         found = context.db.execute(f"SELECT 1 FROM {where} LIMIT 1", Limits(SEEK_SECONDS, rows=1), context.cancel)  # noqa: S608
-        left = 0 if error_kind(found) == "limit" else left - 1
+        left = 0 if found.error_kind == "limit" else left - 1
         return not found.ok or bool(found.rows)
 
     return has

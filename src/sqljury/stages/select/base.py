@@ -61,7 +61,7 @@ def spokesman(candidates: Sequence[Candidate], group: int) -> int:
 def shown(result: Result) -> str:
     """The first rows on a few lines, or why there are none; unable to look like anything else."""
     if result.error is not None:
-        return f"error: {remark(result.error)}"
+        return f"error: {remark(str(result.error))}"
     if not result.rows:
         return "no rows"
     lines = [" | ".join(cell_text(cell) for cell in row[:CELLS]) for row in result.rows[:ROWS]]

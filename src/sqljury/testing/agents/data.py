@@ -154,7 +154,7 @@ def build(program: str, schema: Schema, sandbox: Sandbox) -> Built:
         picked = program + _PICK.format(names=(lower, f"{lower}_df", f"df_{lower}"))
         ran = sandbox.run("import pandas as pd\n" + picked, limits=LIMITS)
         if ran.kind != "ok":
-            missing = "no data frame" in (ran.result.error or "")
+            missing = "no data frame" in str(ran.result.error or "")
             wrong.append(f"there is no data frame {name}" if missing else f"the code fails: {ran.result.error}")
             if not missing:
                 break

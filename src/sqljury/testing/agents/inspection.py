@@ -24,7 +24,7 @@ from sqljury.testing.agents import frames, given
 from sqljury.testing.agents.code import STOP, Written, read
 from sqljury.testing.agents.judging import says_something
 from sqljury.testing.agents.vote import vote
-from sqljury.types import Result, TestCase
+from sqljury.types import QueryFailure, Result, TestCase
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,9 +98,9 @@ class Runner:
 
     def _result(self, code: str) -> Result:
         if not code:
-            return Result(error="there is no Python block")
+            return Result(error=QueryFailure("code", "there is no Python block"))
         if refused := self.refusal(code):
-            return Result(error=refused)
+            return Result(error=QueryFailure("code", refused))
         result = self._sandbox.run(code, self._frames, LIMITS).result
         return Result(result.columns, frames.cells(result.rows, days=self._days), result.truncated, result.error)
 
@@ -175,7 +175,7 @@ class Inspection:
     def _complaint(self, ran: Ran) -> str | None:
         """What the model is told of the run; None where nothing is to be said against it."""
         if ran.result.error is not None:
-            return self._error(ran.code, ran.result.error)
+            return self._error(ran.code, ran.result.error.message)
         why = odd(ran.result, self.number)
         if why is None:
             return None
@@ -251,7 +251,7 @@ def opinion(result: Result, queries: Sequence[Result], number: bool) -> Result:
         excused = any(len(one.rows) > 1 or len(one.columns) > 1 for one in ran)
     else:
         excused = not ran or not all(map(says_something, ran))
-    return result if excused else replace(result, error=f"the result looks wrong: {why}")
+    return result if excused else replace(result, error=QueryFailure("code", f"the result looks wrong: {why}"))
 
 
 def _shown(result: Result) -> str:

@@ -10,14 +10,14 @@ import time
 import pytest
 
 from sqljury.errors import DatasetError
-from sqljury.parallel.processes import Tell, Context, map_processes
+from sqljury.parallel.processes import Tell, Work, map_processes
 
 
 def lost(item: int, why: str, told: object) -> str:
     return f"{item}: {why}, {told}"
 
 
-def squares() -> Context[int, str]:
+def squares() -> Work[int, str]:
     return lambda item, tell: str(item * item)
 
 
@@ -37,14 +37,14 @@ def test_nothing_gives_nothing() -> None:
     assert map_processes(squares, [], lost, silence=30) == []
 
 
-def hanging() -> Context[int, str]:
+def hanging() -> Work[int, str]:
     def work(item: int, tell: Tell) -> str:
         if item == 3:
             tell("half way")
             time.sleep(600)
         return "done"
 
-    return context
+    return work
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -56,27 +56,27 @@ def test_one_that_hangs_is_one_item_lost(processes: int) -> None:
     assert time.monotonic() - start < 60
 
 
-def slow_but_alive() -> Context[int, str]:
+def slow_but_alive() -> Work[int, str]:
     def work(item: int, tell: Tell) -> str:
         for _ in range(6):
             time.sleep(0.7)
             tell("still there")
         return "done"
 
-    return context
+    return work
 
 
 def test_a_sign_of_life_gives_more_time() -> None:
     assert map_processes(slow_but_alive, [1], lost, silence=3) == ["done"]
 
 
-def dying() -> Context[int, str]:
+def dying() -> Work[int, str]:
     def work(item: int, tell: Tell) -> str:
         if item % 4 == 1:
             os.kill(os.getpid(), signal.SIGKILL)
         return "done"
 
-    return context
+    return work
 
 
 def test_a_process_that_dies_is_one_item_lost() -> None:
@@ -86,14 +86,14 @@ def test_a_process_that_dies_is_one_item_lost() -> None:
     ]
 
 
-def greedy() -> Context[int, str]:
+def greedy() -> Work[int, str]:
     def work(item: int, tell: Tell) -> str:
         try:
             return str(len(bytearray(40 * 1024**3)))
         except MemoryError:
             return "out of memory"
 
-    return context
+    return work
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
@@ -101,11 +101,11 @@ def test_memory_is_limited() -> None:
     assert map_processes(greedy, [1], lost, silence=30) == ["out of memory"]
 
 
-def failing() -> Context[int, str]:
+def failing() -> Work[int, str]:
     def work(item: int, tell: Tell) -> str:
         raise DatasetError(f"item {item}")
 
-    return context
+    return work
 
 
 def test_an_error_in_the_work_is_raised() -> None:
@@ -113,7 +113,7 @@ def test_an_error_in_the_work_is_raised() -> None:
         map_processes(failing, [5, 6], lost, silence=30, processes=2)
 
 
-def pids() -> Context[int, int]:
+def pids() -> Work[int, int]:
     """For a new process, which can be handed no lambda where threads forbid to fork."""
     return own_pid
 
