@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqljury.errors import QueryLimitError
 from sqljury.sql import compare
 from sqljury.sql.compare import EXACT, Policy, same
-from sqljury.types import Result, Row
+from sqljury.types import QueryFailure, Result, Row
 
 SHARED = Policy(columns="shared")
 CELLS = st.sampled_from([0, 1, None])
@@ -73,7 +73,7 @@ def test_columns_belong_together_row_by_row() -> None:
 def test_what_is_no_table_or_no_result_is_the_same_as_nothing() -> None:
     one = Result(rows=((1, 2), (3, 4)))
     assert not same(one, Result(rows=((1, 2), (3,))), SHARED)
-    assert not same(one, Result(error="sql: no"), SHARED)
+    assert not same(one, Result(error=QueryFailure("sql", "no")), SHARED)
     assert same(Result(("a",)), Result(("b", "c")), SHARED, ordered=True)
 
 

@@ -16,7 +16,7 @@ from sqljury.sql.compare import AUDIT, canonical, same
 from sqljury.sql.resolve import column_names, owner, tables_of
 from sqljury.sql.text import quote_name, quote_table, remark
 from sqljury.sql.tree import DIALECT, tree_of
-from sqljury.types import Limits, Result, Row, Schema, Table
+from sqljury.types import Limits, QueryFailure, Result, Row, Schema, Table
 
 MAX_VALUES: Final = 20_000
 _SHOWN_CHARS: Final = 160
@@ -43,7 +43,7 @@ class Data:
         try:
             sql = query if isinstance(query, str) else query.sql(dialect=DIALECT)
         except ValueError as error:
-            return Result(error=str(error))
+            return Result(error=QueryFailure("sql", str(error)))
         result = self.db.execute(sql, self.limits)
         self.alive()
         return result

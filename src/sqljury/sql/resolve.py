@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqljury.sql.parse import errors, exp, parse, quiet, scopes
 from sqljury.types import Schema, Table
-from sqljury.types.subset import subset
+from sqljury.types.schema import subset
 
 if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
