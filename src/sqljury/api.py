@@ -17,8 +17,9 @@ from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline
-from sqljury.schema.describe import NO_NOTES, Notes, load
 from sqljury.schema.introspect import introspect
+from sqljury.schema.notes import NO_NOTES, Notes
+from sqljury.schema.notes_files import load
 from sqljury.stages.contrast import verified
 from sqljury.types import Answer, Limits, Question
 
@@ -73,7 +74,7 @@ def ask(
 ) -> Answer:
     """Answer one question on a database, given as a path, a URL, or what ``connect`` returned.
 
-    ``notes`` on the database are what ``schema.describe.load`` read, or the path of a YAML file or of a
+    ``notes`` on the database are what ``schema.notes_files.load`` read, or the path of a YAML file or of a
     ``database_description`` folder.
 
     ``model`` is a model or the name of one, by default the embedded one, which is loaded for this call and freed

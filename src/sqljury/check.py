@@ -19,7 +19,8 @@ from sqljury.llm.base import LanguageModel
 from sqljury.pipeline import Pipeline, Progress, Ready
 from sqljury.recipes import Recipe, RefinePart
 from sqljury.recipes.parts import TestKind
-from sqljury.schema.describe import NO_NOTES, Notes, load
+from sqljury.schema.notes import NO_NOTES, Notes
+from sqljury.schema.notes_files import load
 from sqljury.stages.refine import by_tests, passes
 from sqljury.stages.select.base import groups, spokesman
 from sqljury.stages.select.consistency import agree, choose

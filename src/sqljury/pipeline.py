@@ -20,8 +20,8 @@ from sqljury.llm.open import by_names, open_model
 from sqljury.parallel.threads import map_threads
 from sqljury.recipes import GeneratePart, Recipe
 from sqljury.sandbox import Warm
-from sqljury.schema.describe import NO_NOTES, Notes
 from sqljury.schema.introspect import introspect
+from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.schema.retrieve import Indexes
 from sqljury.stages import repair as fix
 from sqljury.stages.generate import GENERATORS
@@ -158,7 +158,7 @@ class Pipeline:
         cancel: threading.Event | None = None,
         notes: Notes = NO_NOTES,
     ) -> Answer:
-        """The answer with its evidence; ``notes`` is what ``schema.describe.load`` read about this database.
+        """The answer with its evidence; ``notes`` is what ``schema.notes_files.load`` read about this database.
 
         Raises ``QuestionError`` for a question that cannot be asked, ``EmptyDatabaseError`` for a database without
         tables, ``NotesError`` for notes on what it does not have, ``NoAnswerError`` when no candidate ran,

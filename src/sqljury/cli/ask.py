@@ -89,8 +89,8 @@ def ask(
     from sqljury.errors import InputError, NoAnswerError
     from sqljury.language.orders import check_question
     from sqljury.pipeline import Pipeline, Progress
-    from sqljury.schema.describe import load
     from sqljury.schema.introspect import introspect
+    from sqljury.schema.notes_files import load
     from sqljury.stages.contrast import verified
     from sqljury.types import Limits, Question
 

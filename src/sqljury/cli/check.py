@@ -88,8 +88,8 @@ def check(
     from sqljury.check import checked, with_tests
     from sqljury.db.connect import connect
     from sqljury.pipeline import Pipeline
-    from sqljury.schema.describe import load
     from sqljury.schema.introspect import introspect
+    from sqljury.schema.notes_files import load
     from sqljury.types import Limits, Question
 
     known = load(*(notes or ()))

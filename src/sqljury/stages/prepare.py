@@ -18,10 +18,9 @@ from sqljury.db.base import Database
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
 from sqljury.llm.base import LanguageModel, Message, Sampling
 from sqljury.recipes.parts import Form, SchemaPart
-from sqljury.schema.describe import NO_NOTES, Notes, bind, merge
 from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
-from sqljury.schema.relevant import relevant
+from sqljury.schema.notes import NO_NOTES, Notes, bind, merge, relevant
 from sqljury.schema.render import Style, render
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
