@@ -199,7 +199,7 @@ BUILDER = """
 import sys
 from sqljury import connect
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values import open_or_build
+from sqljury.values import open_or_build
 with connect(sys.argv[1]) as db:
     steps = []
     index = open_or_build(db, introspect(db), progress=lambda what, done, total: steps.append(what))
@@ -241,7 +241,7 @@ def test_a_damaged_index_is_built_anew_with_a_note(tmp_path: Path) -> None:
     damaged += [whole[:at] for at in range(0, len(whole), len(whole) // 23)] + [whole + b"x", b"\0" * 1000]
     for content in damaged:
         place.write_bytes(content)
-        with pytest.warns(RuntimeWarning, match="it is built anew"):
+        with pytest.warns(RuntimeWarning, match="it is rebuilt"):
             assert index_of(path).search("Riga")[0].how == "exact"
 
 
