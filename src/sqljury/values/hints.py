@@ -55,7 +55,7 @@ def meant(index: ValueIndex, keywords: Sequence[str], most: int) -> list[Meant]:
 
 
 def nearest(index: ValueIndex, keywords: Sequence[str], most: int) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Table, column and at most ``most`` of its values, most similar to any keyword first; only columns with matches."""
+    """Table, column and at most ``most`` of its values, the most similar to any keyword first."""
     scores: dict[tuple[str, str], dict[str, float]] = {}
     for matches in index.search_many(keywords, _COMPARED):
         for match in matches:

@@ -123,7 +123,7 @@ _SETTLED_NS: Final = 2_000_000_000
 
 def versions(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
     """The version of each table; None if the engine cannot tell."""
-    read_versions = _VERSIONS.get(db.dialect)
+    read_versions = VERSION_READERS.get(db.dialect)
     return dict.fromkeys(tables) if read_versions is None else read_versions(db, tables)
 
 
@@ -170,7 +170,7 @@ def _postgres(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
     return {table: known.get(table) for table in tables}
 
 
-_VERSIONS: Final[dict[str, Callable[[Database, Sequence[str]], dict[str, str | None]]]] = {
+VERSION_READERS: Final[dict[str, Callable[[Database, Sequence[str]], dict[str, str | None]]]] = {
     "sqlite": _files,
     "duckdb": _files,
     "postgres": _postgres,

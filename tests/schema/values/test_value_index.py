@@ -45,8 +45,8 @@ def by_content(db: Database, tables: list[str]) -> dict[str, str | None]:
 def test_a_refresh_equals_a_build(before: list[str], after: list[str], kept: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("SQLJURY_CACHE", folder)
-        for teller in (versions.TELLERS["sqlite"], by_content):
-            patch.setitem(versions.TELLERS, "sqlite", teller)
+        for reader in (versions.VERSION_READERS["sqlite"], by_content):
+            patch.setitem(versions.VERSION_READERS, "sqlite", reader)
             path = fill(Path(folder) / "a.db", t=before, u=kept)
             index_of(path)
             fill(path, t=after)
@@ -58,7 +58,7 @@ def test_a_refresh_equals_a_build(before: list[str], after: list[str], kept: lis
 
 
 def test_only_tables_that_changed_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(versions.TELLERS, "sqlite", by_content)
+    monkeypatch.setitem(versions.VERSION_READERS, "sqlite", by_content)
     path = fill(tmp_path / "a.db", t=WORDS, u=["Ann", "Bo"])
     index_of(path)
     fill(path, t=["Kyiv", *WORDS])
@@ -115,7 +115,7 @@ def test_a_change_of_the_schema_counts(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_cannot_tell_is_read_again_after_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(versions.TELLERS, "sqlite")
+    monkeypatch.delitem(versions.VERSION_READERS, "sqlite")
     path = fill(tmp_path / "a.db", t=WORDS)
     index_of(path)
     fill(path, t=["Kyiv"])
