@@ -139,7 +139,7 @@ class TestHostileYaml:
         with pytest.raises(NotesError, match="larger than 2 MiB"):
             load(path)
         path.write_bytes("glossary: {a: größe}".encode("latin-1"))
-        with pytest.raises(NotesError, match="no UTF-8"):
+        with pytest.raises(NotesError, match="not UTF-8"):
             load(path)
         with pytest.raises(NotesError, match="cannot be read"):
             load(tmp_path / "none.yaml")

@@ -17,7 +17,7 @@ from sqljury.access.guard import skip
 from sqljury.db.base import Database
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
 from sqljury.llm.base import LanguageModel, Message, Sampling
-from sqljury.recipes.parts import Form, SchemaPart
+from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import NO_NOTES, Notes, bind, merge, relevant
@@ -25,6 +25,7 @@ from sqljury.schema.render import Style, render
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
 from sqljury.types import Cost, Question, Schema, Task
+from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
 from sqljury.values.hints import Meant, hints, meant, nearest
 
