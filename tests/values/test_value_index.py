@@ -300,7 +300,7 @@ def test_hostile_content(tmp_path: Path) -> None:
 
 @pytest.mark.shared
 def test_spider(tmp_path: Path) -> None:
-    source = Path(__file__).resolve().parents[4] / "shared/spider/database/world_1/world_1.sqlite"
+    source = Path(__file__).resolve().parents[3] / "shared/spider/database/world_1/world_1.sqlite"
     index = index_of(source)
     assert index.search("arbua")[0].value == "Aruba"
     assert "United States" in [match.value for match in index.search("USA")]
