@@ -140,7 +140,7 @@ def test_a_file_that_is_wrong_says_where(tmp_path: Path, text: str, words: str) 
     with pytest.raises(InputError, match="cannot be read"):
         load(tmp_path / "none.toml")
     path.write_bytes(b"deny = ['\xff']")
-    with pytest.raises(InputError, match=is not UTF-8"):
+    with pytest.raises(InputError, match="is not UTF-8"):
         load(path)
 
 
