@@ -196,6 +196,16 @@ class Recipe:
     refine: RefinePart = RefinePart()
     select: SelectPart = SelectPart()
 
+    @property
+    def models(self) -> frozenset[str]:
+        """The models given by name, as names for ``open_model``."""
+        return self.judges | ({part.model for part in self.generate} | {self.link.model}) - {""}
+
+    @property
+    def judges(self) -> frozenset[str]:
+        """Those of them that choose among candidates and test them."""
+        return self.tests.named | {self.select.judge} - {""}
+
     def steps(self, parts: Iterable[int]) -> list[str]:
         """The names of these parts of ``generate``, by index, in an answer's ``steps``."""
         return [f"{index + 1} {self.generate[index].generator}" for index in parts]
