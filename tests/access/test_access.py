@@ -356,11 +356,11 @@ class Telling(PlainDuckDB):
     """A server whose hints name what there is."""
 
     def execute(self, sql: str, *_: object, **__: object) -> object:  # type: ignore[override]
+        from sqljury.db.base import failure
         from sqljury.types import Result
 
-        return Result(
-            error='column "nam" does not exist HINT: Perhaps you meant "customer"."Credit Card" or secret.val'
-        )
+        hint = 'column "nam" does not exist HINT: Perhaps you meant "customer"."Credit Card" or secret.val'
+        return Result(error=failure("sql", hint))
 
 
 def test_hints_of_the_engine_do_not_tell_hidden_names() -> None:
