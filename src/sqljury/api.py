@@ -24,7 +24,7 @@ from sqljury.db.connect import connect
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
-from sqljury.pipeline import Pipeline, compiled, run, until
+from sqljury.pipeline import Pipeline, compiled, run
 from sqljury.recipes.parts import TestKind
 from sqljury.resources import Closing
 from sqljury.schema.describe import NO_NOTES, Notes
@@ -174,7 +174,7 @@ def check_with(
 ) -> Checked:
     """Whether ``sql`` answers the question, by a pipeline whose recipe has tests."""
     context = pipeline.context(question, database, **options)
-    stages = until("group", compiled(pipeline.recipe))
+    stages = compiled(pipeline.recipe, last="group")
     return check_query(sql, context, lambda: run(stages, State.of(question), context))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Unpack
 
@@ -31,8 +31,8 @@ class Stage(NamedTuple):
     run: Callable[[State, Context], State]
 
 
-def compiled(recipe: Recipe, *, stored: bool = False) -> tuple[Stage, ...]:
-    """The stages of a recipe, in order; those that it does not use are left out.
+def compiled(recipe: Recipe, *, stored: bool = False, last: str = "") -> tuple[Stage, ...]:
+    """The stages of a recipe, in order, up to the ``last`` one if it is named; those that it does not use are left out.
 
     Where the state brings ``stored`` candidates, they are run, and none is written or repaired.
     """
@@ -43,7 +43,7 @@ def compiled(recipe: Recipe, *, stored: bool = False) -> tuple[Stage, ...]:
         Stage("fix", repair.repair),
         Stage("fallback", write.fall_back),
     )
-    return (
+    stages = (
         *([Stage("keywords", prepare.find_keywords)] if by_model else []),
         Stage("prepare", prepare.prepare),
         *((Stage("run", write.run_again),) if stored else writing),
@@ -51,11 +51,7 @@ def compiled(recipe: Recipe, *, stored: bool = False) -> tuple[Stage, ...]:
         Stage("select", select.choose),
         *([Stage("refine", refine.refine)] if recipe.refine.rounds else []),
     )
-
-
-def until(name: str, stages: Sequence[Stage]) -> tuple[Stage, ...]:
-    """The stages up to the one of that name, which is the last."""
-    return tuple(stages[: [stage.name for stage in stages].index(name) + 1])
+    return stages[: [stage.name for stage in stages].index(last) + 1] if last else stages
 
 
 def run(stages: Iterable[Stage], state: State, context: Context) -> State:
@@ -72,8 +68,8 @@ class Pipeline:
 
     ``limits`` hold for each query, ``allowance`` for a whole question; ``pool`` holds worked examples in place of the
     package's. ``models`` holds the models that the recipe names, by these names; ``model`` does what is left to no
-    other. With ``stored`` candidates are given, and the models that write need not be there. Equal questions, databases,
-    seeds and models give equal answers. Raises ``RecipeError`` for a recipe that cannot be run.
+    other. With ``stored`` candidates are given, and the models that write need not be there. Equal questions,
+    databases, seeds and models give equal answers. Raises ``RecipeError`` for a recipe that cannot be run.
     """
 
     recipe: Recipe
