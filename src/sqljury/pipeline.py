@@ -85,8 +85,7 @@ class Pipeline:
 
     def __post_init__(self) -> None:
         check_recipe(self.recipe)
-        needed = self.recipe.judges if self.stored else self.recipe.models
-        for name in sorted(needed - self.models.keys()):
+        for name in sorted((self.recipe.judges if self.stored else self.recipe.models) - self.models.keys()):
             named = f"recipe {self.recipe.name} names the model {name!r}"
             raise RecipeError(f"{named}; give Pipeline that model in models, or use Pipeline.from_recipe")
 
