@@ -77,9 +77,16 @@ class Rules:
         return _CURRENT_YEAR.sub("2020", sql if self.keep_distinct else without_distinct(sql))
 
 
+class _AsWritten(Rules):
+    def prepare(self, sql: str) -> str:
+        """The query itself: BIRD runs queries as they are."""
+        return sql
+
+
 EX: Final = Rules()
 EXE: Final = Rules(keep_distinct=False, order_anywhere=True)
 EXE_KEEP_DISTINCT: Final = Rules(order_anywhere=True)
+AS_WRITTEN: Final = _AsWritten()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +95,6 @@ class Outcome:
 
     correct: bool
     reason: str = ""
-
-
-def execution_match(
-    database: Runs, gold_sql: str, predicted_sql: str, rules: Rules = EX, limits: Limits = LIMITS
-) -> Outcome:
-    """Run both queries and compare what they return.
-
-    Raises ``DatasetError`` as ``run_gold`` does. To keep gold's result for several predictions, call ``run_gold``
-    once and ``judge`` for each.
-    """
-    return suite_match((database,), gold_sql, predicted_sql, rules, limits)
 
 
 def suite_match(
