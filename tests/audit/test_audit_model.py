@@ -13,7 +13,7 @@ import pytest
 from sqljury import FakeModel, Pipeline, recipes
 from sqljury.audit import model as audit_model
 from sqljury.audit import run as audit
-from sqljury.audit.difference import difference
+from sqljury.audit.finding import difference
 from sqljury.check import checked, with_tests
 from sqljury.datasets import spider
 from sqljury.datasets.spider import Example

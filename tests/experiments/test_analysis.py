@@ -30,8 +30,7 @@ from sqljury.datasets import spider
 from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation import report, targets, verdicts
 from sqljury.evaluation import run_folder as folder
-from sqljury.experiments import ablation, bounds
-from sqljury.experiments import ablation as judges
+from sqljury.experiments import ablation, bounds, judges
 from sqljury.experiments import bounds as overlap
 from sqljury.llm.base import Message
 from sqljury.llm.fake import Call

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury.audit import Finding
-from sqljury.audit.difference import difference
+from sqljury.audit.finding import difference
 from sqljury.audit.run import begun, line_of, opened
 from sqljury.bench.run import UNANSWERED
 from sqljury.datasets.spider import Example

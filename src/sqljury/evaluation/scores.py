@@ -7,8 +7,9 @@ import platform
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqljury.datasets.reading import Document
 from sqljury.evaluation.agree import REFERENCES, agree
@@ -24,9 +25,9 @@ from sqljury.evaluation.findings import (
 )
 from sqljury.evaluation.judge import Evaluation, Judged
 from sqljury.metrics import agreement
-from sqljury.metrics.features import features
 from sqljury.metrics.hardness import LEVELS
 from sqljury.metrics.partial import Shares, table
+from sqljury.sql.scan import pieces
 
 TABLE_BEGINS: Final = "index\thardness"
 """The first columns of the table of queries, as other programs expect them."""
@@ -190,3 +191,51 @@ def _digest(paths: Sequence[Path]) -> str:
     if len(digests) == 1:
         return digests[0].hexdigest()
     return hashlib.sha256(b"".join(digest.digest() for digest in digests)).hexdigest()
+
+
+_WORDS: Final = {
+    "where": "WHERE",
+    "having": "HAVING",
+    "limit": "LIMIT",
+    "distinct": "DISTINCT",
+    "like": "LIKE",
+    "in": "IN",
+    "between": "BETWEEN",
+    "exists": "EXISTS",
+    "or": "OR",
+    "not": "NOT",
+    "case": "CASE",
+    "over": "window",
+    "union": "set operator",
+    "intersect": "set operator",
+    "except": "set operator",
+}
+_PAIRS: Final = {("group", "by"): "GROUP BY", ("order", "by"): "ORDER BY", ("is", "null"): "IS NULL"}
+_AGGREGATES: Final = frozenset({"count", "sum", "avg", "min", "max", "total", "group_concat"})
+_SET_OPERATORS: Final = frozenset({"union", "intersect", "except"})
+
+
+class Features(NamedTuple):
+    """``clauses`` in alphabetical order, each once; ``joins`` counts the word JOIN, not commas in FROM."""
+
+    clauses: tuple[str, ...]
+    joins: int
+
+
+def features(sql: str) -> Features:
+    """The clauses and joins of a query, those of its subqueries among them."""
+    words = [piece.lower() for _, piece in pieces(sql)]
+    found = {_WORDS[word] for word in words if word in _WORDS}
+    for pair in pairwise(words):
+        if pair in _PAIRS:
+            found.add(_PAIRS[pair])
+        if pair[0] in _AGGREGATES and pair[1] == "(":
+            found.add("aggregate")
+    if words.count("select") > 1 + sum(word in _SET_OPERATORS for word in words):
+        found.add("subquery")
+    if words[:1] == ["with"]:
+        found.add("WITH")
+    joins = words.count("join")
+    if joins:
+        found.add("JOIN")
+    return Features(tuple(sorted(found)), joins)
