@@ -87,11 +87,15 @@ def refused(evaluation: Evaluation, metric: str, labels: str) -> Refused:
 
 def _confusion(evaluation: Evaluation, first: str, second: str) -> Confused:
     cells = agreement.confusion(evaluation.column(first), evaluation.column(second))
+    both, first_only, second_only, neither = map(len, cells)
     return Confused(
-        (first, second),
-        evaluation.titles[first],
-        evaluation.titles[second],
-        *map(len, cells),
+        metrics=(first, second),
+        first=evaluation.titles[first],
+        second=evaluation.titles[second],
+        both=both,
+        first_only=first_only,
+        second_only=second_only,
+        neither=neither,
         agreement=round(100 * cells.agreement, 4),
         kappa=None if cells.kappa is None else round(cells.kappa, 3),
     )

@@ -6,12 +6,9 @@ Vega escapes all text. Nothing here is clipped or filled by reference, so the SV
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqljury.errors import MissingExtraError
-
-if TYPE_CHECKING:
-    import altair
 
 WIDTH: Final = 520
 _SHADES: Final = ["#1f4e79", "#7fa8cc", "#8a8a8a", "#c9c9c9", "#3c7a3c", "#a9cfa0", "#b5651d", "#e3b98a"]
@@ -55,7 +52,9 @@ def bars(labels: Sequence[str], series: Mapping[str, Sequence[float | None]]) ->
         for label, value in zip(labels, values, strict=True)
         if value is not None
     ]
-    scale = alt.Scale(domain=[0, _ceiling([row["percent"] for row in rows])])
+    scale = alt.Scale(
+        domain=[0, _ceiling([value for values in series.values() for value in values if value is not None])]
+    )
     names = list(series)
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=alt.X("label:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=0)),
@@ -90,10 +89,10 @@ def _altair() -> Any:
     return altair
 
 
-def _svg(chart: altair.TopLevelMixin) -> str:
+def _svg(chart: Any) -> str:
     import vl_convert
 
-    specification = chart.properties(width=WIDTH, config=_CONFIG).to_json()  # type: ignore[attr-defined]
+    specification = chart.properties(width=WIDTH, config=_CONFIG).to_json()
     return str(vl_convert.vegalite_to_svg(specification))
 
 

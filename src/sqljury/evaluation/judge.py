@@ -175,7 +175,7 @@ def judge_batches(
     results: dict[int, list[Judged]] = {}
     waiting = dict(enumerate(batches))
     while waiting:
-        outcomes = map_processes(
+        outcomes: list[list[Judged] | _Killed] = map_processes(
             judge.begin,
             list(waiting.values()),
             judge.lost,
@@ -226,12 +226,12 @@ class BatchJudge:
     options: Options = field(default_factory=Options)
     observe: Callable[[], Observer] | None = None
 
-    def begin(self) -> Callable[[Batch, Tell], list[Judged]]:
+    def begin(self) -> Callable[[Batch, Tell], list[Judged] | _Killed]:
         """Called once in each process."""
         hush_parser()
         return self._judge
 
-    def lost(self, batch: Batch, why: str, told: _Progress | None) -> _Killed:
+    def lost(self, batch: Batch, why: str, told: _Progress | None) -> list[Judged] | _Killed:
         """The verdict on what was judged when the process was killed: what was done counts, the rest is wrong."""
         progress = told or _Progress("prediction", number=0)
         gold_at_fault = progress.at in ("gold", "database")

@@ -64,7 +64,9 @@ class Share(NamedTuple):
             "high": round(high, 1),
         }
 
-    to_json = figures
+    def to_json(self) -> dict[str, Any]:
+        """The same; see ``findings.to_json``."""
+        return self.figures()
 
 
 def share_of(outcomes: Iterable[bool]) -> Share:

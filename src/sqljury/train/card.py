@@ -53,7 +53,7 @@ def results(log: Log) -> dict[str, float]:
 
 
 def curves(log: Log) -> str:
-    """Loss by step, on what was learnt and on what was held out, as SVG; empty with nothing to draw or without altair."""
+    """Loss by step, in training and held out, as SVG; empty with nothing to draw or without altair."""
     drawn = {name: points for key, name in list(SHOWN.items())[:2] if (points := _points(log, key))}
     try:
         return charts.curves(drawn, "step", "loss") if drawn else ""
