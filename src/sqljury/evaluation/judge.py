@@ -135,7 +135,9 @@ def check(
     """
     steady = [metric for metric in metrics if not metric.timed]
     if not steady:
-        raise InputError("timed metrics show nothing about gold itself; add one that is not timed, such as exe")
+        raise InputError(
+            "timed metrics show nothing about gold itself; check it by a metric that is not timed, such as exe"
+        )
     pairs = [Pair(gold, prediction) for gold, prediction in zip(golds, perfect(golds), strict=True)]
     return evaluate(pairs, targets, steady, options=options, processes=processes)
 
