@@ -14,7 +14,6 @@ from sqlglot.errors import SqlglotError
 from sqljury.audit import checks_columns, checks_conditions, checks_groups, checks_values
 from sqljury.audit.finding import LIKELY, TYPES, Finding, Type
 from sqljury.audit.subject import Data, Subject
-from sqljury.db.base import error_kind
 from sqljury.sql.parse import quiet
 
 __all__ = ["CHECKS", "LIKELY", "TYPES", "Data", "Finding", "Subject", "Type", "audit"]
@@ -54,7 +53,7 @@ CHECKS: Final[tuple[Check, ...]] = (
 def audit(subject: Subject) -> list[Finding]:
     """All findings, the surest first; the same fault a second time in one query is not listed again."""
     findings: dict[str, Finding] = {}
-    if error_kind(subject.result) == "limit":  # its variants would not end either
+    if subject.result.error_kind == "limit":  # its variants would not end either
         return list(checks_conditions.fails(subject))
     for check in CHECKS:
         try:

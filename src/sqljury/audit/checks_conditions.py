@@ -10,7 +10,6 @@ from sqlglot import exp
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, from_items, shown, within
-from sqljury.db.base import error_kind
 from sqljury.sql.emptied import emptied
 from sqljury.types import Table
 
@@ -271,7 +270,7 @@ def _better(left: Table, right: Table, left_column: str, right_column: str) -> s
 def fails(subject: Subject) -> Iterator[Finding]:
     """The query does not run."""
     if not subject.result.ok:
-        limit = error_kind(subject.result) == "limit"
+        limit = subject.result.error_kind == "limit"
         yield Finding("semantic logic", "fails", 0.5 if limit else 0.95, shown(subject.sql), str(subject.result.error))
 
 

@@ -30,7 +30,7 @@ from sqljury.resources import write_whole
 from sqljury.sql.compare import same_result
 from sqljury.sql.scan import text_fault
 from sqljury.stages.select.consistency import agree, rounded
-from sqljury.types import Limits, Result
+from sqljury.types import Limits, QueryFailure, Result
 
 VERDICTS: Final = "verdicts.jsonl"
 
@@ -101,8 +101,10 @@ class Verdicts:
         comparing give what they give for the real results.
         """
         tried = self.tried(sql)
-        if tried.error is not None or tried.empty:
-            return Result(error=tried.error)
+        if tried.error is not None:
+            return Result(error=QueryFailure("sql", tried.error))
+        if tried.empty:
+            return Result()
         forms = 1 + max(other.form for other in self.queries.values() if other.answer == tried.answer)
         rows = [(f"{tried.answer}, row {number}",) for number in range(forms)]
         return Result(rows=(*rows[tried.form :], *rows[: tried.form]))
@@ -206,7 +208,7 @@ class _Answers:
         right = score.value == 1
         deviation = "" if right else _deviation(case, database.execute(EX.prepare(case.predicted_sql), LIMITS))
         if result.error is not None:
-            return Tried(right, result.error, deviation=deviation)
+            return Tried(right, str(result.error), deviation=deviation)
         answer, form = self._place(_cut(result, self._limits))
         return Tried(right, None, answer, form, not result.rows, deviation)
 

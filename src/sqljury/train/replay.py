@@ -21,7 +21,7 @@ from sqljury.stages.select.base import groups, spokesman
 from sqljury.stages.select.consistency import group
 from sqljury.stages.select.features import Opinions, passed
 from sqljury.train import leaks
-from sqljury.types import Candidate, Limits, Result, Task
+from sqljury.types import Candidate, Limits, QueryFailure, Result, Task
 
 Key = tuple[str, str]
 """A question: the name of its database, and its text. Ids say no more than its place in some file."""
@@ -117,7 +117,7 @@ def replay(
             for one in asked:
                 record = records[one.id]
                 task = preparation.task(stored.question_of(record), db)
-                ran = group(map_threads(lambda written: _ran(written, db, limits), record["candidates"]))
+                ran = group(map_threads(lambda written, _: _ran(written, db, limits), record["candidates"]))
                 right = frozenset(number for number in groups(ran) if one.right(ran[spokesman(ran, number)].sql))
                 told = _scores(ran, heard.get(one.id), f"{run}: {one.id!r}") if critic else {}
                 known = Opinions(passed(_tests(record)), told)
@@ -159,7 +159,7 @@ def _tests(record: Record) -> Iterator[tuple[list[str], list[bool | None], float
 
 def _ran(record: Record, db: Database, limits: Limits) -> Candidate:
     sql = record["sql"]
-    result = db.execute(sql, limits) if sql else Result(error="the model wrote no query")
+    result = db.execute(sql, limits) if sql else Result(error=QueryFailure("missing", "the model wrote no query"))
     fixes = stored.fixes_of(record)
     tokens = record.get("tokens")
     return Candidate(
