@@ -48,7 +48,7 @@ def run(
     ``CancelledError`` once ``cancel`` is set, and what the model raises; what was being checked then is not written.
     """
     known = begun(file, settled)
-    one_by_one = threading.Lock()
+    one_by_one, broken = threading.Lock(), threading.Event()
     with opened(file) as stream:
 
         def keep(line: Record, stop: threading.Event) -> None:
@@ -61,9 +61,13 @@ def run(
                 on_line(line)
 
         def checked(example: Example, stop: threading.Event) -> None:
-            if stop.is_set():
+            if stop.is_set() or broken.is_set():  # the next may begin before the others hear of an error
                 raise CancelledError(STOPPED)
-            keep(_line(example, check, stop), stop)
+            try:
+                keep(_line(example, check, stop), stop)
+            except BaseException:
+                broken.set()
+                raise
 
         map_threads(checked, [example for example in examples if example.id not in known], cancel, threads)
     return [known[example.id] for example in examples]
