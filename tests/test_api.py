@@ -59,7 +59,7 @@ def test_every_step_is_told_and_the_answer_says_what_it_cost(path: Path) -> None
     with Session(path, recipe="fast", model=FakeModel([TALL]), progress=seen.append) as session:
         answer = session.ask("Who is tall?")
     steps = ["reading the schema", "writing queries", "running the queries", "choosing"]
-    assert list(dict.fromkeys(step.step for step in seen)) == steps
+    assert [step.step for step in seen if step.step in steps] == steps
     assert answer.cost.calls == sum(cost.calls for _, cost in answer.steps) == 1
 
 

@@ -27,9 +27,9 @@ from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline, compiled, run
 from sqljury.recipes.parts import TestKind
 from sqljury.resources import Closing
-from sqljury.schema.describe import NO_NOTES, Notes
-from sqljury.schema.describe import load as load_notes
 from sqljury.schema.introspect import introspect
+from sqljury.schema.notes import NO_NOTES, Notes
+from sqljury.schema.notes_files import load as load_notes
 from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
 from sqljury.stages.prepare import Preparation
@@ -47,7 +47,7 @@ class Session(Closing):
     ``database`` is a path, a URL, or what ``connect`` returned; ``schemas`` names those of a server to ask about, the
     default one first. ``recipe`` is the name of one of the package's, or the path of a TOML file. ``model`` is a model
     or its name, by default the embedded one; the models that a recipe names are opened beside it. ``access`` says which
-    tables and columns may be seen. ``notes`` on the database are what ``schema.describe.load`` read, or paths of YAML
+    tables and columns may be seen. ``notes`` on the database are those of ``schema.notes_files.load``, or paths of YAML
     files and ``database_description`` folders. ``examples`` are worked examples or the path of a file of them, for
     recipes that show some. ``limits`` hold for each query, ``allowance`` for a question: once it is spent, the best of
     what there is then is the answer. ``cache`` keeps replies of models between sessions; ``ledger`` holds their calls
@@ -55,7 +55,7 @@ class Session(Closing):
     is called with each step, and setting ``cancel`` stops a question with ``CancelledError``.
 
     What is given by name is opened here and closed with the session. Raises what ``connect``, ``guard``,
-    ``open_model``, ``schema.describe.load`` and ``Pipeline.from_recipe`` raise.
+    ``open_model``, ``schema.notes_files.load`` and ``Pipeline.from_recipe`` raise.
     """
 
     def __init__(

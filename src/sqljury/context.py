@@ -20,7 +20,7 @@ from sqljury.errors import ContextLengthError
 from sqljury.llm.base import LanguageModel, Message, Reply, Sampling
 from sqljury.recipes import Recipe
 from sqljury.sandbox import Warm
-from sqljury.schema.describe import NO_NOTES, Notes
+from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.schema.retrieve import Indexes
 from sqljury.types import Candidate, Choice, Limits, Question, Schema, Task
 
@@ -49,7 +49,7 @@ class Options(TypedDict, total=False):
     """What a caller may say of one question.
 
     ``seed`` decides its random choices, 0 by default; ``progress`` is told of each step; setting ``cancel`` stops it;
-    ``notes`` is what ``schema.describe.load`` read about the database.
+    ``notes`` is what ``schema.notes_files.load`` read about the database.
     """
 
     seed: int

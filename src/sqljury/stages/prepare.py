@@ -19,15 +19,15 @@ from sqljury.context import Context, State
 from sqljury.db.base import Database
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
 from sqljury.llm.base import Message, Sampling, derive_seed
-from sqljury.recipes.parts import Form, SchemaPart
-from sqljury.schema.describe import NO_NOTES, Notes, bind, merge
+from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
-from sqljury.schema.relevant import relevant
+from sqljury.schema.notes import NO_NOTES, Notes, bind, merge, relevant
 from sqljury.schema.render import Style, render
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
 from sqljury.types import Question, Schema, Task
+from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
 from sqljury.values.hints import Meant, hints, meant, nearest
 
