@@ -96,8 +96,14 @@ def _stream(value: Any, rows: int, cells: int) -> bytes:
 
     frame = _frame(value)
     frame = frame.head(fitting_rows(rows, cells, len(frame.columns)) + 1)
-    columns = [_array(frame.iloc[:, place], name) for place, name in enumerate(frame.columns)]
-    table = pa.Table.from_arrays(columns, names=list(frame.columns)) if columns else pa.table({})
+    columns = [_array(frame.iloc[:, number], name) for number, name in enumerate(frame.columns)]
+    return arrow_stream(pa.Table.from_arrays(columns, names=list(frame.columns)) if columns else pa.table({}))
+
+
+def arrow_stream(table: Any) -> bytes:
+    """A table as an Arrow stream."""
+    import pyarrow as pa
+
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
