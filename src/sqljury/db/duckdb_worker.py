@@ -44,14 +44,17 @@ _SCHEMAS: Final = (
 _MACROS: Final = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal"
 
 
-def main() -> None:
-    """Serve orders until standard input ends, which it does with the process that started this one."""
+def main(build: Callable[[Reply], Reply] | None = None) -> None:
+    """Serve orders until standard input ends, which it does with the process that started this one.
+
+    With ``build``, which replies to every order, it serves no queries.
+    """
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)  # nothing that a library prints may get between the replies
     os.dup2(silence, 2)
     orders: queue.SimpleQueue[Reply] = queue.SimpleQueue()
-    server = _Server()
+    server = _Server(build)
     reader = threading.Thread(target=_read, args=(sys.stdin.buffer, orders, server.interrupt), daemon=True)
     reader.start()
     while True:
@@ -76,7 +79,8 @@ def _encode(value: Any) -> Any:
 
 
 class _Server:
-    def __init__(self) -> None:
+    def __init__(self, build: Callable[[Reply], Reply] | None) -> None:
+        self._build = build
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._cursor: duckdb.DuckDBPyConnection | None = None
         self._search_path = ""
@@ -90,15 +94,11 @@ class _Server:
     def serve(self, order: Reply) -> Reply:
         """The reply to one order, whatever goes wrong with it."""
         try:
-            if "open" in order:
+            if "process_bytes" in order:
                 limit_process(order["process_bytes"], order["file_bytes"])
-                return {"ok": True, "macros": self._open(order)}
-            if "build" in order:
-                from sqljury.db.files_build import build
-
-                limit_process(order["process_bytes"], order["file_bytes"])
-                return build(order)
-            return self._query(order)
+            if self._build is not None:
+                return self._build(order)
+            return {"ok": True, "macros": self._open(order)} if "open" in order else self._query(order)
         except MemoryError:
             return {"kind": "memory", "message": "out of memory"}
         except Exception as error:  # DuckDB's own classes among them; the process must outlive them all
@@ -257,7 +257,7 @@ def explain(error: Exception) -> Reply:
     return {"kind": "sql", "message": message}
 
 
-def arguments(paths: Sequence[str]) -> list[str]:
-    """The command line that starts this module in a Python without the user's start-up files."""
-    code = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from sqljury.db.duckdb_worker import main; main()"
+def arguments(paths: Sequence[str], module: str = "duckdb_worker") -> list[str]:
+    """The command line that runs ``main`` of a module of ``db`` in a Python without the user's start-up files."""
+    code = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from sqljury.db.{module} import main; main()"
     return [sys.executable, "-I", "-c", code, json.dumps(list(paths))]

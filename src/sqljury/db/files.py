@@ -13,7 +13,7 @@ from typing import Final
 
 from sqljury.db.duckdb import DuckDBDatabase, settings
 from sqljury.db.duckdb_client import PROCESS_BYTES, TEMP_BYTES, Worker, WorkerLostError
-from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
+from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 from sqljury.parallel.watch import Watch
 from sqljury.types import Limits
 
@@ -178,7 +178,7 @@ def _build(paths: Sequence[str], folder: str) -> tuple[str, list[str]]:
         {"path": os.path.abspath(path), "shown": path, "kind": ENDINGS[ending(path)], "stem": _stem(path)}
         for path in paths
     ]
-    worker = Worker(folder)
+    worker = Worker(folder, "files_build")
     try:
         order = {
             "build": catalog,
@@ -199,8 +199,6 @@ def _build(paths: Sequence[str], folder: str) -> tuple[str, list[str]]:
         return catalog, [str(path) for path in reply["readable"]]
     shown, message = str(reply.get("shown") or paths[0]), " ".join(str(reply["message"]).split())[:300]
     if reply["kind"] == "missing":
-        from sqljury.errors import MissingExtraError
-
         raise MissingExtraError("openpyxl", "duckdb")
     if reply["kind"] in ("memory", "interrupted"):
         raise DatabaseError(f"{shown}: is too large to be read ({message})")

@@ -1,4 +1,4 @@
-"""Makes a small database with a view for each file; runs in the process of ``duckdb_worker``."""
+"""Makes a small database with a view for each file, in a process of its own that ``duckdb_worker`` serves."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import os
 import re
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
+from sqljury.db import duckdb_worker
 from sqljury.db.duckdb_worker import Reply, explain, literal, restrict
 from sqljury.db.files_names import Copy, FileError, Names, Room, as_pattern, is_header, quoted
+from sqljury.db.files_xlsx import add_workbook
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,6 +43,11 @@ _DIALECT: Final = {
     "timestampformat": "TimestampFormat",
 }
 """From an option of read_csv to what sniff_csv calls it."""
+
+
+def main() -> None:
+    """Serve orders to build a database."""
+    duckdb_worker.main(build)
 
 
 def build(order: Reply) -> Reply:
@@ -79,8 +86,6 @@ def _add(connection: duckdb.DuckDBPyConnection, source: Reply, names: Names, cop
     """Add the tables of one file; the paths that reading them needs."""
     path, kind = str(source["path"]), source["kind"]
     if kind == "xlsx":
-        from sqljury.db.files_xlsx import add_workbook
-
         add_workbook(connection, path, source["stem"], names, copy, room)
         return []
     if kind == "csv":

@@ -1,6 +1,6 @@
 """MySQL and MariaDB: the driver behind ``mysql://`` and ``mariadb://``.
 
-MySQL's values as plain cells: numbers as numbers, binary as bytes, everything else as the text MySQL writes.
+Cells are numbers, bytes for binary columns, and for everything else the text that MySQL writes.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import socket
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final
 
-from sqljury.db import mysql_url
-from sqljury.db.pool import Pool
-from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, number, one_line
+from sqljury.db.base import one_line
+from sqljury.db.mysql_url import read_url
+from sqljury.db.server import LOST, SERVER_STOPPED, Pool, ServerDatabase, number
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 from sqljury.sql import literals
 from sqljury.types import Cell, FailureKind
@@ -54,6 +54,15 @@ _WRITES: Final = frozenset({1290, 1792, 1836, 4108})
 _LIMITS: Final = frozenset({3, 1021, 1026, 1037, 1038, 1041, 1104, 1114, 1135, 1153, 1301, 1436, 1456, 1713, 3636})
 _LOCKED: Final = frozenset({1205, 1213, 3572})
 
+_BINARY: Final = 63  # the character set that stands for none
+_DECIMAL: Final = frozenset({0, 246})
+_WHOLE: Final = frozenset({1, 2, 3, 8, 9, 13})
+_FLOATING: Final = frozenset({4, 5})
+_BIT: Final = 16
+_GEOMETRY: Final = 255
+_TEXTS: Final = frozenset({15, 249, 250, 251, 252, 253, 254})
+_ENUM_OR_SET: Final = 0x0100 | 0x0800
+
 
 def open_mysql(url: str, schemas: tuple[str, ...] = ()) -> ServerDatabase:
     """Connect to ``mysql://USER:PASSWORD@HOST:PORT/DATABASE``; see ``connect`` for the errors."""
@@ -71,7 +80,7 @@ class MySQLDriver:
         except ImportError:
             raise MissingExtraError("pymysql", "mysql") from None
         self._pymysql = pymysql
-        self._address = mysql_url.read(url, schemas)
+        self._address = read_url(url, schemas)
         self.name = self._address.database
         self.url = self._address.shown
         self.identity = self._address.identity
@@ -282,16 +291,6 @@ def _unreachable(url: str, text: str) -> DatabaseError:
     return DatabaseNotFoundError(f"{url}: no server answers there; start it, or check host and port")
 
 
-_BINARY: Final = 63  # the character set that stands for none
-_DECIMAL: Final = frozenset({0, 246})
-_WHOLE: Final = frozenset({1, 2, 3, 8, 9, 13})
-_FLOATING: Final = frozenset({4, 5})
-_BIT: Final = 16
-_GEOMETRY: Final = 255
-_TEXTS: Final = frozenset({15, 249, 250, 251, 252, 253, 254})
-_ENUM_OR_SET: Final = 0x0100 | 0x0800
-
-
 def plain(column: Any) -> Callable[[bytes], Cell]:
     """What turns the bytes of this result column into a cell; dates and times stay text, odd ones too."""
     kind = column.type_code
@@ -305,7 +304,7 @@ def plain(column: Any) -> Callable[[bytes], Cell]:
         return _bits
     if kind == _GEOMETRY or (kind in _TEXTS and column.charsetnr == _BINARY and not column.flags & _ENUM_OR_SET):
         return bytes
-    return _mysql_cells_text
+    return _text
 
 
 def _decimal(data: bytes) -> Cell:
@@ -314,7 +313,3 @@ def _decimal(data: bytes) -> Cell:
 
 def _bits(data: bytes) -> Cell:
     return int.from_bytes(data, "big")
-
-
-def _mysql_cells_text(data: bytes) -> Cell:
-    return data.decode("utf-8", "replace")

@@ -1,6 +1,6 @@
 """PostgreSQL: the driver behind ``postgresql://``.
 
-PostgreSQL's values as plain cells: numbers as numbers, everything else as the text PostgreSQL writes.
+Cells are numbers, booleans, bytes, and for everything else the text that PostgreSQL writes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Final
 from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
-from sqljury.db.pool import Pool
-from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, number, one_line, shown_url, without
+from sqljury.db.base import one_line
+from sqljury.db.server import LOST, SERVER_STOPPED, Pool, ServerDatabase, number, shown_url, without
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 from sqljury.types import FailureKind
 
@@ -50,6 +50,34 @@ _RIGHTS: Final = """
         AND pg_catalog.pg_has_role(oid, 'MEMBER')
         AND NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)
 """
+
+
+_WHOLE: Final = ("int2", "int4", "int8", "oid")
+_FLOATING: Final = ("float4", "float8")
+_NOT_FOUND: Final = (
+    ("does not exist", "check the database and the user"),
+    ("could not translate host name", "no host of that name; check it"),
+    ("failed to resolve host", "no host of that name; check it"),
+    ("Connection refused", "no server answers there; start it, or check host and port"),
+    ("No such file or directory", "no server answers on that socket; start it, or give host and port"),
+)
+_REFUSED: Final = (
+    ("password authentication failed", "the user or the password is wrong; check both"),
+    ("no password supplied", "a password is needed; put it into the URL, PGPASSWORD or ~/.pgpass"),
+    ("too many clients", "the server has no connection left; try again later"),
+    ("remaining connection slots", "the server has no connection left; try again later"),
+    ("too many connections", "the server has no connection left for this user or database; try again later"),
+    ("server does not support SSL", "the server has no TLS; set it up there, or write ?sslmode=disable"),
+    ("no encryption", "the server does not let this user in without TLS; write ?sslmode=require"),
+    ("no pg_hba.conf entry", "the server does not let this user in from here; ask its administrator"),
+    ("certificate verify failed", "the server's certificate is not trusted; give ?sslrootcert=FILE"),
+    ("root certificate file", "the certificate to check the server's with is missing; give ?sslrootcert=FILE"),
+    ("is starting up", "the server is starting; try again"),
+    ("is shutting down", "the server is shutting down; start it again"),
+    ("permission denied for database", "this user may not connect to the database; have CONNECT granted"),
+    ("timeout expired", f"no answer within {CONNECT_SECONDS} s; check host and port"),
+    ("invalid sslmode value", "no such sslmode; use disable, prefer, require, verify-ca or verify-full"),
+)
 
 
 def open_postgres(url: str, schemas: tuple[str, ...] = ()) -> ServerDatabase:
@@ -258,32 +286,6 @@ def _columns(connection: Any, sql: str) -> tuple[str, ...]:
     return tuple((described.fname(at) or b"").decode("utf-8", "replace") for at in range(described.nfields))
 
 
-_NOT_FOUND: Final = (
-    ("does not exist", "check the database and the user"),
-    ("could not translate host name", "no host of that name; check it"),
-    ("failed to resolve host", "no host of that name; check it"),
-    ("Connection refused", "no server answers there; start it, or check host and port"),
-    ("No such file or directory", "no server answers on that socket; start it, or give host and port"),
-)
-_REFUSED: Final = (
-    ("password authentication failed", "the user or the password is wrong; check both"),
-    ("no password supplied", "a password is needed; put it into the URL, PGPASSWORD or ~/.pgpass"),
-    ("too many clients", "the server has no connection left; try again later"),
-    ("remaining connection slots", "the server has no connection left; try again later"),
-    ("too many connections", "the server has no connection left for this user or database; try again later"),
-    ("server does not support SSL", "the server has no TLS; set it up there, or write ?sslmode=disable"),
-    ("no encryption", "the server does not let this user in without TLS; write ?sslmode=require"),
-    ("no pg_hba.conf entry", "the server does not let this user in from here; ask its administrator"),
-    ("certificate verify failed", "the server's certificate is not trusted; give ?sslrootcert=FILE"),
-    ("root certificate file", "the certificate to check the server's with is missing; give ?sslrootcert=FILE"),
-    ("is starting up", "the server is starting; try again"),
-    ("is shutting down", "the server is shutting down; start it again"),
-    ("permission denied for database", "this user may not connect to the database; have CONNECT granted"),
-    ("timeout expired", f"no answer within {CONNECT_SECONDS} s; check host and port"),
-    ("invalid sslmode value", "no such sslmode; use disable, prefer, require, verify-ca or verify-full"),
-)
-
-
 def _connect_problem(url: str, text: str) -> DatabaseError:
     for sign, advice in _REFUSED:
         if sign in text:
@@ -295,11 +297,6 @@ def _connect_problem(url: str, text: str) -> DatabaseError:
     if "invalid response to SSL negotiation" in text or "server closed the connection unexpectedly" in text:
         return NotADatabaseError(f"{url}: what answers there is no PostgreSQL server; check host and port")
     return DatabaseError(f"{url}: cannot be opened ({one_line(text)[:300]})")
-
-
-_BINARY: Final = "bytea"
-_WHOLE: Final = ("int2", "int4", "int8", "oid")
-_FLOATING: Final = ("float4", "float8")
 
 
 @functools.cache
@@ -330,7 +327,7 @@ def adapt() -> Any:
         adapters.register_loader(name, FloatLoader)
     adapters.register_loader("numeric", Numeric)
     adapters.register_loader("bool", BoolLoader)
-    adapters.register_loader(_BINARY, ByteaLoader)
+    adapters.register_loader("bytea", ByteaLoader)
     return _Context(adapters)
 
 

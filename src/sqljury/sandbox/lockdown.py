@@ -4,8 +4,8 @@ In order, and each for good: limits of the system, no privileges, Landlock where
 that no file, TCP port or other process can be reached), and seccomp, without which nothing is run. Then the walls are
 tried.
 
-The seccomp filter (``man 2 seccomp``, classic BPF) is an allow-list, so that a call which a later kernel adds is denied.
-No call on it takes a path, makes a descriptor, a process or a thread, or reaches another process.
+The seccomp filter (``man 2 seccomp``, classic BPF) is an allow-list, so that a call which a later kernel adds is
+denied. No call on it takes a path, makes a descriptor, a process or a thread, or reaches another process.
 """
 
 from __future__ import annotations
