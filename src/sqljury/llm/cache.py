@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqljury.errors import CancelledError, InputError
-from sqljury.llm.base import Completion, LanguageModel, Message, Reply, Sampling, Token
+from sqljury.llm.base import Completion, LanguageModel, Message, Reply, Sampling, Token, Wrapper
 from sqljury.types import Cost
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ create table reply (
 """
 
 
-class Cached:
+class Cached(Wrapper):
     """A model whose replies are kept in the SQLite file ``path`` and given again for the same call.
 
     A call is the same if the model's ``identity`` (its name where it has none), the messages, every field of the
@@ -56,21 +56,11 @@ class Cached:
         max_bytes: int = 256 * 1024 * 1024,
         max_age: float | None = 30 * 24 * 3600.0,
     ) -> None:
-        self.model = model
+        super().__init__(model)
         self.path = Path(path)
         self._max_bytes = max_bytes
         self._max_age = max_age
         self._use(lambda _: None)
-
-    @property
-    def name(self) -> str:
-        """The name of the model within."""
-        return self.model.name
-
-    @property
-    def identity(self) -> str:
-        """What the model within says its replies depend on, its name if it says nothing."""
-        return str(getattr(self.model, "identity", self.model.name))
 
     def complete(
         self,
@@ -95,16 +85,6 @@ class Cached:
             for index, completion in enumerate(kept):
                 on_text(index, completion.text)
         return Reply(kept, Cost(seconds=time.perf_counter() - began))
-
-    def count_tokens(self, text: str) -> int:
-        """As the model within counts."""
-        return self.model.count_tokens(text)
-
-    def close(self) -> None:
-        """Free what the model within holds."""
-        close = getattr(self.model, "close", None)
-        if close is not None:
-            close()
 
     def clear(self) -> None:
         """Forget all replies."""
