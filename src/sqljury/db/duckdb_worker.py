@@ -119,8 +119,8 @@ class _Server:
                 time.sleep(0.05)
         restrict(self._connection, order["files"])
         self._search_path = order["search_path"]
-        found = self._connection.execute(_SCHEMAS).fetchall()  # a damaged catalogue shows itself here, too
-        known = [name for (name,) in found]
+        schemas = self._connection.execute(_SCHEMAS).fetchall()  # a damaged catalogue shows itself here, too
+        known = [name for (name,) in schemas]
         for schema in order["schemas"]:
             if schema not in known:
                 raise _NoSchemaError(f"has no schema {schema!r}; it has {', '.join(known)}")
@@ -163,10 +163,10 @@ def restrict(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> Non
 
 def single_select(cursor: duckdb.DuckDBPyConnection, sql: str) -> str:
     """The statement without what ends it; raises unless DuckDB's own parser, too, sees one SELECT."""
-    found = cursor.extract_statements(sql)
-    if len(found) != 1 or found[0].type.name != "SELECT":
+    statements = cursor.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type.name != "SELECT":
         raise _RefusedError("only one SELECT at a time is allowed; write one SELECT")
-    return found[0].query.rstrip().rstrip(";")
+    return statements[0].query.rstrip().rstrip(";")
 
 
 def readable(cursor: duckdb.DuckDBPyConnection, sql: str) -> tuple[list[str], str]:

@@ -121,11 +121,11 @@ def find(target: str) -> list[str]:
     A link that is named itself is followed wherever it leads; one that a folder or a pattern has, within the folder.
     """
     if os.path.isdir(target):
-        found = _data_in(os.path.join(target, name) for name in os.listdir(target))
-        if not found:
+        paths = _data_in(os.path.join(target, name) for name in os.listdir(target))
+        if not paths:
             raise NotADatabaseError(f"{target}: is a folder without any file of data; it needs {_spelled()}")
-        _refuse_leaving(found, target)
-        return found
+        _refuse_leaving(paths, target)
+        return paths
     if os.path.exists(target):
         if not ending(target):
             raise NotADatabaseError(f"{target}: no reader for this kind of file; give a database or {_spelled()}")
@@ -133,13 +133,13 @@ def find(target: str) -> list[str]:
     if not _GLOB.search(target):
         raise DatabaseNotFoundError(f"{target}: no such file; check the path")
     matches = glob.glob(target, recursive=True)
-    found = _data_in(matches)
+    paths = _data_in(matches)
     if not matches:
         raise DatabaseNotFoundError(f"{target}: no file matches; check the pattern")
-    if not found:
+    if not paths:
         raise NotADatabaseError(f"{target}: matches nothing that can be read; it should match {_spelled()}")
-    _refuse_leaving(found, os.path.dirname(_GLOB.split(target, maxsplit=1)[0]) or os.curdir)
-    return found
+    _refuse_leaving(paths, os.path.dirname(_GLOB.split(target, maxsplit=1)[0]) or os.curdir)
+    return paths
 
 
 def _refuse_leaving(paths: Iterable[str], folder: str) -> None:

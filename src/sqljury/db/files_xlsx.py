@@ -22,7 +22,7 @@ _ERRORS: Final = frozenset(["#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#N
 """What a failed formula shows; taken for no value."""
 
 _TITLE_ROWS: Final = 5
-"""More lines of one cell than this are no title."""
+"""More lines of one cell than this are not a title."""
 
 _TYPES: Final = {
     frozenset({"bool"}): "BOOLEAN",

@@ -198,13 +198,13 @@ class MySQLDriver:
                 grants = [_text(row[0]).partition(" ON ") for row in cursor.fetchall()]
         except self._pymysql.Error:
             return ""
-        found = {
+        powers = {
             right.strip()
-            for rights, _, place in grants
+            for rights, _, target in grants
             for right in rights.upper().removeprefix("GRANT ").split(",")
-            if right.strip() in _POWERS or (right.strip().startswith("ALL PRIVILEGES") and place)
+            if right.strip() in _POWERS or (right.strip().startswith("ALL PRIVILEGES") and target)
         }
-        return f"has the rights {', '.join(sorted(found))}" if found else ""
+        return f"has the rights {', '.join(sorted(powers))}" if powers else ""
 
     def cancel(self, connection: Any) -> None:
         """``KILL QUERY`` through a connection of its own."""
@@ -279,7 +279,7 @@ def _connect_problem(url: str, database: str, error: Exception) -> DatabaseError
     if code in (2002, 2003, 2005):
         return _unreachable(url, lowered)
     if code in _LOST or isinstance(error, OSError):
-        return NotADatabaseError(f"{url}: what answers there is no MySQL server, or hung up; check host and port")
+        return NotADatabaseError(f"{url}: what answers there is not a MySQL server, or hung up; check host and port")
     return DatabaseError(f"{url}: cannot be opened ({text[:300] or type(error).__name__})")
 
 

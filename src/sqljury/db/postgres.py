@@ -168,8 +168,8 @@ class PostgresDriver:
 
     def administrator(self, connection: Any) -> str:
         """By the attributes of the role, and those roles that reach files, programs or rows of all tables."""
-        found = {name for name, *_ in connection.execute(_RIGHTS.encode()).fetchall()}
-        return f"has the rights {', '.join(sorted(found))}" if found else ""
+        rights = {name for name, *_ in connection.execute(_RIGHTS.encode()).fetchall()}
+        return f"has the rights {', '.join(sorted(rights))}" if rights else ""
 
     def cancel(self, connection: Any) -> None:
         """Send PostgreSQL's cancel request over a connection of its own."""
@@ -228,7 +228,7 @@ def _settings(url: str) -> dict[str, Any]:
     port = str(settings.get("port") or "")
     ports = [part for part in port.split(",") if part]
     if (not settings and rest) or not all(part.isdecimal() and 0 < int(part) < 65536 for part in ports):
-        what = "its port is no number from 1 to 65535" if settings else "libpq cannot read it"
+        what = "its port is not a number from 1 to 65535" if settings else "libpq cannot read it"
         raise DatabaseError(f"{scheme}://…: {what}; write {_FORM}")
     if "\x00" in "".join(map(str, settings.values())):
         raise DatabaseError(f"{scheme}://…: has %00 in it; write {_FORM}")
@@ -253,7 +253,7 @@ def _secrets(settings: dict[str, Any]) -> list[object]:
     shown = {"host", "port", "dbname", "user", "sslmode", "application_name"}
     given = [value for name, value in settings.items() if isinstance(value, str) and name not in shown]
     user, database = str(settings.get("user") or ""), str(settings.get("dbname") or "")
-    return [*given, *(one for one in (user, database) if one and quote(one, safe="") not in _shown(settings))]
+    return [*given, *(text for text in (user, database) if text and quote(text, safe="") not in _shown(settings))]
 
 
 def _prelude(connection: Any, schemas: tuple[str, ...]) -> str:
@@ -295,7 +295,7 @@ def _connect_problem(url: str, text: str) -> DatabaseError:
             detail = one_line(text).rpartition("FATAL: ")[2] if "FATAL: " in text else ""
             return DatabaseNotFoundError(f"{url}: {detail}; {advice}" if detail else f"{url}: {advice}")
     if "invalid response to SSL negotiation" in text or "server closed the connection unexpectedly" in text:
-        return NotADatabaseError(f"{url}: what answers there is no PostgreSQL server; check host and port")
+        return NotADatabaseError(f"{url}: what answers there is not a PostgreSQL server; check host and port")
     return DatabaseError(f"{url}: cannot be opened ({one_line(text)[:300]})")
 
 

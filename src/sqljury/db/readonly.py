@@ -110,7 +110,7 @@ def _check(sql: str, dialect: str) -> None:
 
 @quiet()
 def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
-    """The words of ``sql`` and the one statement in it; raises ``QueryRefusedError``. It may be no plain read yet."""
+    """The tokens of ``sql`` and its one statement, which may not be a read; raises ``QueryRefusedError``."""
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
@@ -121,7 +121,7 @@ def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
     try:
         tokens = tokenize(sql, dialect)
         _check_start(tokens)
-        found = parse_tokens(tokens, sql, dialect)
+        parsed = parse_tokens(tokens, sql, dialect)
     except SqlglotError as error:
         _refuse(f"not a query in {dialect}: {_first_complaint(error)}")
     except TooManyStepsError as error:
@@ -131,7 +131,7 @@ def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
     except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
         # A parser's own bug on odd text must not reach the caller as a crash.
         _refuse(f"not a query in {dialect}: {type(error).__name__} while parsing")
-    statements = [item for item in found if item is not None and not isinstance(item, exp.Semicolon)]
+    statements = [item for item in parsed if item is not None and not isinstance(item, exp.Semicolon)]
     if len(statements) != 1:
         _refuse("there is no query" if not statements else "only one statement at a time is allowed")
     return tokens, statements[0]
@@ -258,8 +258,8 @@ def _spell(node: Any) -> str:
 def _first_complaint(error: Exception) -> str:
     details = getattr(error, "errors", None)
     if details:
-        found = details[0]
-        return f"{found.get('description')} (line {found.get('line')}, column {found.get('col')})"
+        detail = details[0]
+        return f"{detail.get('description')} (line {detail.get('line')}, column {detail.get('col')})"
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 

@@ -52,15 +52,15 @@ def shown_url(scheme: str, user: str, host: str, port: object, database: str, *,
     """
     odd = ":" in user or not known
     owner = f"{_HIDDEN if odd or not _tellable(user) else quote(user, safe='')}@" if user else ""
-    place = f"[{host}]" if ":" in host else quote(host, safe=",.-_")
-    place = place if _tellable(host) else _HIDDEN
+    address = f"[{host}]" if ":" in host else quote(host, safe=",.-_")
+    address = address if _tellable(host) else _HIDDEN
     name = quote(database, safe="") if _tellable(database) else _HIDDEN
-    return f"{scheme}://{owner}{place}{f':{port}' if port else ''}/{name}"
+    return f"{scheme}://{owner}{address}{f':{port}' if port else ''}/{name}"
 
 
 def without(text: str, secrets: Iterable[object]) -> str:
     """``text`` of a server or library without these values, which it may quote."""
-    for secret in sorted({str(one) for one in secrets if one}, key=len, reverse=True):
+    for secret in sorted({str(value) for value in secrets if value}, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", _HIDDEN, text)
     return text
 
@@ -108,7 +108,7 @@ class Driver(Protocol):
         """Why a query failed."""
 
     def administrator(self, connection: Any) -> str:
-        """What makes this user more than a reader, empty for one that is none."""
+        """The rights that make this user more than a reader, empty without any."""
 
     def missing_schemas(self, db: ServerDatabase, schemas: tuple[str, ...]) -> tuple[str, ...]:
         """Those of ``schemas`` that are not there, or cannot be looked into."""

@@ -76,13 +76,13 @@ class MemoryDatabase(Closing):
 
     def rows(self) -> dict[str, list[Row]]:
         """All rows as SQLite keeps them, by table; raises ``DatabaseError`` where they are too many."""
-        found = {}
+        tables = {}
         for name, quoted in self._names.items():
             result = self._query(f"SELECT * FROM {quoted} ORDER BY rowid", Watch(OWN_LIMITS), trusted=True)  # noqa: S608
             if result.error is not None:
                 raise DatabaseError(f"the rows of {name} cannot be read ({result.error})")
-            found[name] = list(result.rows)
-        return found
+            tables[name] = list(result.rows)
+        return tables
 
     def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""

@@ -252,11 +252,11 @@ class _Server:
         known: dict[tuple[str, str, str], bool] = {}
 
         def may_read(table: str, column: str, view: str) -> bool:
-            place = table, column, view
-            if place not in known:
-                self._channel.write(("ask", *place))
-                known[place] = self._channel.read() is True
-            return known[place]
+            key = table, column, view
+            if key not in known:
+                self._channel.write(("ask", *key))
+                known[key] = self._channel.read() is True
+            return known[key]
 
         return may_read
 

@@ -136,9 +136,9 @@ class _Workers:
         while self._abandoned:
             self.release(self._abandoned.popleft())
         with self._lock:
-            for place in range(len(self._idle) - 1, -1, -1):
-                if number in self._idle[place].opened:
-                    return self._idle.pop(place)
+            for index in range(len(self._idle) - 1, -1, -1):
+                if number in self._idle[index].opened:
+                    return self._idle.pop(index)
             if self._idle:
                 return self._idle.pop()
         return Worker()

@@ -136,9 +136,9 @@ class Cached(Wrapper):
                 self._warn(f"The cache of replies {self.path} is not used: {error}.")
             except UnicodeDecodeError:  # SQLite's message quotes what is in the file
                 if attempt == 1:
-                    self._put_aside("it holds names that are no UTF-8 text")
+                    self._put_aside("it holds names that are not UTF-8 text")
                     continue
-                self._warn(f"The cache of replies {self.path} is not used: it holds names that are no UTF-8 text.")
+                self._warn(f"The cache of replies {self.path} is not used: it holds names that are not UTF-8 text.")
             except OSError as error:
                 self._warn(f"The cache of replies {self.path} is not used: {error.strerror}.")
             break
@@ -180,13 +180,20 @@ def _to_json(completions: tuple[Completion, ...]) -> str:
 
 
 def _from_json(body: str | bytes) -> tuple[Completion, ...]:
-    """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what is no such body; bytes may be no UTF-8."""
+    """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what is not such a body; bytes may not be UTF-8."""
     kept = tuple(
         Completion(text, finish, tuple(Token(t, p, tuple((o, q) for o, q in top)) for t, p, top in tokens))
         for text, finish, tokens in json.loads(body.decode() if isinstance(body, bytes) else body)
     )
-    pairs = ((t, p) for one in kept for token in one.tokens for t, p in ((token.text, token.logprob), *token.top))
-    good = all(isinstance(one.text, str) and one.finish_reason in ("stop", "length") for one in kept)
+    pairs = (
+        (t, p)
+        for completion in kept
+        for token in completion.tokens
+        for t, p in ((token.text, token.logprob), *token.top)
+    )
+    good = all(
+        isinstance(completion.text, str) and completion.finish_reason in ("stop", "length") for completion in kept
+    )
     if not kept or not good or not all(isinstance(t, str) and isinstance(p, int | float) for t, p in pairs):
         raise ValueError("no completions")
     return kept
@@ -199,7 +206,7 @@ def _open(path: Path) -> sqlite3.Connection:
     regular = stat.S_ISREG(os.fstat(handle).st_mode)
     os.close(handle)
     if not regular:
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)  # it holds what was asked about a database, and its rows
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS)

@@ -83,7 +83,7 @@ class Loaded:
         forgets what the slot read with one.
         """
         worn = adapter.sha256 if adapter else ""
-        return [{"id": place, "scale": float(mark == worn)} for place, mark in enumerate(self.adapters)]
+        return [{"id": number, "scale": float(mark == worn)} for number, mark in enumerate(self.adapters)]
 
 
 # The one place where models know of each other: the weights fill most of a small machine's memory.
@@ -94,13 +94,13 @@ _GUARD: Final = threading.Lock()
 def shared(key: Key, adapter: Adapter | None) -> Loaded:
     """The weights of ``key``, not yet in memory if nothing has used them, ready for ``adapter``."""
     with _GUARD:
-        found = _SHARED.get(key)
-        if found is None:
-            _SHARED[key] = found = Loaded(key)
+        loaded = _SHARED.get(key)
+        if loaded is None:
+            _SHARED[key] = loaded = Loaded(key)
     if adapter is not None:
-        with found.lock:  # a call may be running, which models of other weights do not wait for
-            found.adapters.setdefault(adapter.sha256, adapter)
-    return found
+        with loaded.lock:  # a call may be running, which models of other weights do not wait for
+            loaded.adapters.setdefault(adapter.sha256, adapter)
+    return loaded
 
 
 STATES_BYTES = 1 << 30
@@ -367,16 +367,16 @@ def _keep(running: engine.Engine, file: Path) -> None:
 def _shrink(folder: Path, limit: int) -> None:
     """Delete the longest unused states until the rest fits ``limit`` bytes; the newest always stays.
 
-    Other processes may be doing the same: a file that has gone is no trouble.
+    Other processes may be doing the same: a file that has gone is ignored.
     """
     with contextlib.suppress(OSError):
-        found = [(entry.stat(), entry.path) for entry in os.scandir(folder)]
-        states = [(status, path) for status, path in found if path.endswith(STATE)]
+        entries = [(entry.stat(), entry.path) for entry in os.scandir(folder)]
+        states = [(status, path) for status, path in entries if path.endswith(STATE)]
         used = 0
         for number, (status, path) in enumerate(sorted(states, key=lambda pair: -pair[0].st_mtime)):
             used += status.st_size
             if used > limit and number:
                 Path(path).unlink(missing_ok=True)
-        for status, path in found:
+        for status, path in entries:
             if path.endswith(engine.UNFINISHED) and time.time() - status.st_mtime > ABANDONED_SECONDS:
                 Path(path).unlink(missing_ok=True)

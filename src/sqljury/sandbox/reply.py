@@ -42,7 +42,7 @@ binary, text, booleans, decimals, dates, times, timestamps, large binary, large 
 
 
 class ReplyError(Exception):
-    """What came back is no reply that honest code leads to."""
+    """What came back is not a reply of honest code."""
 
 
 def read(data: bytes | bytearray, limits: SandboxLimits) -> tuple[Kind, Result]:
@@ -86,7 +86,7 @@ def _table(stream: bytes, limits: SandboxLimits) -> Result:
             columns = tuple(one_line(name) for name in batches.schema.names)
     except ReplyError:
         raise
-    except Exception as error:  # what a made-up stream leads to within Arrow is not for us to list
+    except Exception as error:  # a made-up stream can make Arrow raise anything
         raise ReplyError(f"it is no Arrow stream: {one_line(str(error))}") from None
     most = fitting_rows(limits.rows, limits.cells, len(columns))
     return Result(columns, tuple(rows[:most]), truncated=len(rows) > most)
@@ -202,7 +202,7 @@ class _Table:
     def tables(self, field: int) -> Iterator[_Table]:
         """The tables of a vector of them."""
         start, count = self.vector(field, 4)
-        return (_Table(self._data, self._follow(start + 4 * place)) for place in range(count))
+        return (_Table(self._data, self._follow(start + 4 * number)) for number in range(count))
 
     def pairs(self, field: int) -> Iterator[tuple[int, int]]:
         """The entries of a vector of structs that hold two 64-bit integers each."""

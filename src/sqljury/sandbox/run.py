@@ -302,7 +302,7 @@ class _Run:
         return False
 
     def end(self, seconds: float) -> bool:
-        """Have the child ended; False when nobody says within ``seconds`` that it was."""
+        """Have the child ended; False without a confirmation within ``seconds``."""
         with contextlib.suppress(OSError):
             self.leash.sendall(b"K")
         self.leash.settimeout(seconds)

@@ -34,8 +34,8 @@ class NoTableError(Exception):
 def pack(code: str, frames: dict[str, bytes], limits: SandboxLimits) -> bytes:
     """A job: what to run, Arrow streams by name, and how many rows and cells may come back."""
     sizes = [(name, len(data)) for name, data in frames.items()]
-    told = {"code": code, "frames": sizes, "rows": limits.rows, "cells": limits.cells}
-    head = json.dumps(told).encode()
+    order = {"code": code, "frames": sizes, "rows": limits.rows, "cells": limits.cells}
+    head = json.dumps(order).encode()
     return b"".join((SIZE.pack(len(head)), head, *frames.values()))
 
 
@@ -148,13 +148,13 @@ def _array(column: Any, name: str) -> Any:
 
 def explain(error: BaseException) -> str:
     """An error in one line, with the line of the code where it arose."""
-    place = _line(error.__traceback__)
+    line = _line(error.__traceback__)
     if isinstance(error, SyntaxError) and error.filename == _FILE:
-        place = error.lineno or 0
+        line = error.lineno or 0
         text = error.msg
     else:
         text = str(error)
-    where = f"line {place}: " if place else ""
+    where = f"line {line}: " if line else ""
     return f"{where}{type(error).__name__}: {text}"[:_MESSAGE]
 
 

@@ -190,7 +190,7 @@ def _within(tokens: list[Token], length: int) -> list[Token]:
 MOST_BYTES: Final = 64 * 1024 * 1024
 """Of one reply as it is sent; 32,768 tokens with twenty alternatives each take about half of it."""
 MOST_TOKENS: Final = 10**9
-"""A larger count is no count."""
+"""A larger count is not believed."""
 
 
 def hooks(seconds: float) -> dict[str, list[Callable[[Any], None]]]:
@@ -233,17 +233,17 @@ def _bounded(library: Any, stream: Any, seconds: float) -> Any:
 
 
 def checked(event: Event) -> Event:
-    """The event, if every part of it has its type; raises ``ModelResponseError`` for a text that is none.
+    """The event, if every part of it has its type; raises ``ModelResponseError`` where the text is not a text.
 
     Where a token or its log-probability is not what it should be, ``tokens`` is None: those of the reply are unknown.
-    A count of tokens that is none is 0.
+    A count of tokens that is not a number is 0.
     """
     if isinstance(event, Usage):
         return Usage(_count(event.prompt), _count(event.completion), _count(event.cached), event.adds)
     if not isinstance(event.text, str):
         raise ModelResponseError(f"the server answered with a text that is {type(event.text).__name__}, not text")
     if isinstance(event.sample, bool) or not isinstance(event.sample, int) or event.sample < 0:
-        raise ModelResponseError("the server numbered its completions with something that is no number")
+        raise ModelResponseError("the server numbered its completions with something that is not a number")
     good = event.tokens is not None and all(map(_is_token, event.tokens))
     return event if good else event._replace(tokens=None)
 

@@ -127,7 +127,7 @@ _SECONDS = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
 
 
 def rule_of(kind: type[BaseException]) -> Rule | None:
-    """The rule for an exception class, None if nobody has thought of it."""
+    """The rule for an exception class, None for an unknown class."""
     names = (f"{base.__module__.split('.')[0]}.{base.__name__}" for base in kind.__mro__)
     return next((RULES[name] for name in names if name in RULES), None)
 
@@ -188,9 +188,9 @@ def _detail(error: Exception) -> Mapping[str, Any]:
 
 
 def _status(error: Exception, detail: Mapping[str, Any]) -> int:
-    for found in (getattr(error, "status_code", None), getattr(error, "code", None), detail.get("code")):
-        if re.fullmatch("[3-9][0-9]{2}", str(found)):
-            return int(str(found))
+    for status in (getattr(error, "status_code", None), getattr(error, "code", None), detail.get("code")):
+        if re.fullmatch("[3-9][0-9]{2}", str(status)):
+            return int(str(status))
     return _STATUS_OF_TYPE.get(str(detail.get("type")), 0)
 
 

@@ -1,6 +1,6 @@
 """Every server with OpenAI's chat completions: OpenAI, vLLM, Ollama, llama.cpp's server and others.
 
-How a server continues a turn or takes a grammar is no part of the protocol, so its kind is asked for once, when
+How a server continues a turn or takes a grammar is not part of the protocol, so its kind is asked for once, when
 one of the two is first needed.
 """
 
@@ -112,7 +112,7 @@ class OpenAIChatModel(ApiModel):
         return [{"role": role, "content": content} for role, content in turns], extra
 
     def _grammar(self, grammar: str) -> dict[str, Any]:
-        """The fields that hold a GBNF grammar; they are no part of the protocol, and most servers ignore them."""
+        """The fields that hold a GBNF grammar; they are not part of the protocol, and most servers ignore them."""
         server = self._server()
         if server == "llama.cpp":
             return {"grammar": grammar}
@@ -147,7 +147,7 @@ def _read(answer: Any, part: Literal["message", "delta"], request: Request) -> I
     """The events of a whole reply (its choices hold a message) or of a chunk (they hold a delta)."""
     choices = getattr(answer, "choices", None)
     if not isinstance(choices, list):
-        raise ModelResponseError("the server answered something that is no chat completion; check its address")
+        raise ModelResponseError("the server answered something that is not a chat completion; check its address")
     for choice in choices:
         message = getattr(choice, part, None)
         if part == "message" and message is None:

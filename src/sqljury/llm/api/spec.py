@@ -83,7 +83,7 @@ def read_key(spec: ApiSpec) -> str | None:
 
 
 def _checked(url: str) -> str:
-    """The URL without a slash at its end; secrets have no place in it."""
+    """The URL without a slash at its end; it must not hold secrets."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -123,7 +123,7 @@ _SHORTEST = 6  # what is shorter is a stand-in such as "none", and would be foun
 _PART: Final = 8
 """Characters of a key that are masked by themselves: a key may come in pieces."""
 _LONG: Final = 16
-"""A key from which on a part of ``_PART`` characters is no accident."""
+"""The length of a key from which on a match of ``_PART`` characters is not an accident."""
 _MOST_CHARS: Final = 20_000
 """Of a message; no more than its first line or so is ever shown."""
 
@@ -153,13 +153,13 @@ def _secrets(key: str | None) -> set[str]:
 
 def _masked(text: str, secret: str) -> str:
     """``text`` without the places where letters and digits alone spell ``secret``, or a part of it, in any form."""
-    places = [at for at, character in enumerate(text) if character.isalnum()]
-    flat = "".join(text[at].lower()[:1] for at in places)
+    positions = [at for at, character in enumerate(text) if character.isalnum()]
+    flat = "".join(text[at].lower()[:1] for at in positions)
     hidden = bytearray(len(text))
     for width, parts in _parts(secret):
         for at in range(len(flat) - width + 1):
             if flat[at : at + width] in parts:
-                first, last = places[at], places[at + width - 1]
+                first, last = positions[at], positions[at + width - 1]
                 hidden[first : last + 1] = b"\x01" * (last + 1 - first)
     if not any(hidden):
         return text
@@ -172,15 +172,15 @@ def _masked(text: str, secret: str) -> str:
 @lru_cache(maxsize=64)
 def _parts(secret: str) -> tuple[tuple[int, frozenset[str]], ...]:
     """By their width, the pieces of each form of ``secret`` that give it away: the whole of a short one."""
-    found: dict[int, set[str]] = {}
-    for one in (secret, secret[::-1]):
-        for form in _forms(one):
+    pieces: dict[int, set[str]] = {}
+    for spelling in (secret, secret[::-1]):
+        for form in _forms(spelling):
             flat = "".join(character.lower()[:1] for character in form if character.isalnum())
             share = _PART / len(secret) if len(secret) >= _LONG else 1.0
             width = max(_SHORTEST, round(len(flat) * share))
             if len(flat) >= width:
-                found.setdefault(width, set()).update(flat[at : at + width] for at in range(len(flat) - width + 1))
-    return tuple((width, frozenset(parts)) for width, parts in found.items())
+                pieces.setdefault(width, set()).update(flat[at : at + width] for at in range(len(flat) - width + 1))
+    return tuple((width, frozenset(parts)) for width, parts in pieces.items())
 
 
 def _forms(secret: str) -> Iterator[str]:
@@ -193,5 +193,5 @@ def _forms(secret: str) -> Iterator[str]:
     yield codecs.encode(secret, "rot13")
     for written in ("{:02x}", "{:d}", "x{:02x}", "u{:04x}", "0x{:02x}", "25{:02x}"):
         yield "".join(written.format(byte) for byte in raw)
-    # Percent codes are mostly used for what is no letter.
+    # Percent codes are mostly used for what is not a letter.
     yield "".join(c if c.isalnum() and c.isascii() else "".join(f"{b:02x}" for b in c.encode()) for c in secret)
