@@ -258,7 +258,6 @@ def settings(folder: str) -> dict[str, Any]:
 
 
 def _search_path(schemas: Sequence[str]) -> str:
-    """The value of search_path: the names, quoted."""
     return ",".join('"' + name.replace('"', '""') + '"' for name in schemas)
 
 

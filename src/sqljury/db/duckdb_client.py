@@ -117,5 +117,4 @@ class Worker:
 
 
 def _decode(value: dict[str, Any]) -> Any:
-    """A dictionary of a reply; bytes come as one."""
     return bytes.fromhex(value["bytes"]) if value.keys() == {"bytes"} else value

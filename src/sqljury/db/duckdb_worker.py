@@ -105,7 +105,6 @@ class _Server:
             return explain(error)
 
     def _open(self, order: Reply) -> list[str]:
-        """Open the database; the names of its macros."""
         import duckdb
 
         deadline = time.monotonic() + order["lock_seconds"]
@@ -194,7 +193,6 @@ def _form(number: int, kind: str) -> str:
 
 
 def _fetch(cursor: duckdb.DuckDBPyConnection, columns: list[str] | None, order: Reply) -> Reply:
-    """Rows until there are enough, or too many bytes of them."""
     rows: list[list[Any]] = []
     size, chunk = 0, _FIRST_ROWS
     names = columns or [str(column[0]) for column in cursor.description or ()]

@@ -157,7 +157,6 @@ def _has_header(connection: duckdb.DuckDBPyConnection, path: str, sniffed: _Snif
 
 
 def _number(cell: str | None) -> str | float | None:
-    """The cell as a number if it is one."""
     if cell is not None and cell.isdigit():
         return int(cell)
     try:
@@ -187,8 +186,6 @@ def _times(path: str) -> list[str]:
 
 
 class _Marks(NamedTuple):
-    """How numbers are written."""
-
     decimal: str
     thousands: str
 

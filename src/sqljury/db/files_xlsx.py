@@ -122,7 +122,6 @@ def _without_title(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
 
 
 def _with_next(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
-    """Each row with the one below it."""
     return itertools.pairwise(itertools.chain(rows, [()]))
 
 

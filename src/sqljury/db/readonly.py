@@ -138,7 +138,6 @@ def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
 
 
 def _check_start(tokens: Sequence[Any]) -> None:
-    """Before anything is parsed: an allowed first word."""
     if not tokens:
         _refuse("there is no query")
     if tokens[0].token_type.name not in _STARTS:

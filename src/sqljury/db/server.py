@@ -176,7 +176,6 @@ class ServerDatabase(Closing):
         return result
 
     def _fetch(self, connection: Any, sql: str, parameters: Sequence[str], watch: Watch, guard: Guard) -> Result:
-        """Take the rows as they come, counting what they take."""
         limits = watch.limits
         rows: list[Row] = []
         size = 0

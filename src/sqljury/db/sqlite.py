@@ -113,7 +113,6 @@ class SQLiteDatabase(Closing):
 
     @property
     def _idle(self) -> list[Worker]:
-        """The processes that wait for the next query and have the file open."""
         return WORKERS.idle(self._number)
 
     def _start(self, watch: Watch) -> None:

@@ -194,7 +194,6 @@ class Worker:
         return self._rest(body, size, watch)
 
     def _rest(self, begun: memoryview, size: int, watch: Watch) -> memoryview:
-        """A message of which only the beginning has come."""
         whole = memoryview(bytearray(size))
         whole[: len(begun)] = begun
         received = len(begun)
@@ -207,7 +206,6 @@ class Worker:
         return whole
 
     def _some(self, watch: Watch, most: int = _RECEIVE_BYTES) -> bytes:
-        """Whatever the process sends next."""
         patience = time.perf_counter() + SPIN_SECONDS
         while True:
             spinning = time.perf_counter() < patience

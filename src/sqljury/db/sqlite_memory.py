@@ -110,7 +110,6 @@ class MemoryDatabase(Closing):
         return result_of(reply, watch)
 
     def _run(self, action: Callable[[Worker], Reply], watch: Watch) -> Reply:
-        """What a worker that has the tables and rows replies; raises ``DatabaseError`` for one that was lost."""
         again = True
         while not self._closed:
             if watch.stop():
@@ -126,7 +125,6 @@ class MemoryDatabase(Closing):
         raise DatabaseError("the database in memory was closed")
 
     def _make(self, worker: Worker, watch: Watch) -> None:
-        """Make the tables with their rows, unless this worker has them."""
         if worker.opened.get(self._number) == self._fills:
             return
         worker.opened.pop(self._number, None)

@@ -36,8 +36,6 @@ _READ_LIMITS: Final = Limits(seconds=10.0)
 
 
 class _Loan:
-    """A worker between ``with`` and its end."""
-
     def __init__(self, workers: _Workers, number: int) -> None:
         self._workers = workers
         self._number = number
@@ -174,7 +172,6 @@ class _Workers:
 
 
 def _close(worker: Worker, number: int) -> None:
-    """Have the worker close this database."""
     worker.opened.pop(number, None)
     with contextlib.suppress(WorkerLostError):
         worker.ask(("close", number), Watch(_CLOSE_LIMITS))

@@ -224,7 +224,6 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _header(connection: sqlite3.Connection, begin: str) -> tuple[int, int, int]:
-    """Application id, format, and whether there are tables, all of one moment."""
     connection.execute(begin)
     row = connection.execute(
         "select application_id, user_version, exists (select * from sqlite_master) "

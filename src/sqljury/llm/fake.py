@@ -98,7 +98,6 @@ class FakeModel:
 
 
 def _reader(script: Script) -> Callable[[Call], Scripted]:
-    """The script as a function from call to answer."""
     if isinstance(script, str | Completion | Exception):
         return lambda _: script
     if isinstance(script, Mapping):

@@ -298,8 +298,6 @@ def _body(messages: Sequence[Message], sampling: Sampling, offset: int) -> dict[
 
 
 class _Chunks:
-    """Collects the streamed pieces of ``count`` completions."""
-
     def __init__(self, count: int, offset: int, on_text: Callable[[int, str], None] | None) -> None:
         self._text = [""] * count
         self._tokens: list[list[Token]] = [[] for _ in range(count)]

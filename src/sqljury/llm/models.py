@@ -277,7 +277,6 @@ def _fetch(wanted: Weights, work: Path, target: Path, progress: Progress) -> Non
 
 
 def _accept(file: Path, target: Path, wanted: Weights) -> None:
-    """Move ``file`` into place if it is what was asked for; a wrong file is thrown away with its pieces."""
     size = file.stat().st_size
     if size != wanted.size or _digest(file) != wanted.sha256:
         shutil.rmtree(file.parent, ignore_errors=True)
@@ -289,7 +288,6 @@ def _accept(file: Path, target: Path, wanted: Weights) -> None:
 
 
 def _take(source: Path, copy: Path, target: Path, wanted: Weights, progress: Progress) -> None:
-    """Copy the weights from ``source`` and move them into place if they are what was asked for."""
     other = f"give a copy of the published {wanted.file}, or run: sqljury models pull {wanted.name}"
     if not os.path.isfile(source):
         raise WeightsError(f"there is no file {source} to take the weights of {wanted.name} from; check the path")

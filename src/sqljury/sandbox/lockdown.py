@@ -51,7 +51,6 @@ def limit(cpu_seconds: int, memory: int) -> None:
 
 
 def _address_space() -> int | None:
-    """Bytes of addresses in use, None where the system does not say."""
     try:
         with open("/proc/self/statm", "rb") as facts:
             return int(facts.read().split()[0]) * os.sysconf("SC_PAGESIZE")
@@ -90,7 +89,6 @@ def _drop_capabilities(libc: ctypes.CDLL) -> None:
 
 
 def _try_walls() -> None:
-    """Raises unless what must be denied is denied."""
     for attempt in (lambda: os.open("/", os.O_RDONLY), lambda: os.kill(os.getpid(), 0), os.getcwd, os.pipe):
         with contextlib.suppress(PermissionError):
             attempt()

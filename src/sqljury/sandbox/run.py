@@ -108,7 +108,6 @@ class Sandbox(Closing):
             self._folder.cleanup()
 
     def _start(self) -> None:
-        """Start the warm process and hear whether the walls hold."""
         environment = _ENVIRONMENT | {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         paths = [os.path.abspath(path) for path in sys.path]
         self._orders, theirs = socket.socketpair()

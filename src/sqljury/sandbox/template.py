@@ -77,7 +77,6 @@ def _trial() -> list[str]:
 
 
 def _attempt(parent: int) -> tuple[Sequence[str], str]:
-    """The names of the walls, or why they do not stand."""
     try:
         limit(1, _TRIAL_MEMORY)
         return isolate(parent), ""
@@ -87,8 +86,6 @@ def _attempt(parent: int) -> tuple[Sequence[str], str]:
 
 @dataclass(slots=True)
 class _Template:
-    """Forks children and watches over them."""
-
     orders: socket.socket
     isolated: bool
     children: dict[int, int] = field(default_factory=dict)
@@ -138,7 +135,6 @@ class _Template:
         return True
 
     def _reap(self, ready: selectors.BaseSelector) -> None:
-        """Tell how children ended."""
         while self.children:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:

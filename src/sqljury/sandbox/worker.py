@@ -68,7 +68,6 @@ def _read(job: int) -> bytes:
 
 
 def _run(job: bytes) -> bytes:
-    """The table that the code leaves in ``result``, as an Arrow stream."""
     import numpy as np
     import pandas as pd
     import pyarrow as pa

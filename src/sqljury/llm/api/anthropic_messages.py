@@ -99,7 +99,6 @@ class AnthropicModel(ApiModel):
 
 
 def _read(event: Any) -> Iterator[Event]:
-    """What one event of a stream says."""
     if event.type == "message_start":
         yield _usage(event.message.usage)
     elif event.type == "content_block_delta" and event.delta.type == "text_delta":

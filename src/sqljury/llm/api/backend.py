@@ -165,7 +165,6 @@ class ApiModel(ABC):
         on_text: Callable[[int, str], None] | None,
         cancel: threading.Event | None,
     ) -> Gathered:
-        """Send a request until it succeeds, or another attempt cannot help."""
         began, failed = time.monotonic(), 0
         while True:
             known = self.refused, self.most_samples

@@ -91,7 +91,6 @@ def _heed(cancel: threading.Event | None, ends: float) -> None:
 
 
 def _next(arrived: queue.SimpleQueue[list[T] | None]) -> list[T] | None:
-    """What has arrived, after a moment nothing, None at the end."""
     try:
         return arrived.get(timeout=_POLL)
     except queue.Empty:

@@ -66,7 +66,6 @@ class OpenAIChatModel(ApiModel):
         return super()._adapt(failure, request)
 
     def _fields(self, request: Request) -> dict[str, Any]:
-        """The arguments of ``create`` for a request."""
         sampling = request.sampling
         messages, extra = self._prompt(request)
         tuned = {
@@ -137,7 +136,6 @@ class OpenAIChatModel(ApiModel):
         return self._kind
 
     def _vllm_version(self) -> tuple[int, ...]:
-        """Major and minor version, from the address beside the protocol's."""
         url = re.sub(r"/v1$", "", self.spec.base_url or "") + "/version"
         answer = self._client.get(url, cast_to=dict[str, Any])
         return tuple(int(number) for number in re.findall(r"\d+", str(answer.get("version")))[:2])
