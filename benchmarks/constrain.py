@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 from sqljury import Question, connect, recipes
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.llm.base import LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import open_model
@@ -66,7 +66,7 @@ def written(model: LanguageModel, task: Task, name: str, counts: Counter[str]) -
         max_tokens=300,
         seed=derive_seed(task.question.text, kind),
         stop=STOP,
-        grammar=grammar(task.schema) if way == "held" else None,
+        grammar=grammar(task.known) if way == "held" else None,
     )
     reply = model.complete(messages(task), sampling, n)
     counts[f"{name}: tokens"] += reply.cost.completion_tokens
@@ -83,7 +83,7 @@ def judged(
         raw = Candidate(
             sql, "direct", result=db.execute(sql, LIMITS) if sql else Result(error=QueryFailure("missing", "no query"))
         )
-        bound = fix.bind_names(raw, task, Work(db, model, LIMITS, 0))
+        bound = fix.bind_names(raw, task, Context(db, model, LIMITS, 0))
         right = judge(gold, raw.result, EX.ordered(gold_sql)).correct
         found[f"{name}: queries"] += 1
         found[f"{name}: run"] += raw.result.ok

@@ -17,7 +17,7 @@ from sqljury.types import Answer, Candidate, Choice, Cost
 from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
-    from sqljury.pipeline import Progress
+    from sqljury.context import Progress
 
 TABLE_ROWS = 50
 
@@ -159,7 +159,7 @@ def _judged(choice: Choice) -> str:
     """Why votes decided, or the groups' scores where a model gave them in one go; others have their own table."""
     if choice.note:
         return f"; {choice.note}"
-    if choice.comparisons or choice.tests or not choice.cost.calls:
+    if choice.comparisons or choice.tests or len(choice.scores) < 2 or choice.selector == "consistency":
         return ""
     return "; by group: " + ", ".join(f"{number} {score:.0%}" for number, score in enumerate(choice.scores, 1))
 

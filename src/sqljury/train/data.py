@@ -242,10 +242,10 @@ def generator(
 
     def make(example: Example, task: Task, tables: list[str], prepared: Preparation, db: Database) -> Item:
         drawn = random.Random(derive_seed(seed, "extra tables", example.id))  # noqa: S311
-        others = [table.name for table in task.schema.tables if table.name not in tables]
+        others = [table.name for table in task.known.tables if table.name not in tables]
         [count] = drawn.choices(range(len(extra)), weights=extra)
         kept = {*tables, *drawn.sample(others, min(count, len(others)))}
-        cut = prepared.narrowed(task, db, only_tables(task.schema, kept))
+        cut = prepared.narrowed(task, db, only_tables(task.known, kept))
         meta = {**_meta(example, "generator"), "extra_tables": len(kept) - len(tables)}
         return Item(tuple(messages(cut)), example.gold_sql.strip(), meta)
 
@@ -272,7 +272,7 @@ def _data_gold_made(examples: Sequence[Example], part: SchemaPart, make: Make) -
                     yield LeftOut(example.id, "unread")
                     continue
                 task = preparation.task(example.question, db)
-                if _shows(task.schema, needed):
+                if _shows(task.known, needed):
                     yield make(example, task, [table.name for table in needed.tables], preparation, db)
                 else:
                     yield LeftOut(example.id, "cut")
