@@ -73,6 +73,7 @@ class MySQLDriver:
     """How to talk to MySQL and MariaDB through PyMySQL; see ``Driver``."""
 
     dialect = "mysql"
+    usable_schemas = "SELECT schema_name FROM information_schema.schemata"
 
     def __init__(self, url: str, schemas: tuple[str, ...]) -> None:
         try:
@@ -233,11 +234,6 @@ class MySQLDriver:
         if code in _LIMITS:
             return "limit", f"{text}; ask for less"
         return "sql", text or type(error).__name__
-
-    def missing_schemas(self, db: ServerDatabase, schemas: tuple[str, ...]) -> tuple[str, ...]:
-        """Those without any right for this user among them."""
-        there = {str(name) for (name,) in db.catalog("SELECT schema_name FROM information_schema.schemata")}
-        return tuple(schema for schema in schemas if schema not in there)
 
 
 def _pin(version: str, mode: str) -> str:

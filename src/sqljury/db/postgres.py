@@ -89,6 +89,7 @@ class PostgresDriver:
     """How to talk to PostgreSQL through psycopg; see ``Driver``."""
 
     dialect = "postgres"
+    usable_schemas = "SELECT nspname::text FROM pg_catalog.pg_namespace WHERE has_schema_privilege(oid, 'USAGE')"
 
     def __init__(self, url: str, schemas: tuple[str, ...]) -> None:
         try:
@@ -203,16 +204,6 @@ class PostgresDriver:
             return "database", f"{text}; the server's log says more"
         hint = one_line(error.diag.message_hint or "")
         return "sql", f"{text} ({hint})" if hint else text
-
-    def missing_schemas(self, db: ServerDatabase, schemas: tuple[str, ...]) -> tuple[str, ...]:
-        """Those without USAGE for this role among them."""
-        there = {
-            str(name)
-            for (name,) in db.catalog(
-                "SELECT nspname::text FROM pg_catalog.pg_namespace WHERE has_schema_privilege(oid, 'USAGE')"
-            )
-        }
-        return tuple(schema for schema in schemas if schema not in there)
 
 
 def _settings(url: str) -> dict[str, Any]:

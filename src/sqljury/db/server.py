@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 from urllib.parse import quote
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, failed, failure
+from sqljury.db.base import DEFAULT_LIMITS, failed, failure, lost
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, QueryError
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
@@ -81,6 +81,8 @@ class Driver(Protocol):
     identity: str
     """The URL with the user in any case: what may be read depends on who asks. It is shown nowhere."""
     name: str
+    usable_schemas: str
+    """A query for the names of the schemas that this user may use."""
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -110,9 +112,6 @@ class Driver(Protocol):
     def administrator(self, connection: Any) -> str:
         """The rights that make this user more than a reader, empty without any."""
 
-    def missing_schemas(self, db: ServerDatabase, schemas: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of ``schemas`` that are not there, or cannot be looked into."""
-
 
 class ServerDatabase(Closing):
     """A database on a server; see ``Database`` for its methods and ``connect`` for its errors."""
@@ -128,8 +127,8 @@ class ServerDatabase(Closing):
         try:
             with self._pool.lend() as lent:  # the first one shows whether the server can be reached at all
                 rights = driver.administrator(lent.connection)
-            missing = driver.missing_schemas(self, schemas) if schemas else ()
-            if missing:
+            usable = {str(name) for (name,) in self.catalog(driver.usable_schemas)} if schemas else set()
+            if missing := [schema for schema in schemas if schema not in usable]:
                 raise DatabaseNotFoundError(f"{self.url}: no schema {missing[0]!r} that this user may use; check it")
         except BaseException:
             self._pool.close()
@@ -192,12 +191,12 @@ class ServerDatabase(Closing):
                     return failed("limit", reason, watch)
                 rows.append(row)
         if watch.stop():  # some functions give a value when the server stops them
-            return Result(error=self._stopped(watch), seconds=watch.seconds)
+            return Result(error=lost(watch), seconds=watch.seconds)
         return Result(columns, tuple(rows), seconds=watch.seconds)
 
     def _explain(self, error: Exception, watch: Watch) -> QueryFailure:
         if watch.kind is not None:
-            return self._stopped(watch)
+            return lost(watch)
         if isinstance(error, MemoryError):
             return failure("limit", "out of memory; ask for less")
         if not isinstance(error, self._driver.errors):
@@ -206,10 +205,6 @@ class ServerDatabase(Closing):
         if kind == "limit" and reason == SERVER_STOPPED:
             reason = f"stopped after {watch.limits.seconds:g} s; ask for less"
         return failure(kind, f"{self.url}: {reason}" if kind == "database" else reason)
-
-    @staticmethod
-    def _stopped(watch: Watch) -> QueryFailure:
-        return failure(watch.kind or "limit", watch.reason or "stopped")
 
 
 def number(text: str) -> int | float | str:
