@@ -51,7 +51,6 @@ _RIGHTS: Final = """
         AND NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)
 """
 
-
 _WHOLE: Final = ("int2", "int4", "int8", "oid")
 _FLOATING: Final = ("float4", "float8")
 _NOT_FOUND: Final = (

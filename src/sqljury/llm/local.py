@@ -1,11 +1,9 @@
-"""Weights in memory, once for all models of a process that run the same file: without an adapter, or with one each.
+"""The embedded model: GGUF weights run by llama.cpp inside this process.
 
-The embedded model: GGUF weights run by llama.cpp inside this process.
-
-What a prompt begins with (its system message, where the schema stands) is computed once and its state kept as a
-file. Every call restores exactly that state and then reads only its own tokens. So a second question on a known
-database is quick, in this process or the next, and a reply depends on nothing but the request: not on what was
-asked before, nor in which order.
+Weights are in memory once for all models of a process that run the same file, without an adapter or with one each.
+The state of a prompt's system message, which holds the schema, is computed once and kept as a file. Every call restores
+exactly that state and then reads only its own tokens. So a second question on a known database is quick, in this
+process or the next, and a reply depends on the request alone, not on what was asked before.
 """
 
 from __future__ import annotations
@@ -27,6 +25,15 @@ from sqljury.llm import adapters, engine, models
 from sqljury.llm.adapters import Adapter
 from sqljury.llm.base import Completion, Message, Reply, Sampling, Token
 from sqljury.types import Cost
+
+STATES_BYTES = 1 << 30
+"""What the kept states may take on disk; the longest unused go first."""
+
+ABANDONED_SECONDS = 3600.0
+"""An unfinished state older than this was left by a process that was killed."""
+
+PREFIX_SLOT = 0
+STATE = ".state"
 
 
 class Key(NamedTuple):
@@ -101,16 +108,6 @@ def shared(key: Key, adapter: Adapter | None) -> Loaded:
         with loaded.lock:  # a call may be running, which models of other weights do not wait for
             loaded.adapters.setdefault(adapter.sha256, adapter)
     return loaded
-
-
-STATES_BYTES = 1 << 30
-"""What the kept states may take on disk; the longest unused go first."""
-
-ABANDONED_SECONDS = 3600.0
-"""After that a state that is still unfinished was left by a process that was killed."""
-
-PREFIX_SLOT = 0
-STATE = ".state"
 
 
 class LocalModel:

@@ -1,7 +1,4 @@
-"""What a backend says while it answers, and how that becomes completions.
-
-What a service may send: a reply that ends in time, fits in memory, and holds what it is declared to hold.
-"""
+"""A service's reply as it arrives: its pieces, how they become completions, and its limits in time, size and types."""
 
 from __future__ import annotations
 
@@ -21,6 +18,12 @@ from sqljury.llm.base import Completion, Token
 
 T = TypeVar("T")
 _POLL = 0.05  # seconds until a cancellation is noticed
+_HALF = re.compile("[\ud800-\udbff]")
+
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""Of one reply as it is sent; 32,768 tokens with twenty alternatives each take about half of it."""
+MOST_TOKENS: Final = 10**9
+"""A larger count is not believed."""
 
 
 class Piece(NamedTuple):
@@ -146,9 +149,6 @@ class Draft:
         return (text[: min(ends)], True) if ends else (text, False)
 
 
-_HALF = re.compile("[\ud800-\udbff]")
-
-
 def whole(text: str) -> str:
     """``text`` with halves of characters put together, and U+FFFD for what has no other half: it cannot be written."""
     try:
@@ -184,12 +184,6 @@ def _within(tokens: list[Token], length: int) -> list[Token]:
             return tokens[:at]
         length -= len(token.text)
     return tokens
-
-
-MOST_BYTES: Final = 64 * 1024 * 1024
-"""Of one reply as it is sent; 32,768 tokens with twenty alternatives each take about half of it."""
-MOST_TOKENS: Final = 10**9
-"""A larger count is not believed."""
 
 
 def hooks(seconds: float) -> dict[str, list[Callable[[Any], None]]]:

@@ -1,9 +1,7 @@
-"""The one place where vendors' exceptions become ours.
+"""Vendors' exceptions translated to failures, and when a failed request is sent again.
 
 An exception is looked up by the names of its class and that class's bases. The vendors' root classes are left
-out, so that a new kind is not taken for something it is not: a test fails until it stands here.
-
-When to try again, and how long to wait before.
+out, so that a new kind is not mistaken for another: a test fails until it is listed here.
 """
 
 from __future__ import annotations

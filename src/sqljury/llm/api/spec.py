@@ -1,9 +1,7 @@
-"""What a model of a service is called on the command line, and which key it may be sent.
+"""The names of services' models, which key each service may be sent, and the masking of keys in texts of others.
 
 openai:gpt-5-mini                               the vendor's own service
 openai:qwen2.5-coder:7b@http://127.0.0.1:11434/v1   any server that speaks the vendor's protocol
-
-Takes keys out of texts that others wrote, however these spell them.
 """
 
 from __future__ import annotations
@@ -30,6 +28,19 @@ KEY_VARIABLES = {
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
 }
 OTHER_KEY_VARIABLE = "SQLJURY_API_KEY"
+
+_MARK = "[key]"
+_OTHER_VARIABLES = (OTHER_KEY_VARIABLE, "OPENAI_ADMIN_KEY", "ANTHROPIC_AUTH_TOKEN")
+_LOOKS_LIKE_A_KEY = re.compile(
+    r"\b(?:sk|pk|rk|xai|gsk|hf)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?<=Bearer )\S+|(?<=://)[^/\s@]+(?=@)"
+)
+_SHORTEST = 6  # what is shorter is a stand-in such as "none", and would be found inside of words
+_PART: Final = 8
+"""Characters of a key that are masked by themselves: a key may come in pieces."""
+_LONG: Final = 16
+"""The length of a key from which on a match of ``_PART`` characters is not an accident."""
+_MOST_CHARS: Final = 20_000
+"""Of a message; no more than its first line or so is ever shown."""
 
 
 class ApiSpec(NamedTuple):
@@ -112,20 +123,6 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-_MARK = "[key]"
-_OTHER_VARIABLES = (OTHER_KEY_VARIABLE, "OPENAI_ADMIN_KEY", "ANTHROPIC_AUTH_TOKEN")
-_LOOKS_LIKE_A_KEY = re.compile(
-    r"\b(?:sk|pk|rk|xai|gsk|hf)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?<=Bearer )\S+|(?<=://)[^/\s@]+(?=@)"
-)
-_SHORTEST = 6  # what is shorter is a stand-in such as "none", and would be found inside of words
-_PART: Final = 8
-"""Characters of a key that are masked by themselves: a key may come in pieces."""
-_LONG: Final = 16
-"""The length of a key from which on a match of ``_PART`` characters is not an accident."""
-_MOST_CHARS: Final = 20_000
-"""Of a message; no more than its first line or so is ever shown."""
 
 
 def redactor(key: str | None) -> Callable[[str], str]:
