@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury.audit import Finding
-from sqljury.audit.difference import difference
+from sqljury.audit.finding import difference
 from sqljury.audit.run import begun, line_of, opened
 from sqljury.bench.run import UNANSWERED
 from sqljury.datasets.spider import Example
@@ -54,7 +54,7 @@ def run(
 
         def keep(line: Record) -> None:
             with one_by_one:
-                if cancel.is_set():  # what was stopped half way is no finding
+                if cancel.is_set():  # a question that was stopped half way has no finding
                     raise CancelledError(STOPPED)
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 stream.flush()
@@ -64,7 +64,7 @@ def run(
         def checked(example: Example, stop: threading.Event) -> None:
             if stop.is_set():
                 raise CancelledError(STOPPED)
-            keep(_line(example, check, cancel))  # after another's error, what is being checked is finished
+            keep(_line(example, check, cancel))  # an error of another question does not stop this one
 
         map_threads(checked, [example for example in examples if example.id not in known], cancel, threads)
     return [known[example.id] for example in examples]
