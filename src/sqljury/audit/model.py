@@ -20,7 +20,7 @@ from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError
 from sqljury.evaluation.run_folder import Record
-from sqljury.parallel.threads import Within, map_threads
+from sqljury.parallel.threads import map_threads
 
 CONFIDENCE: Final = 0.5
 """Of every finding: how often tests are right has been measured for no model, so none is surer than another."""
@@ -49,7 +49,7 @@ def run(
     """
     cancel = cancel or threading.Event()
     known = begun(file, settled)
-    one_by_one, broken = threading.Lock(), threading.Event()
+    one_by_one = threading.Lock()
     with opened(file) as stream:
 
         def keep(line: Record) -> None:
@@ -61,14 +61,10 @@ def run(
                 known[line["id"]] = line
                 on_line(line)
 
-        def checked(example: Example, _: threading.Event) -> None:
-            if cancel.is_set() or broken.is_set():  # the next may begin before the others hear of an error
+        def checked(example: Example, stop: threading.Event) -> None:
+            if stop.is_set():
                 raise CancelledError(STOPPED)
-            try:  # an error of another question does not stop this one, only the user does
-                keep(_line(example, check, Within(cancel)))
-            except BaseException:
-                broken.set()
-                raise
+            keep(_line(example, check, cancel))  # an error of another question does not stop this one
 
         map_threads(checked, [example for example in examples if example.id not in known], cancel, threads)
     return [known[example.id] for example in examples]
