@@ -15,9 +15,9 @@ from sqljury.llm.fake import FakeModel
 from sqljury.recipes import FixPart, GeneratePart, Recipe
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate import reasoning as worked
-from sqljury.stages.generate.base import Given, Request
+from sqljury.stages.generate.base import Request
 from sqljury.stages.generate.direct import question, system
-from sqljury.types import Column, Limits, Schema, Table, Task
+from sqljury.types import Column, Schema, Table, Task
 
 NAMES = ("divide", "divide-short", "plan", "plan-short")
 TASK = Task(
@@ -41,15 +41,15 @@ EXPECTED = {"divide": [LEEDS], "divide-short": [MOST, ABOVE], "plan": [MOST, NON
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Context:
+def context(tmp_path: Path) -> Context:
     path = tmp_path / "t.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE plan (a TEXT)")
-    return Context(connect(path), FakeModel(""), Limits(), 0)
+    return Context(connect(path), FakeModel(""))
 
 
 def asked(name: str, context: Context, examples: int = 5) -> Request:
-    return GENERATORS[name](TASK, context, Given(examples=examples))
+    return GENERATORS[name](TASK, GeneratePart(examples=examples), (), context)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -71,8 +71,8 @@ def test_the_recipe_says_how_many_examples_are_shown(name: str, context: Context
 
 def test_of_very_many_tables_the_first_are_named(context: Context) -> None:
     many = tuple(Table(f"t{number}", (Column("a"),)) for number in range(1000))
-    task = replace(TASK, schema=replace(TASK.schema, tables=many))
-    ask = GENERATORS["plan"](task, context, Given(examples=1)).messages[-1].content
+    task = replace(TASK, known=replace(TASK.known, tables=many))
+    ask = GENERATORS["plan"](task, GeneratePart(examples=1), (), context).messages[-1].content
     assert "t0, t1, " in ask
     assert len(ask) < 500
 

@@ -88,7 +88,7 @@ def test_the_likeliest_query_wins_whatever_its_votes(path: Path) -> None:
     )
     assert answer.sql == number(2)
     assert choice.scores == pytest.approx((0.1, 0.8, 0.1))  # groups of one vote stand by their likelihood
-    assert choice.cost.calls == len(calls) == 3
+    assert dict(answer.steps)["select"].calls == len(calls) == 3
     assert all(call.sampling.max_tokens == 1 and call.sampling.top_logprobs == 20 for call in calls)
 
 
@@ -187,7 +187,7 @@ def test_a_judge_of_a_smaller_context_is_shown_fewer_at_a_time(path: Path) -> No
     answer, choice, calls = judged(path, written, favours(number(4)), most=lambda _: 3)
     assert answer.sql == number(4)
     assert [len(letters(call)) for call in calls] == [6, 5, 4, 3, 3, 3, 3, 3, 3, 2, 2]
-    assert (choice.selector, choice.note, choice.cost.calls) == ("critic", "", 8)
+    assert (choice.selector, choice.note, dict(answer.steps)["select"].calls) == ("critic", "", 8)
     assert len(choice.scores) == 6
 
 
@@ -201,9 +201,9 @@ def test_failures_make_room_for_what_may_be_chosen(path: Path, selector: str) ->
 
 def test_what_was_asked_before_a_prompt_proved_too_long_is_paid(path: Path) -> None:
     written = [number(0), *map(number, range(3))]
-    _, choice, calls = judged(path, written, favours(number(1)), most=lambda calls: 3 if len(calls) == 1 else 2)
+    answer, choice, calls = judged(path, written, favours(number(1)), most=lambda calls: 3 if len(calls) == 1 else 2)
     assert [len(letters(call)) for call in calls] == [3, 3, 2, 2, 2, 2]
-    assert (choice.selector, choice.cost.calls) == ("critic", 5)
+    assert (choice.selector, dict(answer.steps)["select"].calls) == ("critic", 5)
 
 
 def test_the_likeliest_failures_are_shown_and_unknown_ones_last() -> None:
