@@ -15,7 +15,7 @@ from sqljury.recipes import Recipe, RefinePart
 from sqljury.recipes.parts import TestKind
 from sqljury.sql.compare import VOTES, same
 from sqljury.stages.refine import by_tests, passes
-from sqljury.stages.select.base import groups, spokesman
+from sqljury.stages.select.base import groups, representative
 from sqljury.stages.select.consistency import choose
 from sqljury.stages.unanswered import UNUSABLE
 from sqljury.testing import run_tests
@@ -201,7 +201,7 @@ def judged(given: Candidate, rivals: Sequence[Candidate], tests: tuple[Tried, ..
 
 
 def _speaking(written: tuple[Candidate, ...]) -> list[Candidate]:
-    return [written[spokesman(written, group)] for group in groups(written)]
+    return [written[representative(written, group)] for group in groups(written)]
 
 
 def _fails(given: Candidate, tests: Sequence[Tried], sure: float) -> bool:

@@ -191,11 +191,10 @@ def test_a_judge_of_a_smaller_context_is_shown_fewer_at_a_time(path: Path) -> No
     assert len(choice.scores) == 6
 
 
-@pytest.mark.parametrize("selector", ["critic", "critic-bracket"])
-def test_failures_make_room_for_what_may_be_chosen(path: Path, selector: str) -> None:
+def test_failures_make_room_for_what_may_be_chosen(path: Path) -> None:
     written = [number(0), number(0), number(1), BROKEN]
-    answer, choice, calls = judged(path, written, favours(number(1)), selector=selector, most=lambda _: 2)
-    assert (answer.sql, choice.selector) == (number(1), selector)
+    answer, choice, calls = judged(path, written, favours(number(1)), most=lambda _: 2)
+    assert (answer.sql, choice.selector) == (number(1), "critic")
     assert [len(letters(call)) for call in calls] == [3, 2, 2]
 
 
@@ -210,19 +209,6 @@ def test_the_likeliest_failures_are_shown_and_unknown_ones_last() -> None:
     broken = [Candidate(f"SELECT {at}", "direct", logprob) for at, logprob in enumerate([None, -2.0, -1.0, None, 0.0])]
     assert [one.sql for one in failed(broken)] == ["SELECT 4", "SELECT 2"]
     assert [one.sql for one in failed(broken[:2])] == ["SELECT 1", "SELECT 0"]
-
-
-@pytest.mark.parametrize("count", [2, 3, 5, 8])
-def test_a_bracket_compares_one_less_than_there_are(path: Path, count: int) -> None:
-    wanted = number(count - 1)
-    written = [number(0), *(number(n) for n in range(count))]
-    answer, choice, calls = judged(path, written, favours(wanted), selector="critic-bracket")
-    assert answer.sql == wanted
-    assert {len(letters(call)) for call in calls} == {2}
-    assert len(calls) == 2 * (count - 1)
-    assert len(choice.comparisons) == count - 1
-    assert len(choice.scores) == count
-    assert choice.scores.index(max(choice.scores)) == answer.candidates[choice.index or 0].group
 
 
 def test_the_independent_critic_sees_one_at_a_time(path: Path) -> None:

@@ -24,7 +24,7 @@ from sqljury.language.alike import likeness, pieces, question_words
 from sqljury.language.keywords import quoted
 from sqljury.sql.compare import VOTES, canonical, cell_key
 from sqljury.sql.features import Anatomy, anatomy
-from sqljury.stages.select.base import groups, members, spokesman
+from sqljury.stages.select.base import groups, members, representative
 from sqljury.stages.select.sketch import NOTHING, Sketch
 from sqljury.types import Candidate, Question, Result, Schema, Task
 
@@ -119,7 +119,7 @@ def features(
     nobody was asked, that is the same for all groups and decides nothing. So it is without a sketch.
     """
     taking_part = groups(candidates)
-    speakers = {group: spokesman(candidates, group) for group in taking_part}
+    speakers = {group: representative(candidates, group) for group in taking_part}
     read = {sql: anatomy(sql, task.known) for sql in dict.fromkeys(one.sql for one in candidates)}
     queries = [read[one.sql] for one in candidates]
     overlapping = overlaps(candidates, speakers)

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeGuard
 
 from sqljury.context import Context
 from sqljury.errors import InputError
-from sqljury.stages.select.base import Selector, UnjudgedError, groups, spokesman
+from sqljury.stages.select.base import Selector, UnjudgedError, groups, representative
 from sqljury.stages.select.critic import critic
 from sqljury.stages.select.features import CRITIC, TESTED, Opinions, features, names, passed
 from sqljury.stages.select.sketch import Sketch, read_sketch
@@ -180,7 +180,7 @@ def light(most: int = 0, file: str = "") -> Selector:
         taking_part = groups(candidates)[: most or None]
         if not taking_part:
             return Choice(None, "light")
-        speakers = {group: spokesman(candidates, group) for group in taking_part}
+        speakers = {group: representative(candidates, group) for group in taking_part}
         queries = [candidates[place].sql for place in speakers.values()]
         tests = run_tests(queries, task, context) if len(queries) > 1 and weights.asks_tests else ()
         heard = _critic(candidates, task, context, most) if weights.asks_critic else Choice(None, "critic")

@@ -13,7 +13,7 @@ from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import LETTERS, Message, derive_seed
 from sqljury.prompts import unmarked
-from sqljury.stages.select.base import Selector, ask, groups, in_play, members, shown, spokesman
+from sqljury.stages.select.base import Selector, ask, groups, in_play, members, representative, shown
 from sqljury.types import Candidate, Choice, Comparison, Task
 
 
@@ -28,7 +28,7 @@ def tournament(most: int = 0) -> Selector:
         taking_part = groups(candidates)[: most or None]
         if not taking_part:
             return Choice(None, "tournament")
-        best = {group: spokesman(candidates, group) for group in taking_part}
+        best = {group: representative(candidates, group) for group in taking_part}
         comparisons = [
             _compare((first, second), [candidates[best[g]] for g in (first, second)], task, context)
             for first, second in combinations(taking_part, 2)
