@@ -389,17 +389,17 @@ GOOD = {"kind": KIND, "version": VERSION, "margin": 0.5, "weights": {"votes_shar
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("[]", "is not the file of a light judge"),
         (json.dumps({**GOOD, "version": 0}), "is of version 0, not 4"),
         (json.dumps({**GOOD, "weights": {}}), "has no weights or no card"),
-        (json.dumps({**GOOD, "weights": {"mood": 1}}), "'mood' is no feature"),
-        (json.dumps({**GOOD, "weights": {"votes_share": float("nan")}}), "the weight of 'votes_share' is no number"),
-        (json.dumps({**GOOD, "weights": {"votes_share": True}}), "the weight of 'votes_share' is no number"),
-        (json.dumps({**GOOD, "weights": {"votes_share": 10**400}}), "the weight of 'votes_share' is no number"),
-        (json.dumps({**GOOD, "weights": {"votes_share": 1e308}}), "the weight of 'votes_share' is no number"),
-        (json.dumps({**GOOD, "margin": -0.5}), "the margin is no number of log-odds from 0"),
-        (json.dumps({**GOOD, "margin": None}), "the margin is no number of log-odds from 0"),
+        (json.dumps({**GOOD, "weights": {"mood": 1}}), "'mood' is not a feature"),
+        (json.dumps({**GOOD, "weights": {"votes_share": float("nan")}}), "the weight of 'votes_share' is not a number"),
+        (json.dumps({**GOOD, "weights": {"votes_share": True}}), "the weight of 'votes_share' is not a number"),
+        (json.dumps({**GOOD, "weights": {"votes_share": 10**400}}), "the weight of 'votes_share' is not a number"),
+        (json.dumps({**GOOD, "weights": {"votes_share": 1e308}}), "the weight of 'votes_share' is not a number"),
+        (json.dumps({**GOOD, "margin": -0.5}), "the margin is not a number of log-odds from 0"),
+        (json.dumps({**GOOD, "margin": None}), "the margin is not a number of log-odds from 0"),
         (json.dumps({**GOOD, "card": {"long": "x" * (8 << 20)}}), "is too large for weights"),
     ],
 )
@@ -415,7 +415,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot be read"):
             light(0, f"{tmp_path}/{name}")
     (tmp_path / "bytes.json").write_bytes(b"\xff")
-    with pytest.raises(InputError, match="is no UTF-8"):
+    with pytest.raises(InputError, match="is not UTF-8"):
         read(str(tmp_path / "bytes.json"))
 
 
