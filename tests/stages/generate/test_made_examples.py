@@ -24,8 +24,7 @@ from sqljury.schema.introspect import introspect
 from sqljury.schema.samples import sample
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.generate.examples import focus
-from sqljury.stages.generate.facts import entity, links
-from sqljury.stages.generate.made import compose, made, rules
+from sqljury.stages.generate.made import compose, entity, links, made, rules
 from sqljury.stages.generate.synthetic import guidelines, read, synthetic
 from sqljury.stages.prepare import Preparation
 from sqljury.types import Task
