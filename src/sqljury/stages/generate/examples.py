@@ -1,6 +1,6 @@
 """Examples on the question's own database: what they should be about, trying them, and showing them.
 
-Shared by ``synthetic``, whose examples a model writes, and ``made``, which writes them by rules (CHASE-SQL, section 3.3).
+Shared by ``synthetic``, written by a model, and ``made``, written by rules (CHASE-SQL, section 3.3).
 """
 
 from __future__ import annotations
