@@ -51,6 +51,11 @@ def representative(candidates: Sequence[Candidate], group: int) -> int:
     return index
 
 
+def representatives(candidates: Sequence[Candidate], most: int = 0) -> dict[int, int]:
+    """By group the index of its representative, for the ``most`` largest groups, all for 0; the largest first."""
+    return {group: representative(candidates, group) for group in groups(candidates)[: most or None]}
+
+
 def shown(result: Result) -> str:
     """The first rows on a few lines, or why there are none; each cell stays on its line."""
     if result.error is not None:

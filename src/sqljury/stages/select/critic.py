@@ -20,7 +20,7 @@ from sqljury.context import Context
 from sqljury.llm.base import DIGITS, LETTERS, Message, derive_seed
 from sqljury.prompts import unmarked
 from sqljury.sql.text import tokens
-from sqljury.stages.select.base import Selector, TooLongError, ask, groups, in_play, representative, shown
+from sqljury.stages.select.base import Selector, TooLongError, ask, in_play, representatives, shown
 from sqljury.types import Candidate, Choice, Comparison, Task
 
 ORDERS: Final = 4
@@ -55,16 +55,15 @@ def critic(most: int = 0) -> Selector:
     """
 
     def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
-        taking_part = groups(candidates)[: most or None]
-        if not taking_part:
+        best = representatives(candidates, most)
+        if not best:
             return Choice(None, "critic")
-        best = {group: representative(candidates, group) for group in taking_part}
         queries = {group: candidates[index] for group, index in best.items()}
-        rounds = _windows(taking_part, Jury(task, context, queries, failed(candidates)))
-        scores = dict.fromkeys(taking_part, 1.0)
+        rounds = _windows(list(best), Jury(task, context, queries, failed(candidates)))
+        scores = dict.fromkeys(best, 1.0)
         for number, found in enumerate(rounds):
             scores |= {group: number + chance for group, chance in found.chances.items()}
-        winner = rounds[-1].winner if rounds else taking_part[0]
+        winner = rounds[-1].winner if rounds else next(iter(best))
         compared = tuple(comparison for found in rounds for comparison in found.comparisons)
         return Choice(best[winner], "critic", tuple(scores.values()), compared)
 
@@ -209,16 +208,15 @@ def independent(most: int = 0) -> Selector:
     """
 
     def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
-        taking_part = groups(candidates)[: most or None]
-        if not taking_part:
+        best = representatives(candidates, most)
+        if not best:
             return Choice(None, "critic-independent")
-        best = {group: representative(candidates, group) for group in taking_part}
-        if len(taking_part) == 1:
+        if len(best) == 1:
             return Choice(best[0], "critic-independent", (1.0,))
         chances = {group: _right(candidates[index], task, context) for group, index in best.items()}
-        winner = max(taking_part, key=lambda group: (chances[group], -group))
+        winner = max(best, key=lambda group: (chances[group], -group))
         compared = []
-        for first, second in combinations(taking_part, 2):
+        for first, second in combinations(best, 2):
             both = chances[first] + chances[second]
             share = chances[first] / both if both else 0.5
             compared.append(Comparison(first, second, share, share))

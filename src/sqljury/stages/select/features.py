@@ -21,7 +21,7 @@ from sqljury.language.alike import likeness, pieces, question_words
 from sqljury.language.keywords import quoted
 from sqljury.sql.compare import VOTES, canonical, cell_key
 from sqljury.sql.features import Anatomy, anatomy
-from sqljury.stages.select.base import groups, members, representative
+from sqljury.stages.select.base import members, representatives
 from sqljury.stages.select.sketch import NOTHING, Sketch
 from sqljury.types import Candidate, Question, Result, Schema, Task
 
@@ -74,12 +74,11 @@ def features(
     A query without tests counts as having passed half of them, one without the critic's score as having 0. Where
     nothing was tested or judged, and without a sketch, these are the same for all groups, so they decide nothing.
     """
-    taking_part = groups(candidates)
-    chosen = {group: representative(candidates, group) for group in taking_part}
+    chosen = representatives(candidates)
     parsed = {sql: anatomy(sql, task.known) for sql in dict.fromkeys(one.sql for one in candidates)}
     queries = [parsed[one.sql] for one in candidates]
     overlapping = overlaps(candidates, chosen)
-    likely = _probabilities(candidates, taking_part)
+    likely = _probabilities(candidates, list(chosen))
     expected = _expected(task, [queries[index] for index in chosen.values()], sketch)
     return {
         group: {

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeGuard
 
 from sqljury.context import Context
 from sqljury.errors import InputError
-from sqljury.stages.select.base import Selector, UnjudgedError, groups, representative
+from sqljury.stages.select.base import Selector, UnjudgedError, representatives
 from sqljury.stages.select.critic import critic
 from sqljury.stages.select.features import CRITIC, TESTED, Opinions, features, names, passed
 from sqljury.stages.select.sketch import Sketch, read_sketch
@@ -176,19 +176,18 @@ def light(most: int = 0, file: str = "") -> Selector:
     weights = read(file)
 
     def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
-        taking_part = groups(candidates)[: most or None]
-        if not taking_part:
+        best = representatives(candidates, most)
+        if not best:
             return Choice(None, "light")
-        best = {group: representative(candidates, group) for group in taking_part}
         queries = [candidates[index].sql for index in best.values()]
         tests = run_tests(queries, task, context) if len(queries) > 1 and weights.asks_tests else ()
         judged = _critic(candidates, task, context, most) if weights.asks_critic else Choice(None, "critic")
         outcomes = ((test.queries, test.passed, test.case.sureness) for test in tests)
         opinions = Opinions(passed(outcomes), dict(zip(queries, judged.scores, strict=False)))
         figures = features(candidates, task, opinions, weights.sketch)
-        scores = {group: weights.score(figures[group]) for group in taking_part}
-        winner = taking_part[better(list(scores.values()), weights.margin)]
-        comparisons = tuple(_compared(pair, scores) for pair in combinations(taking_part, 2))
+        scores = {group: weights.score(figures[group]) for group in best}
+        winner = list(best)[better(list(scores.values()), weights.margin)]
+        comparisons = tuple(_compared(pair, scores) for pair in combinations(best, 2))
         chances = shares(list(scores.values()))
         return Choice(best[winner], "light", chances, comparisons, tests, judged.note)
 

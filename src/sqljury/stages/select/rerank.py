@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sqljury.context import Context
-from sqljury.stages.select.base import Selector, groups, members, representative
+from sqljury.stages.select.base import Selector, members, representatives
 from sqljury.stages.select.consistency import likelihood
 from sqljury.testing import run_tests
 from sqljury.types import Candidate, Choice, Task, Tried
@@ -32,10 +32,10 @@ def rerank_votes(most: int = 0) -> Selector:
 
 def _selector(name: str, most: int, weight: Callable[[Tried], float], *, by_votes: bool) -> Selector:
     def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
-        taking_part = groups(candidates)[: most or None]
-        if not taking_part:
+        chosen = representatives(candidates, most)
+        if not chosen:
             return Choice(None, name)
-        best = [representative(candidates, group) for group in taking_part]
+        best = list(chosen.values())
         queries = [candidates[index].sql for index in best]
         tests = run_tests(queries, task, context) if len(best) > 1 else ()
         scores = tuple(
@@ -44,7 +44,7 @@ def _selector(name: str, most: int, weight: Callable[[Tried], float], *, by_vote
         if all(test.passed[0] is None for test in tests):  # not translatable to SQLite: no evidence against it
             note = "no test says anything of the query with most votes, so votes decided" if len(best) > 1 else ""
             return Choice(best[0], name, scores, (), tests, note)
-        likeliest = [max(likelihood(candidates[at]) for at in members(candidates, group)) for group in taking_part]
+        likeliest = [max(likelihood(candidates[at]) for at in members(candidates, group)) for group in chosen]
         winner = max(range(len(best)), key=lambda at: (scores[at], 0.0 if by_votes else likeliest[at], -at))
         return Choice(best[winner], name, scores, (), tests)
 

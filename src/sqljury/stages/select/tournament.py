@@ -13,7 +13,7 @@ from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import LETTERS, Message, derive_seed
 from sqljury.prompts import unmarked
-from sqljury.stages.select.base import Selector, ask, groups, in_play, members, representative, shown
+from sqljury.stages.select.base import Selector, ask, in_play, members, representatives, shown
 from sqljury.types import Candidate, Choice, Comparison, Task
 
 
@@ -26,22 +26,20 @@ def tournament(most: int = 0) -> Selector:
     """
 
     def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
-        taking_part = groups(candidates)[: most or None]
-        if not taking_part:
+        best = representatives(candidates, most)
+        if not best:
             return Choice(None, "tournament")
-        best = {group: representative(candidates, group) for group in taking_part}
         comparisons = [
             _compare((first, second), [candidates[best[g]] for g in (first, second)], task, context)
-            for first, second in combinations(taking_part, 2)
+            for first, second in combinations(best, 2)
         ]
-        sizes = {group: len(members(candidates, group)) for group in taking_part}
-        scores = {group: sizes[group] - 1.0 for group in taking_part}
+        sizes = {group: len(members(candidates, group)) for group in best}
+        scores = {group: sizes[group] - 1.0 for group in best}
         for one in comparisons:
             scores[one.first] += sizes[one.second] * (one.first_shown_first + one.first_shown_second)
             scores[one.second] += sizes[one.first] * (2 - one.first_shown_first - one.first_shown_second)
-        winner = max(taking_part, key=lambda group: (scores[group], sizes[group], -group))
-        ranked = tuple(scores[group] for group in taking_part)
-        return Choice(best[winner], "tournament", ranked, tuple(comparisons))
+        winner = max(best, key=lambda group: (scores[group], sizes[group], -group))
+        return Choice(best[winner], "tournament", tuple(scores.values()), tuple(comparisons))
 
     return select
 
