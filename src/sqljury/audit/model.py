@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury.audit import Finding
-from sqljury.audit.difference import difference
+from sqljury.audit.finding import difference
 from sqljury.audit.run import begun, line_of, opened
 from sqljury.bench.run import UNANSWERED
 from sqljury.datasets.spider import Example
@@ -20,7 +20,7 @@ from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError
 from sqljury.evaluation.run_folder import Record
-from sqljury.parallel.threads import map_threads
+from sqljury.parallel.threads import Within, map_threads
 
 CONFIDENCE: Final = 0.5
 """Of every finding: how often tests are right has been measured for no model, so none is surer than another."""
@@ -47,23 +47,28 @@ def run(
     told, one after another as they come. Raises ``DatasetError`` for a file that holds something else,
     ``CancelledError`` once ``cancel`` is set, and what the model raises; what was being checked then is not written.
     """
+    cancel = cancel or threading.Event()
     known = begun(file, settled)
-    one_by_one = threading.Lock()
+    one_by_one, broken = threading.Lock(), threading.Event()
     with opened(file) as stream:
 
-        def keep(line: Record, stop: threading.Event) -> None:
+        def keep(line: Record) -> None:
             with one_by_one:
-                if stop.is_set():  # what was stopped half way is no finding
+                if cancel.is_set():  # a question that was stopped half way has no finding
                     raise CancelledError(STOPPED)
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 stream.flush()
                 known[line["id"]] = line
                 on_line(line)
 
-        def checked(example: Example, stop: threading.Event) -> None:
-            if stop.is_set():
+        def checked(example: Example, _: threading.Event) -> None:
+            if cancel.is_set() or broken.is_set():  # the next may begin before the others hear of an error
                 raise CancelledError(STOPPED)
-            keep(_line(example, check, stop), stop)
+            try:  # an error of another question does not stop this one, only the user does
+                keep(_line(example, check, Within(cancel)))
+            except BaseException:
+                broken.set()
+                raise
 
         map_threads(checked, [example for example in examples if example.id not in known], cancel, threads)
     return [known[example.id] for example in examples]

@@ -1,0 +1,233 @@
+"""Wrong values and data types: constants that the data or the question lacks, numbers and dates kept as text."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from sqlglot import exp
+
+from sqljury.audit.finding import Finding
+from sqljury.audit.subject import Subject, shown, told, within
+from sqljury.sql.text import quote_name
+from sqljury.types import Table
+
+_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_SCALES: Final = frozenset({"hundred", "thousand", "million", "billion", "percent", "dozen", "half", "quarter"})
+_NUMERALS: Final[dict[str, int]] = {
+    **dict.fromkeys(("zero", "no"), 0),
+    **dict.fromkeys(("one", "a", "once", "first"), 1),
+    **dict.fromkeys(("two", "twice", "second", "both", "couple"), 2),
+    **dict.fromkeys(("three", "third"), 3),
+    **{word: number for number, word in enumerate(("four", "five", "six", "seven", "eight", "nine", "ten"), 4)},
+}
+_QUOTED: Final = re.compile(r"""(?<!\w)["'“‘]([^"'“”‘’]{2,60})["'”’](?!\w)""")
+_CLOSE: Final = 0.85
+_NUMBER_TEXT: Final = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)\s*")
+_UNSORTED: Final = re.compile(
+    r"\s*(\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|"
+    r"(\d{1,2}\s+)?[A-Za-z]{3,9}\.?\s+(\d{1,2},?\s+)?\d{4}|\d{1,2}[ -][A-Za-z]{3}[ -]\d{2,4})\b.*"
+)
+"""Dates that begin with the day or the month: 18.2.1992, 2/18/92, 18 February 1992, May 5, 2008, 28-AUG-2011."""
+_MOST: Final = 0.7
+_COMPARISONS: Final = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
+_AGGREGATES: Final = (exp.Max, exp.Min, exp.Sum, exp.Avg)
+
+
+def stored(subject: Subject) -> Iterator[Finding]:
+    """Texts that are compared with a column which does not have them, or has them in a second spelling too."""
+    for column, literal in _compared(subject):
+        owner = subject.owner(column)
+        values = None if owner is None else subject.data.values(owner[1], column.name)
+        if owner is None or not values:
+            continue
+        texts = [value for value in values if isinstance(value, str)]
+        alike = [value for value in texts if value != literal.name and _folded(value) == _folded(literal.name)]
+        where = shown(literal.parent or literal)
+        if literal.name in values:
+            twins = [value for value in alike if value.casefold().split() == literal.name.casefold().split()]
+            if twins:
+                also = ", ".join(shown(repr(value)) for value in twins[:3])
+                yield Finding("wrong value", "second-spelling", 0.7, where, f"{column.name} also has {also}")
+        elif alike and not _finds(subject, owner[1], column.name, literal):
+            like = shown(repr(alike[0]))
+            evidence = f"{column.name} has no {literal.name!r}, but {like}: they differ by case, spaces or punctuation"
+            yield Finding("wrong value", "spelling", 0.9, where, evidence)
+        elif texts and not _finds(subject, owner[1], column.name, literal):
+            yield _missing(subject, column, literal, owner[1], texts)
+
+
+def numbers(subject: Subject) -> Iterator[Finding]:
+    """A number in the query that the question does not have, while it has one that the query does not."""
+    if subject.tree is None or _SCALES & set(subject.words):
+        return
+    asked = {float(text.replace(",", "")) for text in _NUMBER.findall(subject.question)}
+    spelled = {float(_NUMERALS[word]) for word in subject.words if word in _NUMERALS}
+    written: dict[float, exp.Literal] = {}
+    texts = " ".join(one.name for one in subject.tree.find_all(exp.Literal) if one.is_string)
+    for literal in subject.tree.find_all(exp.Literal):
+        if not literal.is_string:
+            written[float(literal.this)] = literal
+    in_texts = {float(text.replace(",", "")) for text in re.findall(r"\d+(?:\.\d+)?", texts)}
+    near = {value + step for value in written for step in (-1, 0, 1)} | in_texts
+    unasked = [
+        literal
+        for value, literal in written.items()
+        if value > 1 and not {value - 1, value, value + 1} & (asked | spelled)
+    ]
+    unused = sorted(value for value in asked if value not in near and f"{value:g}" not in texts)
+    if unasked and unused:
+        evidence = f"the question has {unused[0]:g}, which the query lacks; the query has {unasked[0].this}"
+        yield Finding("wrong value", "number", 0.8, shown(unasked[0].parent or unasked[0]), evidence)
+
+
+def quoted(subject: Subject) -> Iterator[Finding]:
+    """A text in quotes in the question that the query has not, while the query has one that the question has not."""
+    if subject.tree is None:
+        return
+    asked = [text.strip(" .,?!") for text in _QUOTED.findall(subject.question)]
+    texts = [one for one in subject.tree.find_all(exp.Literal) if one.is_string and one.name.strip("% ")]
+    whole = _folded(subject.question)
+    alien = [one for one in texts if _folded(one.name.strip("%")) not in whole]
+    query = _folded(subject.sql)
+    unused = [text for text in asked if _folded(text) not in query]
+    if alien and unused:
+        evidence = f"the question has {unused[0]!r}, which the query lacks; the query has {alien[0].name!r}"
+        yield Finding("wrong value", "quoted-text", 0.6, shown(alien[0].parent or alien[0]), evidence)
+
+
+def other_table(subject: Subject) -> Iterator[Finding]:
+    """A number that its column never has, while a column of the same name in another table of the query has it."""
+    for select in subject.selects:
+        for node in within(select, exp.EQ):
+            owner = subject.owner(node.this) if isinstance(node.this, exp.Column) else None
+            if owner is None or not isinstance(node.expression, exp.Literal) or node.expression.is_string:
+                continue
+            name, number = node.this.name, float(node.expression.this)
+            if (
+                not (values := subject.data.values(owner[1], name))
+                or number in values
+                or str(node.expression.this) in values
+            ):
+                continue
+            for other in subject.sources(select).values():
+                if other.name != owner[1].name and number in (subject.data.values(other, name) or ()):
+                    evidence = f"{owner[1].name}.{name} never is {number:g}, {other.name}.{name} is"
+                    yield Finding("wrong column", "other-table", 0.75, shown(node), evidence)
+
+
+def _compared(subject: Subject) -> Iterator[tuple[exp.Column, exp.Literal]]:
+    for select in subject.selects:
+        for node in within(select, exp.EQ, exp.NEQ, exp.In):
+            sides = [node.this, *([node.expression] if isinstance(node, exp.Binary) else node.expressions)]
+            columns = [side for side in sides if isinstance(side, exp.Column)]
+            if len(columns) == 1:
+                yield from ((columns[0], side) for side in sides if isinstance(side, exp.Literal) and side.is_string)
+
+
+def _finds(subject: Subject, table: Table, column: str, literal: exp.Literal) -> bool:
+    """Whether the engine itself finds the text there: a collation or an affinity may make it equal to what is there."""
+    query = exp.select("1").from_(exp.to_table(quote_name(table.name), dialect="sqlite"))
+    return bool(subject.data.rows(query.where(exp.EQ(this=exp.column(column, quoted=True), expression=literal.copy()))))
+
+
+def _missing(subject: Subject, column: exp.Column, literal: exp.Literal, table: Table, texts: list[str]) -> Finding:
+    where = shown(literal.parent or literal)
+    for select in subject.selects:
+        for other in subject.sources(select).values():
+            for one in other.columns:
+                same = other.name == table.name and one.name.lower() == column.name.lower()
+                if not same and literal.name in (subject.data.values(other, one.name) or ()):
+                    evidence = f"{table.name}.{column.name} has no {literal.name!r}, but {other.name}.{one.name} has"
+                    return Finding("wrong value", "other-column", 0.8, where, evidence)
+    near = difflib.get_close_matches(literal.name.lower(), [text.lower() for text in texts[:2000]], 1, _CLOSE)
+    if near:
+        evidence = f"{table.name}.{column.name} has no {literal.name!r}; the nearest is {near[0]!r}"
+        return Finding("wrong value", "near-value", 0.6, where, evidence)
+    said = _folded(literal.name) in _folded(subject.question)
+    evidence = f"{table.name}.{column.name} has no {literal.name!r}" + ("" if said else ", nor has the question")
+    return Finding("wrong value", "absent", 0.35 if said else 0.55, where, evidence)
+
+
+def _folded(text: str) -> str:
+    """Without case, spaces and punctuation; a text of nothing else stays as it is."""
+    return "".join(c for c in text.casefold() if c.isalnum()) or text
+
+
+def numbers_as_text(subject: Subject) -> Iterator[Finding]:
+    """A column of numbers kept as text is put in order or summed up as text, and as numbers the answer is another."""
+    for column, node in _ordered(subject):
+        texts = _texts(subject, column)
+        numeric = [text for text in texts if _NUMBER_TEXT.fullmatch(text)]
+        if not texts or len(numeric) < _MOST * len(texts):
+            continue
+        changed = subject.differs(_as_numbers(subject, column), ordered=isinstance(node, exp.Ordered))
+        if changed is None:
+            continue
+        written, meant = told(*changed)
+        other = next((text for text in texts if not _NUMBER_TEXT.fullmatch(text)), None)
+        why = f"and {other!r}" if other is not None else "whose order as text is another"
+        evidence = (
+            f"{column.name} holds numbers as text, such as {numeric[0]!r}, {why}; "
+            f"as written {written}; compared as numbers {meant}"
+        )
+        yield Finding("data type", "number-as-text", 0.9, shown(node), evidence)
+        return
+
+
+def sum_of_text(subject: Subject) -> Iterator[Finding]:
+    """SUM or AVG of a column that holds texts which are no numbers: of each only the digits it begins with count."""
+    for column, node in _ordered(subject):
+        texts = _texts(subject, column)
+        others = [text for text in texts if not _NUMBER_TEXT.fullmatch(text)]
+        if isinstance(node, exp.Sum | exp.Avg) and len(others) > (1 - _MOST) * len(texts):
+            evidence = f"{column.name} holds {others[0]!r}, which is no number"
+            yield Finding("data type", "sum-of-text", 0.8, shown(node), evidence)
+            return
+
+
+def dates_as_text(subject: Subject) -> Iterator[Finding]:
+    """Dates whose text does not sort by time are put in order."""
+    for column, node in _ordered(subject):
+        texts = _texts(subject, column)
+        dates = [text for text in texts if _UNSORTED.fullmatch(text)]
+        if len(texts) > 1 and len(dates) > _MOST * len(texts):
+            evidence = f"{column.name} holds dates such as {dates[0]!r} as text, which does not sort by time"
+            yield Finding("data type", "date-as-text", 0.8, shown(node), evidence)
+            return
+
+
+def _ordered(subject: Subject) -> Iterator[tuple[exp.Column, exp.Expr]]:
+    """Columns that are put in order, compared by size or summed up, with the part of the query that does it."""
+    for select in subject.selects:
+        for node in within(select, exp.Ordered, *_COMPARISONS, *_AGGREGATES):
+            for part in (node.this, node.args.get("expression")):
+                if isinstance(part, exp.Column):
+                    yield part, node
+
+
+def _texts(subject: Subject, column: exp.Column) -> list[str]:
+    """The texts of the column; none where some other part of the query has hold of numbers there."""
+    owner = subject.owner(column)
+    values = None if owner is None else subject.data.values(owner[1], column.name)
+    return [value for value in values or () if isinstance(value, str) and value.strip()]
+
+
+def _as_numbers(subject: Subject, column: exp.Column) -> exp.Expr:
+    """The query with this column read as a number wherever it is put in order; what is no number counts as NULL."""
+    assert subject.tree is not None
+    whole = subject.tree.copy()
+    for node in list(whole.find_all(exp.Ordered, exp.EQ, *_COMPARISONS, *_AGGREGATES)):
+        if isinstance(node, exp.EQ) and not isinstance(node.expression, exp.Subquery):
+            continue
+        for key in ("this", "expression"):
+            part = node.args.get(key)
+            if isinstance(part, exp.Column) and part.name.lower() == column.name.lower():
+                number = exp.cast(part.copy(), "REAL")
+                test = exp.Glob(this=part.copy(), expression=exp.Literal.string("*[0-9]*"))
+                node.set(key, exp.Case(ifs=[exp.If(this=test, true=number)]))
+                if isinstance(node, exp.Ordered):
+                    node.set("nulls_first", False)
+    return whole

@@ -1,0 +1,93 @@
+"""The end of a question: the answer with its evidence, or one error that says what its queries failed with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqljury.context import Context, State
+from sqljury.errors import (
+    CancelledError,
+    DatabaseError,
+    DatabaseLockedError,
+    NoAnswerError,
+    QuestionError,
+    SqljuryError,
+)
+from sqljury.llm.replies import is_write
+from sqljury.sql.nearest import LINES, unknown
+from sqljury.sql.text import plain
+from sqljury.stages.repair.hints import looser
+from sqljury.stages.select.consistency import likelihood
+from sqljury.types import Answer, Candidate, Question, Schema
+
+UNUSABLE: Final[dict[str, type[SqljuryError]]] = {
+    "cancelled": CancelledError,
+    "locked": DatabaseLockedError,
+    "database": DatabaseError,
+}
+"""Errors of a query that are not its own fault, by their kind."""
+
+_QUERY_CHARACTERS: Final = 400
+
+
+def raise_unusable(question: Question, candidates: Sequence[Candidate]) -> None:
+    """Raise what is not the queries' fault.
+
+    ``QuestionError`` for a question read as an order, else an error of ``UNUSABLE`` where no query ran.
+    """
+    if 2 * sum(is_write(candidate.sql) for candidate in candidates) > len(candidates):
+        raise QuestionError(
+            f"for {question.text.strip()[:80]!r} the model wrote statements that do more than read, and sqljury only "
+            "reads; ask about the rows as they are"
+        )
+    if any(candidate.result.ok for candidate in candidates):
+        return
+    for kind, error in UNUSABLE.items():
+        for candidate in candidates:
+            if candidate.result.error is not None and candidate.result.error.kind == kind:
+                raise error(candidate.result.error.message)
+
+
+def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
+    """Why there is no answer, in one line: the query that came closest, what failed in it, and where its names are.
+
+    Closest is the query with the fewest names that the schema lacks, of even ones the likeliest.
+    """
+    written = [candidate for candidate in candidates if candidate.sql]
+    if not written:
+        return "the model answered in prose and wrote no query; rephrase the question, or use another model"
+    missing = {candidate.sql: unknown(candidate.sql, schema) for candidate in written}
+    # A query that cannot be read has no names that could be looked up; it is further off than one that can.
+    closest = min(written, key=lambda one: (len(missing[one.sql]) or LINES + 1, -likelihood(one)))
+    tried = f"none of {len(candidates)} candidate queries" if len(candidates) > 1 else "the one candidate query cannot"
+    tried += " could be run" if len(candidates) > 1 else " be run"
+    reasons = "; ".join([str(closest.result.error or "it failed"), *missing[closest.sql]])
+    query = plain(closest.sql, _QUERY_CHARACTERS)
+    return f"{tried}; the closest was {query} and failed with: {reasons}. Rephrase the question with these names"
+
+
+def answer_of(state: State, context: Context) -> Answer:
+    """The chosen candidate with its evidence; raises ``NoAnswerError`` where none was chosen."""
+    candidates, choice, task = state.candidates, state.choice, state.task
+    if choice is None or choice.index is None:
+        raise NoAnswerError(none_ran(candidates, task.known), candidates, context.budget.total())
+    best = candidates[choice.index]
+    votes = sum(candidate.group == best.group for candidate in candidates)
+    return Answer(
+        question=task.question,
+        sql=best.sql,
+        columns=best.result.columns,
+        rows=best.result.rows,
+        truncated=best.result.truncated,
+        confidence=votes / len(candidates) if len(candidates) > 1 else None,
+        candidates=candidates,
+        remarks=looser(best, task.known, context),
+        cost=context.budget.total(),
+        steps=context.budget.steps,
+        choice=choice,
+        linked=tuple(table.name for table in task.shown.tables) if context.recipe.link.kind else (),
+        dialect=task.known.dialect,
+        model=context.model.name,
+        recipe=context.recipe.name,
+    )
