@@ -222,7 +222,7 @@ def test_trained_on_a_run_it_overrules_votes_on_another_database(
     save(weights, tmp_path / "own.json")
     assert read(str(tmp_path / "own.json")) == weights
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="is no JSON"):
+    with pytest.raises(InputError, match="is not JSON"):
         save(weights, tmp_path / "notes.txt")
 
     written = ["SELECT name FROM pet", "SELECT name FROM pet", "SELECT count(*) FROM pet", "SELECT id FROM shop"]

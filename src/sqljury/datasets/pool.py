@@ -1,4 +1,4 @@
-"""Questions with their queries, to show as examples; ``generate.similar`` finds those that help with a question."""
+"""Questions with their queries, to show as examples; ``generate.fewshot`` chooses those similar to a question."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqljury.datasets.reading import Document, entries_of, field, json_of
 from sqljury.errors import DatasetError
 
 _QUERY: Final = ("query", "SQL", "sql")
-"""In this order: beside its ``query`` Spider keeps the same query taken apart, under ``sql``."""
+"""In this order: Spider has the query under ``query``, and the same query parsed under ``sql``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class Shot:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Pool:
-    """Examples to choose from; equal only to itself, as what is prepared for choosing is kept for each pool."""
+    """Examples to choose from; a pool equals only itself, since its index is kept for it."""
 
     shots: tuple[Shot, ...]
 
     @property
     def fingerprint(self) -> str:
-        """What tells this pool from others, for the settings of a run."""
+        """A hash of the examples, for the settings of a run."""
         return hashlib.sha256(repr(self.shots).encode()).hexdigest()[:16]
 
 
@@ -49,7 +49,7 @@ def load(path: str | Path) -> Pool:
 
 @cache
 def default() -> Pool:
-    """The examples that come with the package, on small databases of this project's own."""
+    """The examples of the package, on small databases of this project."""
     folder = files(__package__) / "examples"
     listed = sorted((file for file in folder.iterdir() if file.name.endswith(".jsonl")), key=lambda file: file.name)
     documents = [Document(Path(file.name), file.read_bytes()) for file in listed]
@@ -57,7 +57,7 @@ def default() -> Pool:
 
 
 def _shots(document: Document) -> tuple[Shot, ...]:
-    shots = tuple(dict.fromkeys(_shot(entry, place) for entry, place in _entries(document)))
+    shots = tuple(dict.fromkeys(_shot(entry, where) for entry, where in _entries(document)))
     if not shots:
         raise DatasetError(f"{document}: holds no example; give a file with questions and their queries")
     return shots
@@ -65,22 +65,22 @@ def _shots(document: Document) -> tuple[Shot, ...]:
 
 def _entries(document: Document) -> list[tuple[dict[str, Any], str]]:
     if document.text.lstrip().startswith("["):
-        entries = entries_of(json_of(document.text, str(document)), str(document))
-        return [(entry, f"{document}, entry {number}") for number, entry in enumerate(entries)]
-    found: list[tuple[dict[str, Any], str]] = []
+        listed = entries_of(json_of(document.text, str(document)), str(document))
+        return [(entry, f"{document}, entry {number}") for number, entry in enumerate(listed)]
+    entries: list[tuple[dict[str, Any], str]] = []
     for number, line in enumerate(document.lines, 1):
-        place = f"{document}, line {number}"
+        where = f"{document}, line {number}"
         if not line.strip():
             continue
-        entry = json_of(line, place)
+        entry = json_of(line, where)
         if not isinstance(entry, dict):
-            raise DatasetError(f"{place}: is no object; write a JSON list of objects, or one object a line")
-        found.append((entry, place))
-    return found
+            raise DatasetError(f"{where}: is not an object; write a JSON list of objects, or one object a line")
+        entries.append((entry, where))
+    return entries
 
 
-def _shot(entry: dict[str, Any], place: str) -> Shot:
+def _shot(entry: dict[str, Any], where: str) -> Shot:
     database = entry.get("db_id") or ""
     if not isinstance(database, str):
-        raise DatasetError(f"{place}: 'db_id' is no text; give it one or leave it out")
-    return Shot(field(entry, ("question",), place).strip(), field(entry, _QUERY, place).strip(), database)
+        raise DatasetError(f"{where}: 'db_id' is not a text; give it one or leave it out")
+    return Shot(field(entry, ("question",), where).strip(), field(entry, _QUERY, where).strip(), database)

@@ -61,8 +61,8 @@ class Tried:
     """What came of one query.
 
     Queries of a question with the same ``answer`` vote together (policy ``VOTES``); of those, queries with the same
-    ``form`` return the same order of rows and columns. Both are 0 for a query that failed, which has an ``error``.
-    ``deviation`` is one of ``DEVIATIONS``, empty for a right query.
+    ``form`` return their rows and columns in the same order. Both are 0 for a query that failed, which has an
+    ``error``. ``deviation`` is one of ``DEVIATIONS``, empty for a right query.
     """
 
     right: bool

@@ -16,7 +16,7 @@ from sqljury.recipes.parts import TestKind
 from sqljury.sql.compare import VOTES, same
 from sqljury.stages.conclude import UNUSABLE
 from sqljury.stages.refine import by_tests, passes
-from sqljury.stages.select.base import groups, spokesman
+from sqljury.stages.select.base import groups, representative
 from sqljury.stages.select.consistency import choose
 from sqljury.testing import run_tests
 from sqljury.types import Candidate, Cost, Question, Result, Tried
@@ -201,7 +201,7 @@ def judged(given: Candidate, rivals: Sequence[Candidate], tests: tuple[Tried, ..
 
 
 def _speaking(written: tuple[Candidate, ...]) -> list[Candidate]:
-    return [written[spokesman(written, group)] for group in groups(written)]
+    return [written[representative(written, group)] for group in groups(written)]
 
 
 def _fails(given: Candidate, tests: Sequence[Tried], sure: float) -> bool:

@@ -14,7 +14,7 @@ from sqljury.errors import CancelledError, DatabaseError
 from sqljury.llm.base import derive_seed
 from sqljury.schema.introspect import introspect
 from sqljury.sql.resolve import used
-from sqljury.stages.select.base import groups, spokesman
+from sqljury.stages.select.base import groups, representative
 from sqljury.types import Answer, TestCase, Tried, Verified
 
 
@@ -33,7 +33,7 @@ def verified(answer: Answer, db: Database, *, seed: int = 0, cancel: threading.E
         return replace(answer, verified=Verified("agreed"))
     scores = dict(enumerate(answer.choice.scores))
     rival = max(others, key=lambda number: (scores.get(number, 0.0), -number))
-    queries = (answer.sql, answer.candidates[spokesman(answer.candidates, rival)].sql)
+    queries = (answer.sql, answer.candidates[representative(answer.candidates, rival)].sql)
     known = _known(answer.choice.tests, queries)
     if known is not None:
         return replace(answer, verified=Verified("differ", rival, known))

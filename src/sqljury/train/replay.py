@@ -17,7 +17,7 @@ from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.run_folder import Record, is_figure, misshapen
 from sqljury.parallel.threads import map_threads
 from sqljury.stages.prepare import Preparation
-from sqljury.stages.select.base import groups, spokesman
+from sqljury.stages.select.base import groups, representative
 from sqljury.stages.select.consistency import group
 from sqljury.stages.select.features import Opinions, passed
 from sqljury.train import leaks
@@ -46,7 +46,7 @@ class Replayed:
 
     def speaker(self, group: int) -> Candidate:
         """The candidate that speaks for a group."""
-        return self.candidates[spokesman(self.candidates, group)]
+        return self.candidates[representative(self.candidates, group)]
 
 
 def replay_all(
@@ -118,7 +118,7 @@ def replay(
                 record = records[one.id]
                 task = preparation.task(stored.question_of(record), db)
                 ran = group(map_threads(lambda written, _: _ran(written, db, limits), record["candidates"]))
-                right = frozenset(number for number in groups(ran) if one.right(ran[spokesman(ran, number)].sql))
+                right = frozenset(number for number in groups(ran) if one.right(ran[representative(ran, number)].sql))
                 told = _scores(ran, heard.get(one.id), f"{run}: {one.id!r}") if critic else {}
                 known = Opinions(passed(_tests(record)), told)
                 yield Replayed(one.id, name, file, task, ran, right, record["gold"], known)
@@ -138,7 +138,7 @@ def _choices(run: Path, name: str, questions: Sequence[stored.Asked]) -> Mapping
 
 def _scores(ran: Sequence[Candidate], chosen: choices.Chosen | None, question: str) -> dict[str, float]:
     """What the critic's score of each group is, by the query that speaks for it; nothing of a single group."""
-    speakers = [spokesman(ran, number) for number in groups(ran)]
+    speakers = [representative(ran, number) for number in groups(ran)]
     if len(speakers) < 2:
         return {}
     if chosen is None:

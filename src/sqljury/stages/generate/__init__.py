@@ -2,10 +2,9 @@
 
 from sqljury.stages.generate.base import Generator
 from sqljury.stages.generate.direct import direct
-from sqljury.stages.generate.divide import divide, divide_short
 from sqljury.stages.generate.fewshot import fewshot
 from sqljury.stages.generate.made import made
-from sqljury.stages.generate.plan import plan, plan_short
+from sqljury.stages.generate.reasoning import divide, divide_short, plan, plan_short
 from sqljury.stages.generate.synthetic import synthetic
 
 GENERATORS: dict[str, Generator] = {

@@ -1,4 +1,4 @@
-"""What every generator is: from a task to what the model is asked, and how its reply is read."""
+"""What a generator is: a function from a task to what the model is asked, and how its reply is read."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sqljury.types import Task
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A conversation that asks for one query; ``read`` takes the query out of a reply, empty where there is none.
+    """A conversation that asks for one query; ``read`` extracts the query from a reply, empty where there is none.
 
-    ``reasons`` says that text may come before the query, which then stands in a fenced block.
+    With ``reasons`` text may come before the query, which is then in a fenced block.
     """
 
     messages: tuple[Message, ...]

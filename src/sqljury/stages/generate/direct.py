@@ -23,12 +23,12 @@ def messages(task: Task) -> list[Message]:
 
 
 def system(task: Task) -> Message:
-    """The opening that all generators share, with the schema: a model reads it once for all of them."""
+    """The opening with the schema, shared by all generators so that a model reads it once."""
     return Message("system", prompts.render("direct/system", dialect=task.dialect_name, schema=task.text))
 
 
 def question(task: Task) -> str:
-    """The question with its evidence and with what is known beside it."""
+    """The question with its evidence and notes."""
     text = task.question.text
     if task.question.evidence:
         text = prompts.render("direct/evidence", question=text, evidence=task.question.evidence)

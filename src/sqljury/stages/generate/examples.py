@@ -1,6 +1,6 @@
-"""The tables and columns that a question seems to need.
+"""Examples on the question's own database: what they should be about, trying them, and showing them.
 
-Examples that were made for a database: tried on it, and shown before a question (CHASE-SQL, section 3.3).
+Shared by ``synthetic``, written by a model, and ``made``, written by rules (CHASE-SQL, section 3.3).
 """
 
 from __future__ import annotations
@@ -24,17 +24,26 @@ from sqljury.types.schema import subset
 TABLES: Final = 3
 COLUMNS: Final = 5
 _NEAR: Final = 0.6
-"""A table must have this share of the best one's score."""
+"""A table needs at least this share of the best table's score."""
+
+EXAMPLES: Final = 5
+"""Shown where the recipe does not say how many."""
+LIMITS: Final = Limits(seconds=1.0, rows=20, bytes=1024 * 1024)
+"""For one example's query, which is run to see that it works, not for its rows."""
+SECONDS: Final = 5.0
+"""For all examples of a round; the rest is not shown."""
+CHARS: Final = 600
+"""Longer questions and queries are not shown."""
 
 
 def focus(task: Task, drafts: Sequence[str] = ()) -> Schema:
-    """What the drafts use, or else what the words of the question, its evidence and its notes name.
+    """The tables and columns that the drafts use, or else those that words of the question, evidence and notes name.
 
-    At most ``TABLES`` tables are found by words, each with its keys and at most ``COLUMNS`` others.
+    By words at most ``TABLES`` tables are chosen, each with its keys and at most ``COLUMNS`` other columns.
     """
-    found = used(task.shown, drafts)
-    if found.tables:
-        return found
+    drafted = used(task.shown, drafts)
+    if drafted.tables:
+        return drafted
     text = "\n".join((task.question.text, task.question.evidence, *task.notes))
     scores = Index.of(task.shown, meanings=False).scores(text)
     order = sorted(range(len(task.shown.tables)), key=lambda index: -scores.tables[index])
@@ -46,7 +55,7 @@ def focus(task: Task, drafts: Sequence[str] = ()) -> Schema:
 
 
 def _columns(schema: Schema, at: int, scores: Sequence[float]) -> set[str]:
-    """The keys of a table, and its columns that are named; its first ones where hardly any is."""
+    """The keys of a table and its columns that words name; the first columns where none is named."""
     table = schema.tables[at]
     keys = {name for key in table.foreign_keys for name in key.columns} | set(table.primary_key)
     keys |= {
@@ -61,18 +70,6 @@ def _columns(schema: Schema, at: int, scores: Sequence[float]) -> set[str]:
     return keys | {table.columns[index].name for index in (named or order)[:COLUMNS]}
 
 
-EXAMPLES: Final = 5
-"""Shown where the recipe does not say how many."""
-
-LIMITS: Final = Limits(seconds=1.0, rows=20, bytes=1024 * 1024)
-"""Of one example's query: it is run to see that it works, not for its rows."""
-
-SECONDS: Final = 5.0
-"""For all examples of a round; those whose turn does not come are not shown."""
-
-CHARS: Final = 600
-
-
 def conversation(task: Task, shots: Iterable[Shot]) -> tuple[Message, ...]:
     """The opening that all generators share, each example as a turn of its own, and the question."""
     turns = [turn for shot in shots for turn in (Message("user", shot.question), Message("assistant", shot.sql))]
@@ -80,11 +77,11 @@ def conversation(task: Task, shots: Iterable[Shot]) -> tuple[Message, ...]:
 
 
 def tried(shots: Iterable[Shot], context: Context) -> list[Shot]:
-    """Those whose query runs, each question and query once; those that find something come first.
+    """The examples whose query runs, each question and query once, those with results first.
 
     Raises ``CancelledError`` once the work is cancelled.
     """
-    telling: list[Shot] = []
+    with_rows: list[Shot] = []
     empty: list[Shot] = []
     ends = time.monotonic() + SECONDS
     seen: set[str] = set()
@@ -95,12 +92,12 @@ def tried(shots: Iterable[Shot], context: Context) -> list[Shot]:
         result = run(shot.sql, context)
         if result.ok:
             seen |= both
-            (telling if finds(result) else empty).append(shot)
-    return telling + empty
+            (with_rows if finds(result) else empty).append(shot)
+    return with_rows + empty
 
 
 def run(sql: str, context: Context) -> Result:
-    """What an example's query gives, within ``LIMITS``; raises ``CancelledError`` once the work is cancelled."""
+    """The result of an example's query, within ``LIMITS``; raises ``CancelledError`` once the work is cancelled."""
     limits = replace(LIMITS, seconds=min(LIMITS.seconds, context.limits.seconds))
     result = context.db.execute(sql, limits, context.cancel)
     if context.cancel is not None and context.cancel.is_set():
@@ -109,17 +106,17 @@ def run(sql: str, context: Context) -> Result:
 
 
 def finds(result: Result) -> bool:
-    """Whether a result says anything: rows, and not only one of nulls and zeros, as an aggregate of nothing gives."""
+    """Whether a result has more than one row of nulls and zeros, as an aggregate of no rows gives."""
     return len(result.rows) > 1 or any(cell not in (None, 0) for row in result.rows for cell in row)
 
 
 def harmless(shot: Shot) -> bool:
-    """Whether the texts can stand in a conversation without passing for a part of it."""
+    """Whether question and query are short, on one line, and without control characters or chat marks."""
     return all(0 < len(text) <= CHARS and plain(text, CHARS) == text for text in (shot.question, shot.sql))
 
 
 def unlike(task: Task, shots: Sequence[Shot]) -> list[Shot]:
-    """Without those that ask what the task asks: the model would only repeat what it, or a program, once wrote."""
+    """The examples that do not ask the task's own question, which the model would only copy."""
     return [shot for shot in shots if _key(shot.question) != _key(task.question.text)]
 
 

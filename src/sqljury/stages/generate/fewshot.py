@@ -1,20 +1,15 @@
-"""Questions without what belongs to their database, so that those of different databases can be compared by form.
+"""Few-shot generation: similar questions with their queries before the question (DAIL-SQL, section 4.2).
 
-Which examples to show with a question: like it once the names are masked, and answered as its draft is.
-
-DAIL-SQL (section 4.2): examples are ordered by how alike the masked questions are, and those come first whose query
-has a form like that of a query already written for the question.
-
-Few-shot generation: similar questions with their queries before the question (DAIL-SQL's organisation).
+Examples are ordered by the similarity of the masked questions; those come first whose query has a form like that of a
+query already written for the question.
 """
 
 from __future__ import annotations
 
 import math
-import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -23,7 +18,7 @@ from sqljury import prompts
 from sqljury.context import Context
 from sqljury.datasets.pool import Pool, Shot, default
 from sqljury.language import embed
-from sqljury.language.words import FORM_WORDS, words
+from sqljury.language.mask import mask, name_words
 from sqljury.llm.base import Message
 from sqljury.llm.replies import STOP
 from sqljury.recipes import GeneratePart
@@ -34,49 +29,52 @@ from sqljury.stages.generate.direct import messages, system
 from sqljury.stages.generate.direct import question as asked_with
 from sqljury.types import Schema, Task
 
-MASK: Final = "_"
+QUESTION_CHARS: Final = 500
+QUERY_CHARS: Final = 1_500
+"""Longer examples are left out: each would take the room of several."""
+ALL_CHARS: Final = 12_000
 
-# A sentence's first word has its capital from its place, so it must follow something to count as a name.
-_VALUE: Final = re.compile(
-    r"\"[^\"]{1,80}\"|“[^”]{1,80}”|‘[^’]{1,80}’|(?<!\w)'[^']{1,80}'(?!\w)|`[^`]{1,80}`"
-    r"|\b\d[\w.,:/-]*\w|\b\d\b"
-    r"|(?<=[^\W_][,;:)]\s)[A-Z][\w'’-]*|(?<=[^\W_]\s)[A-Z][\w'’-]*"
-)
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|_")
+NEXT: Final = "\nQuestion:"
+"""Stops a reply that goes on with a further example, as those of small models do."""
 
 
-def name_words(names: Iterable[str]) -> frozenset[str]:
-    """The words of names and values, as ``mask`` meets them in a question."""
-    return frozenset(word for name in names for word in words(name[:200]) if len(word) > 1)
+def fewshot(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Request:
+    """The generator: examples from the given pool or the package's, the most similar last, then the question.
 
-
-def mask(question: str, known: frozenset[str]) -> str:
-    """The question's words in lower case, with one mask for each run of values and of words that are ``known``.
-
-    Values are what is quoted, numbers, and words with a capital within a sentence. Words that say what is asked for
-    (number, most, average) are kept even where a column is called so.
+    Without an example to show, it asks as ``direct`` does.
     """
-    found: list[str] = []
-    for match in _WORD.finditer(_VALUE.sub(f" {MASK} ", question)):
-        word = match[0].lower()
-        stem = word.removesuffix("'s").removesuffix("’s")
-        masked = word == MASK or (stem not in FORM_WORDS and known.issuperset(words(stem)))
-        if not masked:
-            found.append(word)
-        elif not found or found[-1] != MASK:
-            found.append(MASK)
-    return " ".join(found)
+    pool = default() if context.pool is None else context.pool
+    draft = drafts[0] if drafts else ""
+    shots = index(pool).choose(task.question.text, task.shown, part.examples, draft)
+    shown = _shown(shots)
+    if not shown:
+        return Request(tuple(messages(task)))
+    asked = prompts.render("fewshot/question", examples="\n\n".join(shown), question=asked_with(task))
+    return Request((system(task), Message("user", asked)), stop=(*STOP, NEXT))
+
+
+def _shown(shots: list[Shot]) -> list[str]:
+    """The examples as the model sees them, the first last, as far as there is room."""
+    texts = list[str]()
+    room = ALL_CHARS
+    for shot in shots:
+        question, sql = remark(shot.question, QUESTION_CHARS + 1), remark(skeleton.bare(shot.sql), QUERY_CHARS + 1)
+        text = prompts.render("fewshot/example", question=question, query=sql)
+        if len(question) <= QUESTION_CHARS and len(sql) <= QUERY_CHARS and len(text) <= room:
+            texts.append(text)
+            room -= len(text)
+    return texts[::-1]
 
 
 ALIKE: Final = 0.6
-"""The likeness of forms from which on an example is answered as the draft is."""
+"""Likeness of forms from which on an example counts as having the draft's form."""
 
 SAME_FORM: Final = 2
-"""Examples of one form that are shown at most: a third one says nothing new."""
+"""Examples of one form that are shown at most: a third one adds nothing."""
 
 
 class Index:
-    """A pool prepared for choosing: masked questions as vectors and weighted words, queries as forms."""
+    """A pool prepared for retrieval: masked questions as vectors and weighted words, queries as forms."""
 
     def __init__(self, shots: Sequence[Shot]) -> None:
         import numpy
@@ -100,10 +98,10 @@ class Index:
         self._vectors = embed.vectors(masked) if embed.available() else None
 
     def choose(self, question: str, schema: Schema, most: int, draft: str = "") -> list[Shot]:
-        """At most ``most`` examples, the most helpful first; ``draft`` is a query already written, where there is one.
+        """At most ``most`` examples, the most helpful first; ``draft`` is a query already written, empty for none.
 
-        The same question on a database of the same name, or of none, is left out: it would give the answer away
-        wherever answers are measured. So is a query already chosen, and a form chosen ``SAME_FORM`` times.
+        The same question on a database of the same name, or of no name, is left out: it would leak the answer in
+        benchmarks. So are repeated queries, and forms chosen ``SAME_FORM`` times.
         """
         reading = skeleton.read(draft)
         names = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
@@ -122,7 +120,7 @@ class Index:
         return chosen
 
     def _order(self, masked: str, form: str) -> list[int]:
-        """The examples' places, best first: forms near to the draft's before others, then by the questions."""
+        """The examples' indices, best first: those with the draft's form before others, then by the questions."""
         import numpy
 
         alike = self._alike(masked)
@@ -132,20 +130,20 @@ class Index:
             wanted = skeleton.features(form)
             near = numpy.array([skeleton.likeness(wanted, its) >= ALIKE for its in self._features], dtype=bool)
             order = numpy.lexsort((-alike, ~near[self._kind_of]))
-        found: list[int] = order.tolist()
-        return found
+        indices: list[int] = order.tolist()
+        return indices
 
     def _alike(self, masked: str) -> Any:
-        """How alike each example's masked question is: of words and word pairs, and of meanings where vectors are.
+        """The similarity of each example's masked question: by words and word pairs, and by vectors if available.
 
-        On Spider's training questions each alone finds examples whose queries are less like the wanted one.
+        On Spider's training questions either one alone finds examples whose queries are less like the gold query.
         """
         scores = self._grams.alike(masked)
         return scores if self._vectors is None else scores + self._vectors @ embed.vectors([masked])[0]
 
 
 class _Grams:
-    """The cosine of texts by their words and word pairs, the rarer ones weighing more (TF-IDF)."""
+    """Cosine similarity of texts by their words and word pairs, weighted by rarity (TF-IDF)."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         import numpy
@@ -162,7 +160,7 @@ class _Grams:
         self._lengths = numpy.sqrt(numpy.maximum(sums, 1e-9))
 
     def alike(self, text: str) -> Any:
-        """A number for each text, 0 to 1; grams that none of them has do not count."""
+        """The similarity of each text, 0 to 1; grams that no text has do not count."""
         import numpy
 
         scores = numpy.zeros(len(self._lengths))
@@ -175,11 +173,11 @@ class _Grams:
 
 def _grams(text: str) -> set[str]:
     words = text.split()
-    return {*words, *(f"{one} {other}" for one, other in pairwise(words))}
+    return {*words, *(f"{first} {second}" for first, second in pairwise(words))}
 
 
 def _folded(question: str) -> str:
-    """The question's words: what differs only in case, blanks and marks is the same question."""
+    """The question's words, without differences in case, blanks and punctuation."""
     return " ".join("".join(c if c.isalnum() else " " for c in question.casefold()).split())
 
 
@@ -188,45 +186,8 @@ _indexes: WeakKeyDictionary[Pool, Index] = WeakKeyDictionary()
 
 
 def index(pool: Pool) -> Index:
-    """The pool prepared for choosing, made at the first question and kept as long as the pool is."""
+    """The pool prepared for retrieval, made at the first question and kept as long as the pool."""
     with _lock:
         if pool not in _indexes:
             _indexes[pool] = Index(pool.shots)
         return _indexes[pool]
-
-
-QUESTION_CHARS: Final = 500
-QUERY_CHARS: Final = 1_500
-"""What is longer is no example: it would take the room of several."""
-ALL_CHARS: Final = 12_000
-
-NEXT: Final = "\nQuestion:"
-"""Where a reply ends that goes on with a further example, as small models do."""
-
-
-def fewshot(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Request:
-    """The generator: examples from the given pool or the package's, the most similar last, then the question.
-
-    Where the pool has none to show, it asks as ``direct`` does.
-    """
-    pool = default() if context.pool is None else context.pool
-    draft = drafts[0] if drafts else ""
-    shots = index(pool).choose(task.question.text, task.shown, part.examples, draft)
-    shown = _shown(shots)
-    if not shown:
-        return Request(tuple(messages(task)))
-    asked = prompts.render("fewshot/question", examples="\n\n".join(shown), question=asked_with(task))
-    return Request((system(task), Message("user", asked)), stop=(*STOP, NEXT))
-
-
-def _shown(shots: list[Shot]) -> list[str]:
-    """The examples as the model sees them, the first last, as far as they have room."""
-    found = list[str]()
-    room = ALL_CHARS
-    for shot in shots:
-        question, sql = remark(shot.question, QUESTION_CHARS + 1), remark(skeleton.bare(shot.sql), QUERY_CHARS + 1)
-        text = prompts.render("fewshot/example", question=question, query=sql)
-        if len(question) <= QUESTION_CHARS and len(sql) <= QUERY_CHARS and len(text) <= room:
-            found.append(text)
-            room -= len(text)
-    return found[::-1]

@@ -1,7 +1,7 @@
 """Grammars that let a model write only SQL that parses and names what exists (PICARD's aim, by llama.cpp's GBNF).
 
-A grammar without context has its limits: that a column belongs to a table in FROM is not among what it can say, except
-where the column stands after its table's own name.
+A context-free grammar cannot express that a column belongs to a table in FROM, except where the column follows its
+table's name.
 """
 
 from __future__ import annotations
@@ -23,23 +23,22 @@ _REASONED: Final = {
     "line": 'piece{0,300} "`"{0,2} "\\n"',
     "piece": '[^`\\n] | "`" [^`\\n] | "``" [^`\\n]',
 }
-"""Text that holds anything but a fence, in up to 60 lines, then the one fence with the query."""
+"""Up to 60 lines of text without a fence, then the one fence with the query."""
 
 
 def grammar(schema: Schema, *, reasons: bool = False) -> str:
     """The GBNF of queries on ``schema``; with ``reasons`` text comes first and the query in a fenced block.
 
-    Tables, and columns after a table's name, are those of the schema; a column alone or after an alias is one of any
-    table, and nothing sees to it that the alias is given in FROM. Names of a query's own are for subqueries in FROM,
-    out of a short list; there is no WITH. Names that would end a reply (with a fence, or a line that ends in a
-    semicolon) cannot be written.
+    Tables, and columns after a table's name, are those of the schema. A column alone or after an alias may be of any
+    table, and the alias need not be defined in FROM. Subqueries in FROM get names from a short list; WITH is not
+    allowed. Names that would end a reply (with a fence, or a line that ends in a semicolon) cannot be written.
     """
     rules = {"root": _ROOT} | name_rules(schema) | _rules(schema.dialect) | (_REASONED if reasons else {})
     return grammar_text(rules)
 
 
 def _rules(dialect: str) -> dict[str, str]:
-    """The rules of ``sql.txt`` for this dialect, in all their modes and grades."""
+    """The rules of ``sql.txt`` for a dialect, in all modes and grades."""
     slots = dialects.slots(dialect)
     text = (files("sqljury.stages.generate.gbnf") / "sql.txt").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
@@ -58,5 +57,5 @@ def _rules(dialect: str) -> dict[str, str]:
 
 
 def _named(text: str, mode: str, grade: str) -> str:
-    """The text with its names for this mode and grade: expr% is exprp, expr@ is exprps."""
+    """The text with the names of a mode and grade: expr% is exprp, expr@ is exprps."""
     return re.sub(r"(?<=[\w])@", mode + grade, re.sub(r"(?<=[a-z])%", mode, text))

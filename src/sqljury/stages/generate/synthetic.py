@@ -1,4 +1,4 @@
-"""Examples that the model writes for this very database, in two rounds (CHASE-SQL, section 3.3, Algorithm 2)."""
+"""Few-shot examples on the question's own database, written by the model (CHASE-SQL, section 3.3, Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from sqljury.stages.generate.examples import EXAMPLES, conversation, focus, trie
 from sqljury.types import Task
 
 TOKENS: Final = 100
-"""Written for one example at most."""
+"""Of one example at most."""
 
 _QUESTION: Final = re.compile(r"^[^\w\n]{0,8}(?:\d{1,3}[^\w\n]{1,8})?Q(?:uestion)?[ \d*]{0,6}:[*]{0,2}", re.I | re.M)
 _QUERY: Final = re.compile(r"^[^\w\n]{0,8}(?:SQL|Query|A|Answer)[ \w*]{0,12}:[*]{0,2}", re.I | re.M)
 _NUMBER: Final = re.compile(r"\n[^\w\n]{0,8}\d{1,3}[.)] ")
+"""The number of the next example, which ends a query."""
 
 
 def synthetic(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Request:
-    """The generator: examples by features of SQL, then on what this question seems to need, then the question.
+    """The generator: examples by features of SQL, examples on the tables in focus, then the question.
 
-    The first round depends on the schema alone, the second on the tables and columns in focus, and both are kept: a
-    database's questions share them. The question itself is not shown while examples are written, or the model would
-    write it down as one, with its first guess for the query. ``part.rounds`` leaves one of them out (Table 8).
+    The first round depends on the schema alone, the second on the tables and columns in focus; both are kept for
+    further questions on the database. The question is not shown while examples are written, since the model would
+    return it as an example, with its first guess for the query. ``part.rounds`` leaves one round out (Table 8).
     """
     count = part.examples or EXAMPLES
     first, second = {"features": (count, 0), "focus": (0, count)}.get(part.rounds, _split(count))
@@ -52,18 +53,18 @@ def synthetic(task: Task, part: GeneratePart, drafts: Sequence[str], context: Co
 
 
 def _split(count: int) -> tuple[int, int]:
-    """Examples of the first and the second round: seven of ten are of the first, so that 20 have all its features."""
+    """Examples of the first and the second round: 70 % are of the first, so that 20 cover all features."""
     second = (3 * count + 5) // 10
     return count - second, second
 
 
 def guidelines() -> str:
-    """What the examples of the first round are to show, and what good ones look like."""
+    """The features that examples of the first round show, and what good examples look like."""
     return prompts.render("synthetic/guidelines")
 
 
 def _features(count: int) -> str:
-    """What the first round asks: small models keep to a feature whose name they have to write before the example."""
+    """The prompt of the first round: small models keep to a feature if they have to write its name first."""
     listed, _, about = guidelines().rpartition("\n\n")
     features = [line.removeprefix("- ") for line in listed.splitlines() if line.startswith("- ")]
     numbered = [f"{number + 1}. {features[number % len(features)]}" for number in range(count)]
@@ -77,27 +78,22 @@ def _features(count: int) -> str:
 
 
 def _written(prompt: str, count: int, task: Task, context: Context) -> list[Shot]:
-    """At most ``count`` examples that work, as the model writes them when asked so."""
+    """At most ``count`` examples of the model's reply to the prompt that run."""
     sampling = Sampling(max_tokens=TOKENS * count, seed=derive_seed("synthetic", task.text, prompt))
     reply = context.complete((system(task), Message("user", prompt)), sampling)
     return tried(read(reply.completions[0].text), context)[:count]
 
 
 def read(reply: str) -> Iterator[Shot]:
-    """The examples in a reply; what is not a question with a query after it is passed over."""
+    """The examples in a reply; anything but a question followed by a query is skipped."""
     for piece in _QUESTION.split(reply)[1:]:
         question, *queries = _QUERY.split(piece)
-        sql = " ".join(bare(extract_sql(_unticked(_own("".join(queries[:1]))))).splitlines())
+        sql = " ".join(bare(extract_sql(_unticked(_NUMBER.split("".join(queries[:1]), maxsplit=1)[0]))).splitlines())
         text = question.strip().strip('*"').strip()
         if sql and text and "\n" not in text:
             yield Shot(text, sql)
 
 
-def _own(text: str) -> str:
-    """What belongs to a query: not the number of the next example."""
-    return _NUMBER.split(text, maxsplit=1)[0]
-
-
 def _unticked(text: str) -> str:
-    """Without the marks of inline code around it, not to be taken for those of a name."""
+    """The text without the backticks of inline code around it; those of quoted names stay."""
     return text.strip().strip("`") if re.fullmatch(r"`[^`].*[^`]`", text.strip()) else text

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from sqljury.context import Context, State
 from sqljury.stages.select import consistency
 from sqljury.stages.select.base import SPENT, Selector, UnjudgedError
-from sqljury.stages.select.critic import bracket, critic
-from sqljury.stages.select.independent import independent
+from sqljury.stages.select.critic import critic, independent
 from sqljury.stages.select.light import light
 from sqljury.stages.select.rerank import rerank, rerank_votes
 from sqljury.stages.select.tournament import tournament
@@ -20,12 +19,11 @@ if TYPE_CHECKING:
     from sqljury.recipes import SelectPart
 
 VOTES = "consistency"
-"""The one that chooses by votes alone."""
+"""The selector by votes alone."""
 
 SELECTORS: dict[str, Callable[[int], Selector]] = {
     VOTES: lambda _: consistency.votes,
     "critic": critic,
-    "critic-bracket": bracket,
     "critic-independent": independent,
     "first": lambda _: consistency.first,
     "light": light,
@@ -34,16 +32,16 @@ SELECTORS: dict[str, Callable[[int], Selector]] = {
     "rerank-votes": rerank_votes,
     "tournament": tournament,
 }
-"""From name to what makes the selector, given how many of the largest groups may take part, 0 for all."""
+"""Factories by name; each takes how many of the largest groups may take part, 0 for all."""
 
 TESTING = frozenset({"rerank", "rerank-votes"})
-"""Those that choose by tests, and need a recipe that has some."""
+"""Selectors that choose by tests, and need a recipe with tests."""
 
 
 def selector(part: SelectPart) -> Selector:
-    """The selector of a recipe, with votes in its place once the budget is exhausted or its judge cannot be asked.
+    """The selector of a recipe; votes decide once the budget is exhausted or where the judge cannot be asked.
 
-    Such a choice has the reason in ``note``. Raises ``InputError`` for a file that does not hold weights.
+    Such a choice names the reason in ``note``. Raises ``InputError`` for a file that does not hold weights.
     """
     chosen = light(part.groups, part.weights) if part.weights else SELECTORS[part.selector](part.groups)
     if part.selector == VOTES:

@@ -1,7 +1,4 @@
-"""What every selector is: from candidates, grouped by result, to a choice and the reasons for it.
-
-What every judge of queries shares: how candidates are shown, and how it is asked.
-"""
+"""What a selector is, and what those with a judge share: how candidates are shown to it, and how it is asked."""
 
 from __future__ import annotations
 
@@ -9,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from sqljury.context import Context
-from sqljury.llm import base as choice
-from sqljury.llm.base import Message
+from sqljury.llm.base import Message, probabilities, sampling
 from sqljury.schema.render import render
 from sqljury.sql.resolve import used
 from sqljury.sql.text import cell_text, remark
@@ -18,12 +14,15 @@ from sqljury.stages.select import consistency
 from sqljury.types import Candidate, Choice, Result, Schema, Task
 
 Selector = Callable[[Sequence[Candidate], Task, Context], Choice]
-"""Called with candidates as ``consistency.group`` returns them; never raises for what a candidate is.
+"""Called with candidates as ``consistency.group`` returns them; never raises because of a candidate.
 
-One that asks a judge raises ``UnjudgedError`` where the judge cannot be asked; those of ``select.selector`` do not.
+A selector with a judge raises ``UnjudgedError`` where the judge cannot be asked; those of ``select.selector`` do not.
 """
 
-
+ROWS: Final = 5
+CELLS: Final = 8
+SCHEMA_CHARS: Final = 36_000
+"""What the tables and columns that the queries use may take of the prompt."""
 SPENT: Final = "the budget is spent"
 
 
@@ -36,30 +35,29 @@ class TooLongError(UnjudgedError):
 
 
 def members(candidates: Sequence[Candidate], group: int) -> list[int]:
-    """The places of one group's candidates."""
+    """The indices of one group's candidates."""
     return [index for index, candidate in enumerate(candidates) if candidate.group == group]
 
 
 def groups(candidates: Sequence[Candidate]) -> list[int]:
-    """The numbers of the groups there are, from 0, the largest."""
+    """The numbers of the groups, from 0, the largest."""
     return sorted({candidate.group for candidate in candidates if candidate.group is not None})
 
 
-ROWS: Final = 5
-CELLS: Final = 8
-SCHEMA_CHARS: Final = 36_000
-"""What the tables and columns in play may take of the prompt."""
+def representative(candidates: Sequence[Candidate], group: int) -> int:
+    """The index of the candidate that votes would choose if this group were the largest."""
+    index = consistency.choose_in(candidates, group)
+    assert index is not None
+    return index
 
 
-def spokesman(candidates: Sequence[Candidate], group: int) -> int:
-    """The place of the candidate that votes would take if this group were the largest."""
-    place = consistency.choose_in(candidates, group)
-    assert place is not None
-    return place
+def representatives(candidates: Sequence[Candidate], most: int = 0) -> dict[int, int]:
+    """By group the index of its representative, for the ``most`` largest groups, all for 0; the largest first."""
+    return {group: representative(candidates, group) for group in groups(candidates)[: most or None]}
 
 
 def shown(result: Result) -> str:
-    """The first rows on a few lines, or why there are none; unable to look like anything else."""
+    """The first rows on a few lines, or why there are none; each cell stays on its line."""
     if result.error is not None:
         return f"error: {remark(str(result.error))}"
     if not result.rows:
@@ -77,14 +75,11 @@ def in_play(schema: Schema, queries: Sequence[Candidate]) -> str:
 def ask(conversation: Sequence[Message], options: Sequence[str], context: Context, seed: int) -> list[float]:
     """The model's probability of each option as its reply.
 
-    Raises ``UnjudgedError`` once the allowance is spent, and of its kind ``TooLongError`` where the queries do not fit
-    into the model's context.
+    Raises ``UnjudgedError`` once the budget is spent, ``TooLongError`` for a prompt that its context cannot hold.
     """
-    reply = context.ask(conversation, choice.sampling(seed))
-    if reply is None:
-        raise (
-            UnjudgedError(SPENT)
-            if context.exhausted()
-            else TooLongError("the queries are too long for the judge's context")
-        )
-    return choice.probabilities(reply.completions[0], options)
+    reply = context.ask(conversation, sampling(seed))
+    if reply is not None:
+        return probabilities(reply.completions[0], options)
+    if context.exhausted():
+        raise UnjudgedError(SPENT)
+    raise TooLongError("the queries are too long for the judge's context")

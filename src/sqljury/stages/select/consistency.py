@@ -1,8 +1,6 @@
-"""Self-consistency: candidates with the same result vote together, and the largest group wins.
+"""Self-consistency: candidates with the same result form a group, and the largest group wins.
 
-Wang et al. 2022, as CHASE-SQL (section 3.5) uses it for queries: executed, grouped by execution result.
-
-Selectors that others are measured against.
+Wang et al. 2022, as CHASE-SQL (section 3.5) uses it for queries. The baselines ``first`` and ``chance`` are here too.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 def joined(candidates: Sequence[Candidate], more: Candidate) -> tuple[Candidate, ...]:
-    """Grouped candidates and one more, in the group with its result or in a new one after all; none changes its own."""
+    """Grouped candidates and one more, in the group with its result or in a new, last one."""
     groups = [one.group for one in candidates if one.group is not None]
     agreeing = (one.group for one in candidates if one.group is not None and same(one.result, more.result, VOTES))
     number = next(agreeing, max(groups, default=-1) + 1) if more.sql and more.result.ok else None
@@ -50,30 +48,30 @@ def choose(candidates: Sequence[Candidate]) -> int | None:
 
 
 def choose_in(candidates: Sequence[Candidate], group: int) -> int | None:
-    """The index of the candidate that speaks for a group; None for a group without any.
+    """The index of the candidate that represents a group; None for a group without candidates.
 
-    ``candidates`` are grouped. Within the group they may differ in the order of rows or columns: that of most of them
-    is taken, so that one query without ORDER BY does not undo it for the others, and of those the likeliest query. A
-    candidate without log-probability ranks by its place, the earlier first.
+    ``candidates`` are grouped. The results of a group may differ in the order of rows or columns: the most frequent
+    order is taken, so that one query without ORDER BY does not undo it for the others, and of the queries with that
+    order the likeliest. A candidate without log-probability ranks by its index, the earlier first.
     """
-    best = [index for index, candidate in enumerate(candidates) if candidate.group == group]
-    if not best:
+    members = [index for index, candidate in enumerate(candidates) if candidate.group == group]
+    if not members:
         return None
-    exact = {index: canonical(candidates[index].result.rows, VOTES) for index in best}
+    exact = {index: canonical(candidates[index].result.rows, VOTES) for index in members}
     votes = Counter(exact.values())
-    return max(best, key=lambda index: (votes[exact[index]], _rank(candidates, index)))
+    return max(members, key=lambda index: (votes[exact[index]], _rank(candidates, index)))
 
 
-def votes(candidates: Sequence[Candidate], _task: Task, _work: Context) -> Choice:
+def votes(candidates: Sequence[Candidate], _task: Task, _context: Context) -> Choice:
     """The selector: votes alone; a group's score is its votes."""
     sizes = Counter(candidate.group for candidate in candidates if candidate.group is not None)
     return Choice(choose(candidates), "consistency", tuple(float(sizes[number]) for number in sorted(sizes)))
 
 
 def decided(candidates: Sequence[Candidate], still_open: Collection[int]) -> bool:
-    """Whether the outcome holds whatever becomes of the candidates ``still_open``, by index.
+    """Whether votes choose the same whatever becomes of the candidates ``still_open``, given by index.
 
-    Settled votes alone count for the leader, and every open one against it.
+    Only settled votes count for the leader, and every open one counts against it.
     """
     settled = Counter(
         candidate.group
@@ -85,9 +83,9 @@ def decided(candidates: Sequence[Candidate], still_open: Collection[int]) -> boo
 
 
 def agreed(candidates: Sequence[Candidate], share: float, least: int) -> bool:
-    """Whether enough candidates have one result: ``share`` of all, of which there are at least ``least``.
+    """Whether a ``share`` of at least ``least`` candidates has one result; never for a share of 0.
 
-    Never for a share of 0. A result without rows is no agreement: most mistakes in a query make it find nothing.
+    An empty result does not count: most mistakes in a query make it find nothing.
     """
     if not share or len(candidates) < least:
         return False
@@ -108,13 +106,13 @@ def _rank(candidates: Sequence[Candidate], index: int) -> tuple[float, int]:
     return (likelihood(candidates[index]), -index)
 
 
-def first(candidates: Sequence[Candidate], _task: Task, _work: Context) -> Choice:
-    """The first candidate that runs: what a single query would have been."""
+def first(candidates: Sequence[Candidate], _task: Task, _context: Context) -> Choice:
+    """The selector: the first candidate that runs, as a single query would have been."""
     return Choice(next(iter(_running(candidates)), None), "first")
 
 
 def chance(candidates: Sequence[Candidate], _task: Task, context: Context) -> Choice:
-    """Any candidate that runs, drawn by the question's seed."""
+    """The selector: any candidate that runs, drawn by the question's seed."""
     running = _running(candidates)
     drawn = random.Random(derive_seed(context.seed, "random"))  # noqa: S311
     return Choice(drawn.choice(running) if running else None, "random")

@@ -1,11 +1,8 @@
-"""How far a group is backed by candidates beyond its own: results that overlap, queries that share a part.
+"""Features of a group of candidates, as numbers: what the light judge weighs.
 
-What others say of queries: tests and the critic, as the light judge hears them.
-
-What can be said of a group of candidates without a model, in numbers: for the light judge.
-
-Every figure is of one group among those of the same question, computed from what the pipeline has when it chooses, and
-what is said of its query and result is said of its speaker's. Nothing here knows which group is right.
+Each figure describes one group among those of a question, computed without a model from what the pipeline has when it
+chooses: votes, log-probabilities, results, and the query against the question. Query and result of a group are those of
+its representative. No feature depends on which group is right.
 """
 
 from __future__ import annotations
@@ -25,63 +22,28 @@ from sqljury.language.keywords import quoted
 from sqljury.language.words import NUMBER_WORDS
 from sqljury.sql.compare import VOTES, canonical, cell_key
 from sqljury.sql.features import Anatomy, anatomy
-from sqljury.stages.select.base import groups, members, spokesman
+from sqljury.stages.select.base import members, representatives
 from sqljury.stages.select.sketch import NOTHING, Sketch
 from sqljury.types import Candidate, Question, Result, Schema, Task
 
 ROWS: Final = 1000
-"""Rows of a result that are looked at."""
-
-Cells = Counter[Hashable]
-
-
-def overlaps(candidates: Sequence[Candidate], speakers: Mapping[int, int]) -> dict[int, float]:
-    """By group the mean overlap of its speaker's result with those of all candidates: 1 with its own, 0 with failed.
-
-    ``speakers`` are places of candidates by group. Another group's candidates all count as their speaker.
-    """
-    sizes = Counter(one.group for one in candidates)
-    cells = {group: _cells(candidates[place].result) for group, place in speakers.items()}
-    return {
-        group: sum(sizes[other] * (1.0 if other == group else overlap(own, cells[other])) for other in cells)
-        / len(candidates)
-        for group, own in cells.items()
-    }
-
-
-def overlap(one: Cells, other: Cells) -> float:
-    """F1 of the cells of two results, from 0 to 1, whatever the order of rows and columns; 0 where one has none."""
-    total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total and one and other else 0.0
-
-
-def _cells(result: Result) -> Cells:
-    return Counter(cell_key(cell) for row in canonical(result.rows[:ROWS], VOTES) for cell in row)
-
-
-def sharing(own: Anatomy, queries: Sequence[Anatomy]) -> dict[str, float]:
-    """The shares of all candidates whose query agrees with the group's in a part; ``queries`` are of all of them."""
-    return {
-        "same_tables": _share(set(one.tables) == set(own.tables) for one in queries if one.parsed),
-        "same_items": _share(one.items == own.items for one in queries if one.parsed),
-        "same_restrictions": _share(one.restrictions == own.restrictions for one in queries if one.parsed),
-        "same_elements": _share(one.elements == own.elements for one in queries if one.parsed),
-    }
-
-
-def _share(agreeing: Iterable[bool]) -> float:
-    listed = list(agreeing)
-    return sum(listed) / len(listed) if listed else 0.0
-
-
+"""Rows of a result that are read."""
+ALIKE: Final = 0.7
+"""Likeness from which on a word of the question counts as naming a column or table, see ``language.alike.likeness``."""
+LEAST_LOGPROB: Final = -60.0
 TESTED: Final = "tests_passed"
 CRITIC: Final = "critic"
-"""With the tests what costs something to know; whoever chooses asks for these only where they have weights."""
+"""These two features cost calls of a model, and are computed only where they have weights."""
+
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_WORD: Final = re.compile(r"\w+")
+_QUOTES: Final = re.compile(r"('[^']*'|\"[^\"]*\")")
+_SPELT: Final = {word: str(number) for number, word in enumerate(NUMBER_WORDS[2:], 2)}
 
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
-    """What others say of queries, by their text: the share of tests that each passed, and the critic's score of it."""
+    """What tests and the critic say, by query: the share of tests that it passed, and the critic's score of it."""
 
     tests: Mapping[str, float] = field(default_factory=dict)
     critic: Mapping[str, float] = field(default_factory=dict)
@@ -90,73 +52,61 @@ class Opinions:
 NONE: Final = Opinions()
 
 
-def passed(told: Iterable[tuple[Sequence[str], Sequence[bool | None], float]]) -> dict[str, float]:
-    """By query the share of tests that it passed, of those that say; each test has its queries, passes and sureness."""
+def passed(tests: Iterable[tuple[Sequence[str], Sequence[bool | None], float]]) -> dict[str, float]:
+    """By query the weighted share of tests that it passed; each test has its queries, their outcomes and its weight.
+
+    An outcome of None does not count; a query without any other outcome is left out.
+    """
     weights: dict[str, list[float]] = {}
-    for queries, passed, sureness in told:
-        for sql, outcome in zip(queries, passed, strict=False):
+    for queries, outcomes, weight in tests:
+        for sql, outcome in zip(queries, outcomes, strict=False):
             if outcome is not None:
                 known = weights.setdefault(sql, [0.0, 0.0])
-                known[not outcome] += sureness
+                known[not outcome] += weight
     return {sql: good / (good + bad) for sql, (good, bad) in weights.items() if good + bad > 0}
-
-
-ALIKE: Final = 0.7
-"""From here on a word of the question counts as naming a column or table, see ``schema.alike.likeness``."""
-LEAST_LOGPROB: Final = -60.0
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
-_WORD: Final = re.compile(r"\w+")
-_QUOTES: Final = re.compile(r"('[^']*'|\"[^\"]*\")")
-_SPELT: Final = {word: str(number) for number, word in enumerate(NUMBER_WORDS[2:], 2)}
 
 
 def features(
     candidates: Sequence[Candidate], task: Task, opinions: Opinions = NONE, sketch: Sketch | None = None
 ) -> dict[int, dict[str, float]]:
-    """By group its figures by name, always the same names in the same order; candidates are grouped.
+    """By group its features by name, always the same names in the same order; candidates are grouped.
 
-    A query that was not tested counts as having passed half, one that the critic did not see as having no score: where
-    nobody was asked, that is the same for all groups and decides nothing. So it is without a sketch.
+    A query without tests counts as having passed half of them, one without the critic's score as having 0. Where
+    nothing was tested or judged, and without a sketch, these are the same for all groups, so they decide nothing.
     """
-    taking_part = groups(candidates)
-    speakers = {group: spokesman(candidates, group) for group in taking_part}
-    read = {sql: anatomy(sql, task.known) for sql in dict.fromkeys(one.sql for one in candidates)}
-    queries = [read[one.sql] for one in candidates]
-    overlapping = overlaps(candidates, speakers)
-    likely = _probabilities(candidates, taking_part)
-    expected = _expected(task, [queries[place] for place in speakers.values()], sketch)
+    chosen = representatives(candidates)
+    parsed = {sql: anatomy(sql, task.known) for sql in dict.fromkeys(one.sql for one in candidates)}
+    queries = [parsed[one.sql] for one in candidates]
+    overlapping = overlaps(candidates, chosen)
+    likely = _probabilities(candidates, list(chosen))
+    expected = _expected(task, [queries[index] for index in chosen.values()], sketch)
     return {
         group: {
             **_votes(candidates, group),
             "overlap": overlapping[group],
-            **sharing(queries[speakers[group]], queries),
+            **_sharing(queries[index], queries),
             **likely[group],
-            **_of_speaker(candidates[speakers[group]], queries[speakers[group]], task),
-            **expected[place],
-            TESTED: opinions.tests.get(candidates[speakers[group]].sql, 0.5),
-            CRITIC: opinions.critic.get(candidates[speakers[group]].sql, 0.0),
+            **_of_representative(candidates[index], queries[index], task),
+            **from_sketch,
+            TESTED: opinions.tests.get(candidates[index].sql, 0.5),
+            CRITIC: opinions.critic.get(candidates[index].sql, 0.0),
         }
-        for place, group in enumerate(taking_part)
+        for (group, index), from_sketch in zip(chosen.items(), expected, strict=True)
     }
 
 
-def _expected(task: Task, queries: Sequence[Anatomy], sketch: Sketch | None) -> Sequence[Mapping[str, float]]:
-    """Of each query how far it is what the question lets expect; one that no parser reads is as far as the farthest."""
-    if sketch is None:
-        return [NOTHING for _ in queries]
-    found = sketch.figures(task.question.whole, task.known, queries)
-    read = [figures for figures, query in zip(found, queries, strict=True) if query.parsed]
-    if not read:
-        return [NOTHING for _ in queries]
-    worst = {name: min(figures[name] for figures in read) for name in NOTHING}
-    return [figures if query.parsed else worst for figures, query in zip(found, queries, strict=True)]
+@cache
+def names() -> tuple[str, ...]:
+    """All features, in their order."""
+    nothing = Task(Question(""), Schema("", "sqlite", ()), "")
+    return tuple(features((Candidate("", "", group=0),), nothing)[0])
 
 
-def _of_speaker(speaker: Candidate, query: Anatomy, task: Task) -> dict[str, float]:
+def _of_representative(candidate: Candidate, query: Anatomy, task: Task) -> dict[str, float]:
     question = task.question.whole
     return {
-        **_result(speaker.result),
-        **_asked_shape(task.question.text, speaker.result),
+        **_result(candidate.result),
+        **_asked_shape(task.question.text, candidate.result),
         **_shape(query),
         **_cues(question, query),
         **_constants(question, query, task),
@@ -165,12 +115,12 @@ def _of_speaker(speaker: Candidate, query: Anatomy, task: Task) -> dict[str, flo
 
 
 def _votes(candidates: Sequence[Candidate], group: int) -> dict[str, float]:
-    own = [candidates[place] for place in members(candidates, group)]
+    own = [candidates[index] for index in members(candidates, group)]
     kinds = ("schema", "dialect", "values", "model")
     return {
         "votes_share": len(own) / len(candidates),  # of all candidates, failed ones too
         "votes_log": log(len(own)),
-        "votes_first": float(group == 0),  # whether it is what votes choose
+        "votes_first": float(group == 0),  # whether votes choose it
         "first_part": float(min(one.part for one in candidates) in {one.part for one in own}),  # greedy in most recipes
         "queries_log": log(len({_bare(one.sql) for one in own})),  # different queries that agree
         # the share of its candidates that needed a repair of each kind
@@ -179,25 +129,66 @@ def _votes(candidates: Sequence[Candidate], group: int) -> dict[str, float]:
 
 
 def _bare(sql: str) -> str:
-    """Without what case and blanks mean nothing: all but what is quoted."""
+    """The query with case folded and blanks collapsed, except in quotes."""
     pieces = _QUOTES.split(sql)
-    return "".join(piece if place % 2 else " ".join(piece.casefold().split()) for place, piece in enumerate(pieces))
+    return "".join(piece if at % 2 else " ".join(piece.casefold().split()) for at, piece in enumerate(pieces))
+
+
+Cells = Counter[Hashable]
+
+
+def overlaps(candidates: Sequence[Candidate], chosen: Mapping[int, int]) -> dict[int, float]:
+    """By group the mean overlap of its result with those of all candidates: 1 with its own, 0 with failed ones.
+
+    ``chosen`` holds the index of each group's representative, whose result stands for all of the group.
+    """
+    sizes = Counter(one.group for one in candidates)
+    cells = {group: _cells(candidates[index].result) for group, index in chosen.items()}
+    return {
+        group: sum(sizes[other] * (1.0 if other == group else _overlap(own, cells[other])) for other in cells)
+        / len(candidates)
+        for group, own in cells.items()
+    }
+
+
+def _overlap(first: Cells, second: Cells) -> float:
+    """F1 of the cells of two results, whatever the order of rows and columns; 0 where one has none."""
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total and first and second else 0.0
+
+
+def _cells(result: Result) -> Cells:
+    return Counter(cell_key(cell) for row in canonical(result.rows[:ROWS], VOTES) for cell in row)
+
+
+def _sharing(own: Anatomy, queries: Sequence[Anatomy]) -> dict[str, float]:
+    """The shares of all candidates' queries that agree with the group's in a part."""
+    parsed = [query for query in queries if query.parsed]
+    return {
+        "same_tables": _mean(set(query.tables) == set(own.tables) for query in parsed),
+        "same_items": _mean(query.items == own.items for query in parsed),
+        "same_restrictions": _mean(query.restrictions == own.restrictions for query in parsed),
+        "same_elements": _mean(query.elements == own.elements for query in parsed),
+    }
+
+
+Logprobs = Sequence[tuple[Candidate, float]]
 
 
 def _probabilities(candidates: Sequence[Candidate], taking_part: Sequence[int]) -> dict[int, dict[str, float]]:
     """By group its log-probabilities, less the best that the same generator's candidates have: prompts differ.
 
-    All 0 where the backend gives none; the worst measure for a group without one where others have some.
+    All 0 where the backend gives none; the worst value for a group without one where others have some.
     """
     known = [one for one in candidates if one.group is not None and one.logprob is not None]
     whole = _relative([(one, max(one.logprob or 0.0, LEAST_LOGPROB)) for one in known])
     even = _relative([(one, 20 * max(one.logprob or 0.0, LEAST_LOGPROB) / max(20, len(one.sql))) for one in known])
-    best, spread = _best(whole), _best(even)
+    best, best_even = _best(whole), _best(even)
     worst = LEAST_LOGPROB if known else 0.0
     return {
         group: {
             "logprob_best": best.get(group, worst),  # its likeliest candidate
-            "logprob_even": spread.get(group, worst),  # the same for 20 letters of the query
+            "logprob_even": best_even.get(group, worst),  # the same for 20 characters of the query
             "logprob_mass": _mass(whole, group, worst),  # its different queries together
             "logprob_rank": log1p(sum(other > best.get(group, worst) for other in best.values())),  # likelier groups
         }
@@ -205,36 +196,45 @@ def _probabilities(candidates: Sequence[Candidate], taking_part: Sequence[int]) 
     }
 
 
-Figures = Sequence[tuple[Candidate, float]]
-
-
-def _relative(figures: Figures) -> Figures:
+def _relative(logprobs: Logprobs) -> Logprobs:
     """Each less the greatest of the same generator."""
     best: dict[str, float] = {}
-    for one, figure in figures:
-        best[one.generator] = max(figure, best.get(one.generator, figure))
-    return [(one, figure - best[one.generator]) for one, figure in figures]
+    for one, logprob in logprobs:
+        best[one.generator] = max(logprob, best.get(one.generator, logprob))
+    return [(one, logprob - best[one.generator]) for one, logprob in logprobs]
 
 
-def _best(figures: Figures) -> dict[int, float]:
-    found: dict[int, float] = {}
-    for one, figure in figures:
+def _best(logprobs: Logprobs) -> dict[int, float]:
+    best: dict[int, float] = {}
+    for one, logprob in logprobs:
         if one.group is not None:
-            found[one.group] = max(figure, found.get(one.group, figure))
-    return found
+            best[one.group] = max(logprob, best.get(one.group, logprob))
+    return best
 
 
-def _mass(figures: Figures, group: int, worst: float) -> float:
+def _mass(logprobs: Logprobs, group: int, worst: float) -> float:
     """The log of the sum over different queries, each by each generator once, at its likeliest."""
     known: dict[tuple[str, str], float] = {}
-    for one, figure in figures:
+    for one, logprob in logprobs:
         if one.group == group:
             key = (one.generator, _bare(one.sql))
-            known[key] = max(figure, known.get(key, figure))
+            known[key] = max(logprob, known.get(key, logprob))
     if not known:
         return worst
     best = max(known.values())
-    return best + log(sum(exp(one - best) for one in known.values()))
+    return best + log(sum(exp(logprob - best) for logprob in known.values()))
+
+
+def _expected(task: Task, queries: Sequence[Anatomy], sketch: Sketch | None) -> Sequence[Mapping[str, float]]:
+    """The sketch's figures for each query; for one that does not parse, the lowest of those that do."""
+    if sketch is None:
+        return [NOTHING for _ in queries]
+    figures = sketch.figures(task.question.whole, task.known, queries)
+    parsed = [own for own, query in zip(figures, queries, strict=True) if query.parsed]
+    if not parsed:
+        return [NOTHING for _ in queries]
+    worst = {name: min(own[name] for own in parsed) for name in NOTHING}
+    return [own if query.parsed else worst for own, query in zip(figures, queries, strict=True)]
 
 
 def _result(result: Result) -> dict[str, float]:
@@ -258,13 +258,13 @@ def _repeats(result: Result) -> bool:
 
 
 def _asked_shape(question: str, result: Result) -> dict[str, float]:
-    """How the result's shape differs from what the question asks for, see ``select.asked``."""
+    """How the result's shape differs from what the question asks for, see ``language.cues``."""
     listed, count = cues.items(question), len(result.rows)
-    figures = any(isinstance(cell, (int, float, Decimal)) for cell in (result.rows[0] if result.rows else ()))
+    numbers = any(isinstance(cell, (int, float, Decimal)) for cell in (result.rows[0] if result.rows else ()))
     faults = {
         "not_one": cues.one_row(question) and count != 1,  # a superlative, or how many, and not one row
         "not_several": cues.groups(question) and count == 1,  # for each of several, and one row
-        "no_number": cues.number(question) and not figures,  # how many, and no number
+        "no_number": cues.number(question) and not numbers,  # how many, and no number
         "told_twice": cues.different(question) and _repeats(result),  # different ones, and rows repeat
         "columns_over": 0 < listed < len(result.columns),  # more columns than asked for
         "columns_under": listed > len(result.columns),  # fewer
@@ -278,9 +278,9 @@ def _shape(query: Anatomy) -> dict[str, float]:
         "tables": float(len(query.tables)),
         "joins": float(query.joins),
         "joins_unlinked": float(query.unlinked),  # joins without any condition
-        "tables_idle": float(len(query.idle)),  # joined, and nothing is asked of them
-        "ties_strange": float(query.strange),  # columns taken for the same that no key ties, nor their name
-        "ties_namesake": float(query.namesakes),  # the same with one name
+        "tables_idle": float(len(query.idle)),  # joined, and not used
+        "ties_strange": float(query.strange),  # column pairs that the query equates, without a key or a common name
+        "ties_namesake": float(query.namesakes),  # the same with a common name
         "selects": float(query.selects),
         "conditions": float(query.conditions),
         "star": float("star" in query.elements and "count" not in query.elements),
@@ -300,41 +300,41 @@ def _cues(question: str, query: Anatomy) -> dict[str, float]:
 
 
 def _constants(question: str, query: Anatomy, task: Task) -> dict[str, float]:
-    """Texts and numbers that the question has and the query lacks, and the other way round."""
-    said = question.casefold()
-    told = "\n".join((said, *task.notes)).casefold()  # values of the database that the question seems to mean
+    """Strings and numbers of the question that the query lacks, and the reverse."""
+    folded = question.casefold()
+    with_notes = "\n".join((folded, *task.notes)).casefold()  # notes hold values that the question may name
     texts = [text.casefold().strip("% ") for text in query.texts]
-    named = {*_NUMBER.findall(said), *(_SPELT[word] for word in _WORD.findall(said) if word in _SPELT)}
+    named = {*_NUMBER.findall(folded), *(_SPELT[word] for word in _WORD.findall(folded) if word in _SPELT)}
     used = {number for text in (*query.numbers, *texts) for number in _NUMBER.findall(text)}
     marks = [text.casefold() for text in quoted(question)]
     return {
         "numbers_missing": float(len(named - used)),
         "numbers_unfounded": float(len({one for one in query.numbers if one not in named and one not in "01"})),
         "texts": float(len(texts)),
-        "texts_unsaid": float(sum(text not in said for text in texts)),  # not in the question
-        "texts_unfounded": float(sum(text not in told for text in texts)),  # nor among values that it may mean
+        "texts_unsaid": float(sum(text not in folded for text in texts)),  # not in the question
+        "texts_unfounded": float(sum(text not in with_notes for text in texts)),  # nor among values that it may name
         "quotes_missing": float(sum(not any(one in text or text in one for text in texts if text) for one in marks)),
         **_values(query, task.hits),
     }
 
 
 def _values(query: Anatomy, hits: Sequence[tuple[str, str, float]]) -> dict[str, float]:
-    """Columns with values that the question seems to name, and the query does not use."""
+    """Columns with values that the question seems to name, which the query does not use."""
     unused = [(score, column.lower() not in query.columns) for _, column, score in hits]
     total = sum(score for score, _ in unused)
     return {
         "values_unused": sum(score for score, missed in unused if missed) / total if total else 0.0,
-        "value_unused": float(max(unused, default=(0.0, False))[1]),  # the surest of them
+        "value_unused": float(max(unused, default=(0.0, False))[1]),  # the best match of them
     }
 
 
 def _names(question: str, query: Anatomy, schema: Schema) -> dict[str, float]:
-    """How far the names that the query uses are those of the question, and how much of the question they cover."""
+    """How well the names in the query match words of the question, and how many of its words they cover."""
     words = question_words(question)
     named = [piece for name in (*query.tables, *query.columns, *query.texts) for piece in pieces(name)]
     selected, keys = [name for name in query.selected if name], _keys(schema)
     return {
-        "words_covered": _mean(float(_said(word, named)) for word in words),
+        "words_covered": _mean(float(_named(word, named)) for word in words),
         "tables_unasked": float(sum(not _asked(name, words) for name in query.tables)),
         "columns_unasked": float(sum(not _asked(name, words) for name in query.columns)),
         "selected": float(len(query.selected)),
@@ -348,27 +348,20 @@ def _keys(schema: Schema) -> frozenset[str]:
     return frozenset(name.lower() for table in schema.tables for name in table.primary_key)
 
 
-def _said(word: str, names: Sequence[str]) -> bool:
+def _named(word: str, names: Sequence[str]) -> bool:
     return any(likeness(word, piece) >= ALIKE for piece in names)
 
 
 def _asked(name: str, words: Sequence[str]) -> bool:
     """Whether the question has a word for any piece of the name."""
-    return any(_said(word, pieces(name)) for word in words)
+    return any(_named(word, pieces(name)) for word in words)
 
 
 def _likeness(name: str, words: Sequence[str]) -> float:
-    """The mean, over the pieces of a name, of the likest word of the question."""
+    """The mean, over the pieces of a name, of the greatest likeness to a word of the question."""
     return _mean(max((likeness(word, piece) for word in words), default=0.0) for piece in pieces(name))
 
 
 def _mean(values: Iterable[float]) -> float:
     listed = list(values)
     return sum(listed) / len(listed) if listed else 0.0
-
-
-@cache
-def names() -> tuple[str, ...]:
-    """All features, in their order."""
-    nothing = Task(Question(""), Schema("", "sqlite", ()), "")
-    return tuple(features((Candidate("", "", group=0),), nothing)[0])

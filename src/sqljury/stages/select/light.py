@@ -1,8 +1,8 @@
 """The light judge: a linear score over features of each group of candidates; no model, no GPU, no library.
 
-The score's weights were learned from which of a question's groups is the right one (conditional logit, McFadden 1974),
-so what all groups of a question share plays no part, one score orders all groups, and the difference of two scores is
-the log-odds that the one is right rather than the other. Votes are overruled only by more than a margin.
+The weights were learned from which of a question's groups is right (conditional logit, McFadden 1974): what all groups
+of a question share does not count, and the difference of two scores is the log-odds that one group is right rather than
+the other. Votes are overruled only by more than a margin.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, Final, TypeGuard
 
 from sqljury.context import Context
 from sqljury.errors import InputError
-from sqljury.stages.select.base import Selector, UnjudgedError, groups, spokesman
+from sqljury.stages.select.base import Selector, UnjudgedError, representatives
 from sqljury.stages.select.critic import critic
 from sqljury.stages.select.features import CRITIC, TESTED, Opinions, features, names, passed
 from sqljury.stages.select.sketch import Sketch, read_sketch
@@ -30,19 +30,19 @@ from sqljury.types import Candidate, Choice, Comparison, Task
 
 KIND: Final = "sqljury light judge"
 VERSION: Final = 4
-"""Of the file's form; a change of what a feature means raises it too."""
+"""Version of the file format; a change of what a feature means raises it too."""
 LARGEST: Final = 1e6
-"""Of a weight, either way; scores that no number can hold would order nothing."""
+"""Largest weight, positive or negative: infinite scores cannot be ordered."""
 _BYTES: Final = 8 << 20  # far more than weights with their card
 _AGAIN: Final = "make it again with `sqljury train light`"
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What was learned: by feature, calibrated log-odds for one unit of it; ``card`` says from what and how well.
+    """Learned weights: calibrated log-odds for one unit of each feature; ``card`` documents the training.
 
-    ``margin``, in log-odds too, is by how much a group must surpass the one that votes choose to take its place.
-    ``sketch`` is what a question lets expect, None where too little was known to learn that.
+    ``margin``, in log-odds, is by how much a group must surpass the one that votes choose. ``sketch`` predicts a
+    query's parts from the question; None where there were too few questions to learn that.
     """
 
     weights: Mapping[str, float]
@@ -51,28 +51,28 @@ class Weights:
     sketch: Sketch | None = None
 
     def score(self, figures: Mapping[str, float]) -> float:
-        """The group's score, in log-odds; only differences between groups of one question mean anything."""
+        """A group's score in log-odds; only differences between groups of one question are meaningful."""
         return sum(weight * figures[name] for name, weight in self.weights.items())
 
     @property
     def asks_tests(self) -> bool:
-        """Whether what tests say has a weight."""
+        """Whether the tests have a weight."""
         return bool(self.weights.get(TESTED))
 
     @property
     def asks_critic(self) -> bool:
-        """Whether what the critic says has a weight."""
+        """Whether the critic has a weight."""
         return bool(self.weights.get(CRITIC))
 
     @property
     def digest(self) -> str:
         """A short hash of all but the card; equal for equal judges."""
-        drawn = None if self.sketch is None else self.sketch.to_json()
-        told = json.dumps([dict(self.weights), float(self.margin), drawn], sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        sketch = None if self.sketch is None else self.sketch.to_json()
+        text = json.dumps([dict(self.weights), float(self.margin), sketch], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
-        """As ``read`` takes it."""
+        """The format that ``read`` accepts."""
         return {
             "kind": KIND,
             "version": VERSION,
@@ -84,16 +84,15 @@ class Weights:
 
 
 def read(file: str = "") -> Weights:
-    """The weights in a file of ``sqljury train light``, those of the package for none.
+    """The weights in a file of ``sqljury train light``; without a name, those of the package.
 
-    Raises ``InputError`` for a file that cannot be read or is no such file, one of another version, and for a package
-    that has none.
+    Raises ``InputError`` for a file that is missing, cannot be read, or is not a light judge of this version.
     """
     return _read(file, _text(file)) if file else _shipped()
 
 
 def replaceable(file: str) -> None:
-    """Raise ``InputError`` for a file that is not empty and not one of ``sqljury train light``, of any version."""
+    """Raise ``InputError`` unless the file is empty or a light judge, of any version."""
     if text := _text(file):
         _loaded(file, text)
 
@@ -110,7 +109,7 @@ def _text(file: str) -> str:
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}); name a file of `sqljury train light`") from None
     except UnicodeDecodeError:
-        raise InputError(f"{file}: is no UTF-8 text; name a file of `sqljury train light`") from None
+        raise InputError(f"{file}: is not UTF-8 text; name a file of `sqljury train light`") from None
 
 
 @lru_cache(maxsize=1)
@@ -128,7 +127,7 @@ def _loaded(file: str, text: str) -> dict[str, Any]:
     try:
         loaded = json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError(f"{file}: is no JSON; {_AGAIN}") from None
+        raise InputError(f"{file}: is not JSON; {_AGAIN}") from None
     if not isinstance(loaded, dict) or loaded.get("kind") != KIND:
         raise InputError(f"{file}: is not the file of a light judge; {_AGAIN}")
     return loaded
@@ -143,16 +142,16 @@ def _read(file: str, text: str) -> Weights:
         raise InputError(f"{file}: has no weights or no card; {_AGAIN}")
     for name, weight in weights.items():
         if name not in names():
-            raise InputError(f"{file}: {name!r} is no feature that this version knows; {_AGAIN}")
+            raise InputError(f"{file}: {name!r} is not a feature of this version; {_AGAIN}")
         if not _in_measure(weight):
-            raise InputError(f"{file}: the weight of {name!r} is no number of log-odds; {_AGAIN}")
+            raise InputError(f"{file}: the weight of {name!r} is not a number of log-odds; {_AGAIN}")
     if not _in_measure(margin) or margin < 0:
-        raise InputError(f"{file}: the margin is no number of log-odds from 0; {_AGAIN}")
+        raise InputError(f"{file}: the margin is not a number of log-odds from 0; {_AGAIN}")
     try:
-        drawn = None if loaded.get("sketch") is None else read_sketch(loaded["sketch"])
+        sketch = None if loaded.get("sketch") is None else read_sketch(loaded["sketch"])
     except InputError as error:
         raise InputError(f"{file}: {error}; {_AGAIN}") from None
-    return Weights(weights, card, margin, drawn)
+    return Weights(weights, card, margin, sketch)
 
 
 def _in_measure(value: Any) -> TypeGuard[float]:
@@ -160,44 +159,43 @@ def _in_measure(value: Any) -> TypeGuard[float]:
 
 
 def better(scores: Sequence[float], margin: float) -> int:
-    """The place of the highest score, but the first, which votes choose, where none surpasses it by the margin.
+    """The index of the highest score, or 0, which votes choose, where none surpasses it by the margin.
 
-    Ties go to the earlier place. There must be a score.
+    Ties go to the earlier index. There must be a score.
     """
-    best = max(range(len(scores)), key=lambda place: (scores[place], -place))
+    best = max(range(len(scores)), key=lambda index: (scores[index], -index))
     return best if scores[best] - scores[0] > margin else 0
 
 
 def light(most: int = 0, file: str = "") -> Selector:
     """The selector, with the weights in ``file``; only the ``most`` largest groups take part, all for 0.
 
-    A group's score is the probability that it is the right one, given that one of them is. Votes stand where no group
+    A group's score is the probability that it is right, given that one of them is. Votes decide where no group
     surpasses theirs by the margin of the weights. Raises what ``read`` raises.
     """
     weights = read(file)
 
     def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
-        taking_part = groups(candidates)[: most or None]
-        if not taking_part:
+        best = representatives(candidates, most)
+        if not best:
             return Choice(None, "light")
-        speakers = {group: spokesman(candidates, group) for group in taking_part}
-        queries = [candidates[place].sql for place in speakers.values()]
+        queries = [candidates[index].sql for index in best.values()]
         tests = run_tests(queries, task, context) if len(queries) > 1 and weights.asks_tests else ()
-        heard = _critic(candidates, task, context, most) if weights.asks_critic else Choice(None, "critic")
-        told = {candidates[speakers[group]].sql: score for group, score in zip(taking_part, heard.scores, strict=False)}
-        known = Opinions(passed((one.queries, one.passed, one.case.sureness) for one in tests), told)
-        figures = features(candidates, task, known, weights.sketch)
-        scores = {group: weights.score(figures[group]) for group in taking_part}
-        winner = taking_part[better(list(scores.values()), weights.margin)]
-        comparisons = tuple(_compared(pair, scores) for pair in combinations(taking_part, 2))
+        judged = _critic(candidates, task, context, most) if weights.asks_critic else Choice(None, "critic")
+        outcomes = ((test.queries, test.passed, test.case.sureness) for test in tests)
+        opinions = Opinions(passed(outcomes), dict(zip(queries, judged.scores, strict=False)))
+        figures = features(candidates, task, opinions, weights.sketch)
+        scores = {group: weights.score(figures[group]) for group in best}
+        winner = list(best)[better(list(scores.values()), weights.margin)]
+        comparisons = tuple(_compared(pair, scores) for pair in combinations(best, 2))
         chances = shares(list(scores.values()))
-        return Choice(speakers[winner], "light", chances, comparisons, tests, heard.note)
+        return Choice(best[winner], "light", chances, comparisons, tests, judged.note)
 
     return select
 
 
 def _critic(candidates: Sequence[Candidate], task: Task, context: Context, most: int) -> Choice:
-    """The critic's choice, without scores and with a note where it cannot be asked: the other features remain."""
+    """The critic's choice; where it cannot be asked, one without scores and with a note."""
     try:
         return critic(most)(candidates, task, context)
     except UnjudgedError as error:
@@ -205,13 +203,13 @@ def _critic(candidates: Sequence[Candidate], task: Task, context: Context, most:
 
 
 def _compared(pair: tuple[int, int], scores: Mapping[int, float]) -> Comparison:
-    """One probability for both orders: nothing is shown first."""
+    """One probability for both orders, as nothing is shown first."""
     first, _ = shares([scores[group] for group in pair])
     return Comparison(*pair, first, first)
 
 
 def shares(scores: Sequence[float]) -> tuple[float, ...]:
-    """Scores in log-odds as probabilities that add up to 1; there must be one."""
+    """Scores in log-odds as probabilities that add up to 1; there must be a score."""
     highest = max(scores)
     powers = [exp(score - highest) for score in scores]
     return tuple(power / sum(powers) for power in powers)

@@ -1,9 +1,9 @@
-"""What a question lets one expect of its query, learned from questions and gold queries alone: its sketch.
+"""Predicts a query's sketch from its question; learned from questions and gold queries alone.
 
 A sketch (Xu et al. 2017, SQLNet) is a query without names and constants. Here it is a set of elements, such as GROUP BY
-or three selected items; each has a logistic regression over the phrases of the question, in which names of the schema
-and constants are masked, so that what was learned on some databases holds on others. Which tables and columns the query
-reads is expected too, see ``select.linking``.
+or three selected items. Each element has a logistic regression over the phrases of the question, in which names of the
+schema and constants are masked so that it transfers to other databases. The tables and columns that the query reads are
+predicted too, see ``language.linking``.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from sqljury.sql.features import Anatomy
 from sqljury.types import Schema
 
 DIGITS: Final = 2
-"""Of log-odds, as they are kept."""
+"""Decimal places of log-odds in a file."""
 LARGEST: Final = 1e6
-"""Of a number in a file, either way."""
+"""Largest number in a file, positive or negative."""
 WIDE: Final = 1_000
-"""Of a schema with more columns nothing is expected: it would take longer than all else that the judge looks at."""
+"""Columns of a schema up to which anything is predicted; beyond, it would take longer than the rest of the judge."""
 LEAST: Final = 0.005
-"""No element is taken for surer than this, or for surer than this not to be there."""
+"""Probabilities stay at least this far from 0 and 1."""
 NAMED: Final = 0.8
-"""From here on a word is taken for a name of the schema."""
+"""Likeness from which on a word counts as a name of the schema."""
 _TOKEN: Final = re.compile(r"""(?<!\w)'[^']*'|"[^"]*"|“[^”]*”|\w+(?:['’]\w+)?|[^\w\s]""")
 _LENGTH: Final = 4
 _MANY: Final = {"columns": ("<column>", 5), "tables": ("<table>", 4), "ands": ("and", 3), "commas": (",", 3)}
@@ -39,7 +39,7 @@ _MANY: Final = {"columns": ("<column>", 5), "tables": ("<table>", 4), "ands": ("
 
 @dataclass(frozen=True)
 class Sketch:
-    """What was learned: ``phrases`` have log-odds by element, ``start`` those without any phrase.
+    """Learned log-odds: ``phrases`` by phrase and element, ``start`` those of each element without any phrase.
 
     ``tables`` and ``columns`` are the weights of ``linking.tables`` and ``linking.columns``.
     """
@@ -78,13 +78,13 @@ class Sketch:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """As ``read_sketch`` takes it: of a phrase the places of elements, each before its log-odds in hundredths."""
-        places = {element: place for place, element in enumerate(self.start)}
+        """The format of ``read_sketch``: for each phrase, pairs of an element's index and log-odds in hundredths."""
+        indices = {element: index for index, element in enumerate(self.start)}
         return {
             "start": dict(self.start),
             "phrases": {
-                phrase: [one for name, odds in own.items() for one in (places[name], round(odds * 10**DIGITS))]
-                for phrase, own in self.phrases.items()
+                phrase: [n for name, odds in weights.items() for n in (indices[name], round(odds * 10**DIGITS))]
+                for phrase, weights in self.phrases.items()
             },
             "tables": list(self.tables),
             "columns": list(self.columns),
@@ -92,32 +92,32 @@ class Sketch:
 
 
 def wide(schema: Schema) -> bool:
-    """Whether it has more columns than anything is expected of."""
+    """Whether the schema has too many columns for a prediction."""
     return sum(len(table.columns) for table in schema.tables) > WIDE
 
 
 FIGURES: Final = ("sketch", "tables_expected", "columns_expected")
 NOTHING: Final[Mapping[str, float]] = dict.fromkeys(FIGURES, 0.0)
-"""The figures where nothing was learned: the same for all queries, so they decide nothing."""
+"""The figures without a prediction: the same for all queries, so they decide nothing."""
 
 
 def read_sketch(loaded: Any) -> Sketch:
-    """What ``to_json`` gave; raises ``InputError`` for anything else."""
+    """The sketch in the format of ``to_json``; raises ``InputError`` for anything else."""
     if not isinstance(loaded, dict):
-        raise InputError("its sketch is none")
-    start, told = loaded.get("start"), loaded.get("phrases")
-    if not isinstance(start, dict) or not isinstance(told, dict) or not _numbers(list(start.values())):
+        raise InputError("its sketch is not an object")
+    start, stored = loaded.get("start"), loaded.get("phrases")
+    if not isinstance(start, dict) or not isinstance(stored, dict) or not _numbers(list(start.values())):
         raise InputError("its sketch has no phrases, or no elements")
     names = list(start)
-    for phrase, own in told.items():
+    for phrase, own in stored.items():
         if not _numbers(own) or len(own) % 2 or not all(type(at) is int and 0 <= at < len(names) for at in own[::2]):
-            raise InputError(f"its sketch knows no such elements as the phrase {phrase!r} calls for")
+            raise InputError(f"its sketch lacks an element of the phrase {phrase!r}")
     for kind, figures in (("tables", linking.TABLE), ("columns", linking.COLUMN)):
         if not _numbers(loaded.get(kind)) or len(loaded[kind]) != len(figures):
-            raise InputError(f"its sketch weighs other figures of {kind} than this version")
+            raise InputError(f"its sketch has weights for other figures of {kind} than this version")
     odds = {
         phrase: {names[at]: odds / 10**DIGITS for at, odds in zip(own[::2], own[1::2], strict=True)}
-        for phrase, own in told.items()
+        for phrase, own in stored.items()
     }
     return Sketch(start, odds, loaded["tables"], loaded["columns"])
 
@@ -127,10 +127,10 @@ def _numbers(value: Any) -> bool:
 
 
 def elements(query: Anatomy) -> frozenset[str]:
-    """The sketch of a query, the same for most ways to write the same.
+    """The sketch of a query, the same for most equivalent queries.
 
-    What its items are; how many items, tables, and conditions with a constant there are, each up to a number; and what
-    else it does: IN with a subquery is but another join, ORDER BY with LIMIT another MAX or MIN.
+    Its elements are the kinds of items, the capped numbers of items, tables and conditions with a constant, and other
+    clauses. IN with a subquery counts as a join, ORDER BY with LIMIT as MAX or MIN.
     """
     kept = query.elements & {"distinct", "group", "having", "not", "both", "compare", "like", "sorted"}
     return kept | {
@@ -144,11 +144,11 @@ def elements(query: Anatomy) -> frozenset[str]:
 
 
 def phrases(question: str, schema: Schema) -> frozenset[str]:
-    """One to three tokens in a row, how often some occur, and about how long the question is."""
-    told = list(_once(["^", *_masked(question[: linking.CHARS], _names(schema)), "$"]))
-    rows = (zip(*(told[start:] for start in range(length)), strict=False) for length in (1, 2, 3))
-    counts = (f"{name} {min(told.count(token), most)}" for name, (token, most) in _MANY.items())
-    size = f"length {min(len(told) // _LENGTH, 6)}"
+    """Runs of one to three tokens, how often some occur, and the approximate length of the question."""
+    tokens = list(_once(["^", *_masked(question[: linking.CHARS], _names(schema)), "$"]))
+    rows = (zip(*(tokens[start:] for start in range(length)), strict=False) for length in (1, 2, 3))
+    counts = (f"{name} {min(tokens.count(token), most)}" for name, (token, most) in _MANY.items())
+    size = f"length {min(len(tokens) // _LENGTH, 6)}"
     return frozenset({*(" ".join(row) for own in rows for row in own), *counts, size})
 
 
@@ -163,7 +163,7 @@ def _names(schema: Schema) -> Names:
 
 
 def _masked(question: str, names: Names) -> Iterator[str]:
-    for place, token in enumerate(_TOKEN.findall(question)):
+    for index, token in enumerate(_TOKEN.findall(question)):
         low = token.lower()
         if token[0] in "'\"“" and len(token) > 1:
             yield "<text>"
@@ -172,12 +172,12 @@ def _masked(question: str, names: Names) -> Iterator[str]:
         elif kind := _kind(low, names):
             yield kind
         else:
-            yield "<name>" if place and token[0].isupper() else low
+            yield "<name>" if index and token[0].isupper() else low
 
 
 @lru_cache(maxsize=1 << 16)
 def _kind(word: str, names: Names) -> str:
-    """Whether a word of the question names a table or a column; of both, what it is exactly, then a table."""
+    """Whether a word of the question names a table or a column: an exact match first, of equal ones the table."""
     own = words(word)
     if word in STOP_WORDS or len(word) < 3 or not own:
         return ""
@@ -189,9 +189,9 @@ def _kind(word: str, names: Names) -> str:
 
 
 def _once(tokens: Sequence[str]) -> Iterator[str]:
-    """Without what repeats a mask right behind it."""
-    for place, token in enumerate(tokens):
-        if not (token[0] == "<" and place and tokens[place - 1] == token):
+    """The tokens without repetitions of a mask."""
+    for index, token in enumerate(tokens):
+        if not (token[0] == "<" and index and tokens[index - 1] == token):
             yield token
 
 
@@ -207,5 +207,5 @@ def _chance(odds: float) -> float:
 
 
 def _log(chances: Mapping[str, float], there: frozenset[str]) -> float:
-    """The log-probability that just these are there, of all that have a chance."""
+    """The log-probability that exactly these names are present."""
     return sum(log(chance if name in there else 1 - chance) for name, chance in chances.items())

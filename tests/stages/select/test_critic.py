@@ -88,7 +88,7 @@ def test_the_likeliest_query_wins_whatever_its_votes(path: Path) -> None:
     )
     assert answer.sql == number(2)
     assert choice.scores == pytest.approx((0.1, 0.8, 0.1))  # groups of one vote stand by their likelihood
-    assert choice.cost.calls == len(calls) == 3
+    assert dict(answer.steps)["select"].calls == len(calls) == 3
     assert all(call.sampling.max_tokens == 1 and call.sampling.top_logprobs == 20 for call in calls)
 
 
@@ -187,42 +187,28 @@ def test_a_judge_of_a_smaller_context_is_shown_fewer_at_a_time(path: Path) -> No
     answer, choice, calls = judged(path, written, favours(number(4)), most=lambda _: 3)
     assert answer.sql == number(4)
     assert [len(letters(call)) for call in calls] == [6, 5, 4, 3, 3, 3, 3, 3, 3, 2, 2]
-    assert (choice.selector, choice.note, choice.cost.calls) == ("critic", "", 8)
+    assert (choice.selector, choice.note, dict(answer.steps)["select"].calls) == ("critic", "", 8)
     assert len(choice.scores) == 6
 
 
-@pytest.mark.parametrize("selector", ["critic", "critic-bracket"])
-def test_failures_make_room_for_what_may_be_chosen(path: Path, selector: str) -> None:
+def test_failures_make_room_for_what_may_be_chosen(path: Path) -> None:
     written = [number(0), number(0), number(1), BROKEN]
-    answer, choice, calls = judged(path, written, favours(number(1)), selector=selector, most=lambda _: 2)
-    assert (answer.sql, choice.selector) == (number(1), selector)
+    answer, choice, calls = judged(path, written, favours(number(1)), most=lambda _: 2)
+    assert (answer.sql, choice.selector) == (number(1), "critic")
     assert [len(letters(call)) for call in calls] == [3, 2, 2]
 
 
 def test_what_was_asked_before_a_prompt_proved_too_long_is_paid(path: Path) -> None:
     written = [number(0), *map(number, range(3))]
-    _, choice, calls = judged(path, written, favours(number(1)), most=lambda calls: 3 if len(calls) == 1 else 2)
+    answer, choice, calls = judged(path, written, favours(number(1)), most=lambda calls: 3 if len(calls) == 1 else 2)
     assert [len(letters(call)) for call in calls] == [3, 3, 2, 2, 2, 2]
-    assert (choice.selector, choice.cost.calls) == ("critic", 5)
+    assert (choice.selector, dict(answer.steps)["select"].calls) == ("critic", 5)
 
 
 def test_the_likeliest_failures_are_shown_and_unknown_ones_last() -> None:
     broken = [Candidate(f"SELECT {at}", "direct", logprob) for at, logprob in enumerate([None, -2.0, -1.0, None, 0.0])]
     assert [one.sql for one in failed(broken)] == ["SELECT 4", "SELECT 2"]
     assert [one.sql for one in failed(broken[:2])] == ["SELECT 1", "SELECT 0"]
-
-
-@pytest.mark.parametrize("count", [2, 3, 5, 8])
-def test_a_bracket_compares_one_less_than_there_are(path: Path, count: int) -> None:
-    wanted = number(count - 1)
-    written = [number(0), *(number(n) for n in range(count))]
-    answer, choice, calls = judged(path, written, favours(wanted), selector="critic-bracket")
-    assert answer.sql == wanted
-    assert {len(letters(call)) for call in calls} == {2}
-    assert len(calls) == 2 * (count - 1)
-    assert len(choice.comparisons) == count - 1
-    assert len(choice.scores) == count
-    assert choice.scores.index(max(choice.scores)) == answer.candidates[choice.index or 0].group
 
 
 def test_the_independent_critic_sees_one_at_a_time(path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.stages.generate.fewshot import mask, name_words
+from sqljury.language.mask import mask, name_words
 
 NAMES = name_words(["ship", "ship_id", "homePort", "crew_count", "average"])
 

@@ -27,7 +27,7 @@ from sqljury.stages.generate.gbnf.dialects import functions
 from sqljury.stages.generate.grammar import grammar
 from sqljury.types import Column, Schema, Table
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
+SHARED = Path(__file__).resolve().parents[4] / "shared"
 DIALECTS = ("sqlite", "duckdb", "postgres", "mysql")
 
 

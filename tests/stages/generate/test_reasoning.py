@@ -14,10 +14,9 @@ from sqljury.context import Context
 from sqljury.llm.fake import FakeModel
 from sqljury.recipes import FixPart, GeneratePart, Recipe
 from sqljury.stages.generate import GENERATORS
-from sqljury.stages.generate import reasoning as worked
-from sqljury.stages.generate.base import Given, Request
+from sqljury.stages.generate.base import Request
 from sqljury.stages.generate.direct import question, system
-from sqljury.types import Column, Limits, Schema, Table, Task
+from sqljury.types import Column, Schema, Table, Task
 
 NAMES = ("divide", "divide-short", "plan", "plan-short")
 TASK = Task(
@@ -28,28 +27,28 @@ TASK = Task(
 )
 
 
-ROWS = (
-    worked.DDL
-    + """
+ROWS = """
+CREATE TABLE gardener (id INTEGER PRIMARY KEY, name TEXT, town TEXT);
+CREATE TABLE plot (id INTEGER PRIMARY KEY, gardener_id INTEGER NOT NULL REFERENCES gardener(id), size REAL);
+CREATE TABLE harvest (plot_id INTEGER REFERENCES plot(id), crop TEXT, kilos REAL);
 INSERT INTO gardener VALUES (1, 'Ann', 'Leeds'), (2, 'Bo', 'Leeds'), (3, 'Cy', 'York'), (4, 'Di', 'Leeds');
 INSERT INTO plot VALUES (1, 1, 10), (2, 1, 10), (3, 2, 40), (4, 3, 30);
 INSERT INTO harvest VALUES (1, 'beans', 3), (2, 'beans', 3), (3, 'beans', 5), (3, 'peas', 9), (4, 'beans', 7);
 """
-)
 MOST, NONE, ABOVE, LEEDS = [("Ann",)], [(1,)], [("Bo",), ("Cy",)], [("Ann",), ("Bo",)]
 EXPECTED = {"divide": [LEEDS], "divide-short": [MOST, ABOVE], "plan": [MOST, NONE, LEEDS], "plan-short": [MOST, NONE]}
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Context:
+def context(tmp_path: Path) -> Context:
     path = tmp_path / "t.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE plan (a TEXT)")
-    return Context(connect(path), FakeModel(""), Limits(), 0)
+    return Context(connect(path), FakeModel(""))
 
 
 def asked(name: str, context: Context, examples: int = 5) -> Request:
-    return GENERATORS[name](TASK, context, Given(examples=examples))
+    return GENERATORS[name](TASK, GeneratePart(examples=examples), (), context)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -71,8 +70,8 @@ def test_the_recipe_says_how_many_examples_are_shown(name: str, context: Context
 
 def test_of_very_many_tables_the_first_are_named(context: Context) -> None:
     many = tuple(Table(f"t{number}", (Column("a"),)) for number in range(1000))
-    task = replace(TASK, schema=replace(TASK.schema, tables=many))
-    ask = GENERATORS["plan"](task, context, Given(examples=1)).messages[-1].content
+    task = replace(TASK, known=replace(TASK.known, tables=many))
+    ask = GENERATORS["plan"](task, GeneratePart(examples=1), (), context).messages[-1].content
     assert "t0, t1, " in ask
     assert len(ask) < 500
 
@@ -91,20 +90,6 @@ def test_answers_shown_are_read_as_their_queries_and_those_run(name: str, contex
         for answer in answers:
             end = min((answer.find(stop) for stop in request.stop), default=len(answer))
             assert garden.execute(request.read(answer[:end])).fetchall() in (EXPECTED[name])
-
-
-@pytest.mark.parametrize("shot", [worked.MOST, worked.NONE], ids=["most", "none"])
-def test_plans_come_from_the_engine(shot: worked.Shot) -> None:
-    """The engine starts where a condition narrows down most, not where the query's text starts."""
-    lines = worked.plan(shot).splitlines()
-    assert (
-        lines[0]
-        == {
-            worked.MOST: "1. Find the rows of harvest where harvest.crop = 'beans'.",
-            worked.NONE: "1. Find the rows of plot.",
-        }[shot]
-    )
-    assert f"{len(lines)}. Deliver" in lines[-1]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,10 +12,10 @@ import sqlglot
 
 from sqljury.datasets.pool import Shot, default
 from sqljury.sql import skeleton
-from sqljury.stages.generate import fewshot as similar
+from sqljury.stages.generate.fewshot import index
 from sqljury.types import Column, Schema, Table
 
-FOLDER = files("sqljury.stages.generate") / "examples"
+FOLDER = files("sqljury.datasets") / "examples"
 SHOTS = default().shots
 DATABASES = sorted({shot.database for shot in SHOTS})
 
@@ -119,5 +119,5 @@ def test_no_form_crowds_out_the_others() -> None:
 
 def test_they_help_with_a_question_of_another_database() -> None:
     schema = Schema("zoo", "sqlite", (Table("cage", (Column("cage_id"),)), Table("lion", (Column("name"),))))
-    found = similar.index(default()).choose("Which cages have no lion in them?", schema, 3)
+    found = index(default()).choose("Which cages have no lion in them?", schema, 3)
     assert any("NOT IN" in shot.sql for shot in found)

@@ -5,12 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from math import log
+from math import inf, log
 from pathlib import Path
 
 import pytest
 
 from sqljury import FakeModel
+from sqljury.budget import Allowance, Budget
 from sqljury.context import Context
 from sqljury.datasets import spider
 from sqljury.db.connect import connect
@@ -19,11 +20,13 @@ from sqljury.language import cues
 from sqljury.language.cues import CUES, direction, missing, uncalled
 from sqljury.llm.base import Completion, Token
 from sqljury.llm.fake import Call
-from sqljury.recipes import parse
+from sqljury.recipes import Recipe, parse
+from sqljury.recipes.parts import TestsPart
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import UNREAD, anatomy
 from sqljury.stages.select.features import Opinions, features, names, overlaps, passed
 from sqljury.stages.select.light import KIND, VERSION, Weights, light, read, shares
+from sqljury.testing import TESTERS
 from sqljury.types import (
     Candidate,
     Choice,
@@ -40,10 +43,10 @@ from sqljury.types import (
     Tried,
 )
 
-SPIDER = Path(__file__).resolve().parents[3] / "shared" / "spider"
+SPIDER = Path(__file__).resolve().parents[4] / "shared" / "spider"
 PET = Table("pet", (Column("id"), Column("name"), Column("kind"), Column("age")), primary_key=("id",))
 OWNER = Table("owner", (Column("id"), Column("full_name"), Column("pet_id")), primary_key=("id",))
-WORK = Context(None, None, Limits(), 0)  # type: ignore[arg-type]
+CONTEXT = Context(None, None)  # type: ignore[arg-type]
 SCHEMA = Schema("pets", "sqlite", (PET, OWNER))
 
 
@@ -347,7 +350,7 @@ def test_values_that_the_question_names() -> None:
 def choose(weights: Weights, tmp_path: Path, candidates: tuple[Candidate, ...], most: int = 0) -> Choice:
     file = tmp_path / "own.json"
     file.write_text(json.dumps(weights.to_json()))
-    return light(most, str(file))(candidates, task("How many pets?"), WORK)
+    return light(most, str(file))(candidates, task("How many pets?"), CONTEXT)
 
 
 def test_the_highest_score_wins_and_is_a_probability(tmp_path: Path) -> None:
@@ -386,17 +389,17 @@ GOOD = {"kind": KIND, "version": VERSION, "margin": 0.5, "weights": {"votes_shar
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("[]", "is not the file of a light judge"),
         (json.dumps({**GOOD, "version": 0}), "is of version 0, not 4"),
         (json.dumps({**GOOD, "weights": {}}), "has no weights or no card"),
-        (json.dumps({**GOOD, "weights": {"mood": 1}}), "'mood' is no feature"),
-        (json.dumps({**GOOD, "weights": {"votes_share": float("nan")}}), "the weight of 'votes_share' is no number"),
-        (json.dumps({**GOOD, "weights": {"votes_share": True}}), "the weight of 'votes_share' is no number"),
-        (json.dumps({**GOOD, "weights": {"votes_share": 10**400}}), "the weight of 'votes_share' is no number"),
-        (json.dumps({**GOOD, "weights": {"votes_share": 1e308}}), "the weight of 'votes_share' is no number"),
-        (json.dumps({**GOOD, "margin": -0.5}), "the margin is no number of log-odds from 0"),
-        (json.dumps({**GOOD, "margin": None}), "the margin is no number of log-odds from 0"),
+        (json.dumps({**GOOD, "weights": {"mood": 1}}), "'mood' is not a feature"),
+        (json.dumps({**GOOD, "weights": {"votes_share": float("nan")}}), "the weight of 'votes_share' is not a number"),
+        (json.dumps({**GOOD, "weights": {"votes_share": True}}), "the weight of 'votes_share' is not a number"),
+        (json.dumps({**GOOD, "weights": {"votes_share": 10**400}}), "the weight of 'votes_share' is not a number"),
+        (json.dumps({**GOOD, "weights": {"votes_share": 1e308}}), "the weight of 'votes_share' is not a number"),
+        (json.dumps({**GOOD, "margin": -0.5}), "the margin is not a number of log-odds from 0"),
+        (json.dumps({**GOOD, "margin": None}), "the margin is not a number of log-odds from 0"),
         (json.dumps({**GOOD, "card": {"long": "x" * (8 << 20)}}), "is too large for weights"),
     ],
 )
@@ -412,7 +415,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot be read"):
             light(0, f"{tmp_path}/{name}")
     (tmp_path / "bytes.json").write_bytes(b"\xff")
-    with pytest.raises(InputError, match="is no UTF-8"):
+    with pytest.raises(InputError, match="is not UTF-8"):
         read(str(tmp_path / "bytes.json"))
 
 
@@ -432,7 +435,7 @@ def test_the_shipped_judge_says_what_it_is_worth() -> None:
     assert {run["dataset"]["split"] for run in card["runs"]} == {"train"}
     assert 0 <= card["held_out"]["ece"] <= 1
     assert card["held_out"]["ex_bound"]["right"] >= card["held_out"]["ex"]["right"]
-    choice = light()((candidate("SELECT name FROM pet", 0),), task("Names of pets"), WORK)
+    choice = light()((candidate("SELECT name FROM pet", 0),), task("Names of pets"), CONTEXT)
     assert choice.index == 0
 
 
@@ -440,21 +443,23 @@ def test_every_cue_has_a_feature() -> None:
     assert {f"missing_{cue.name}" for cue in CUES} <= set(names())
 
 
-def test_tests_count_where_the_weights_know_them(tmp_path: Path) -> None:
+def test_tests_count_where_the_weights_know_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
     case = TestCase(SCHEMA, ((), ()), sureness=0.5)
 
-    def tests(queries: Sequence[str]) -> tuple[tuple[Tried, ...], Cost]:
+    def tests(queries: Sequence[str], _: Task, __: TestsPart, context: Context) -> tuple[Tried, ...]:
         asked.append(list(queries))
-        return (Tried(case, tuple(queries), (Result(), Result()), (False, True)),), Cost(calls=3)
+        context.budget.charge(Cost(calls=3))
+        return (Tried(case, tuple(queries), (Result(), Result()), (False, True)),)
 
     candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT kind FROM pet", 1))
-    context = replace(WORK, tests=tests)
+    monkeypatch.setitem(TESTERS, "suite", tests)
     for name, chosen, calls in (("tests_passed", 1, 3), ("votes_first", 0, 0)):
         file = tmp_path / "own.json"
         file.write_text(json.dumps(Weights({name: 1.0}, {}).to_json()))
+        context = replace(CONTEXT, recipe=Recipe("test", tests=TestsPart(kind="suite")), budget=Budget())
         choice = light(0, str(file))(candidates, task("names"), context)
-        assert (choice.index, choice.cost.calls, len(choice.tests)) == (chosen, calls, calls // 3)
+        assert (choice.index, context.budget.total().calls, len(choice.tests)) == (chosen, calls, calls // 3)
     assert asked == [["SELECT name FROM pet", "SELECT kind FROM pet"]]
 
 
@@ -468,11 +473,11 @@ def test_the_critic_counts_where_the_weights_know_it(tmp_path: Path, over: bool,
 
     model = FakeModel(preferred)
     candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT kind FROM pet", 1))
-    context = replace(WORK, model=model, over=lambda: over)
+    context = replace(CONTEXT, model=model, budget=Budget(Allowance(tokens=0 if over else inf)))
     file = tmp_path / "own.json"
     file.write_text(json.dumps(Weights({"critic": 1.0, "votes_first": 0.1}, {}).to_json()))
     choice = light(0, str(file))(candidates, task("kinds"), context)
-    assert (choice.index, choice.cost.calls, len(model.calls)) == (chosen, 2 * chosen, 2 * chosen)
+    assert (choice.index, context.budget.total().calls, len(model.calls)) == (chosen, 2 * chosen, 2 * chosen)
     assert choice.note == ("the budget is spent, so the critic was not heard" if over else "")
     file.write_text(json.dumps(Weights({"votes_first": 0.1}, {}).to_json()))
     assert light(0, str(file))(candidates, task("kinds"), context).index == 0

@@ -12,7 +12,7 @@ import pytest
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.budget import Allowance
 from sqljury.context import Context
-from sqljury.db.base import DEFAULT_LIMITS, Database
+from sqljury.db.base import Database
 from sqljury.errors import RecipeError
 from sqljury.llm.base import Completion, Token
 from sqljury.pipeline import Progress
@@ -21,7 +21,7 @@ from sqljury.recipes.parts import TestsPart
 from sqljury.sql.translate import in_sqlite
 from sqljury.stages.select import SELECTORS
 from sqljury.stages.select.consistency import group
-from sqljury.testing import again, suite
+from sqljury.testing import TESTERS, again, suite
 from sqljury.testing.again import tried
 from sqljury.types import Candidate, Choice, Cost, Result, Schema, Task, TestCase, Tried
 
@@ -45,10 +45,11 @@ def believes(monkeypatch: pytest.MonkeyPatch, sql: str | None) -> list[TestCase]
     """The model expects what this query returns; the cases it was asked about."""
     seen = list[TestCase]()
 
-    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> tuple[TestCase, Cost]:
+    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
         seen.append(case)
         expected = None if sql is None else tried(case, [sql]).results[0]
-        return replace(case, expected=expected), Cost(calls=1, completion_tokens=5)
+        context.budget.charge(Cost(calls=1, completion_tokens=5))
+        return replace(case, expected=expected)
 
     monkeypatch.setattr(suite, "expect", expect)
     return seen
@@ -71,7 +72,7 @@ def test_a_test_overrules_votes(db: Database, monkeypatch: pytest.MonkeyPatch) -
     found = Pipeline(recipe(3), model).answer(Question("How many dogs?"), db, progress=steps.append)
     assert (found.sql, found.rows) == (DOGS, ((2,),))
     assert found.choice is not None
-    assert (found.choice.selector, found.choice.scores, found.choice.cost.calls) == ("rerank", (0.0, 1.0), 1)
+    assert (found.choice.selector, found.choice.scores, dict(found.steps)["tests"].calls) == ("rerank", (0.0, 1.0), 1)
     (test,) = found.choice.tests
     assert (test.queries, test.passed, test.by) == ((COUNT, DOGS), (False, True), "model")
     assert (test.case.size, len(seen)) == (2, 1)  # a dog and another pet: both queries find something
@@ -133,13 +134,13 @@ def test_no_tests_once_the_allowance_is_spent(db: Database, monkeypatch: pytest.
 def test_the_judge_says_what_is_expected(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> tuple[TestCase, Cost]:
+    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
         asked.append(context.model.name)
-        return case, Cost()
+        return case
 
     monkeypatch.setattr(suite, "expect", expect)
     judged = replace(recipe(2), select=SelectPart("rerank", judge="other"))
-    pipeline = Pipeline(judged, written((COUNT, -1.0), (DOGS, -1.0)), judge=FakeModel([], name="other"))
+    pipeline = Pipeline(judged, written((COUNT, -1.0), (DOGS, -1.0)), models={"other": FakeModel([], name="other")})
     pipeline.answer(Question("How many?"), db)
     assert asked == ["other"]
 
@@ -154,22 +155,29 @@ def test_a_recipe_that_chooses_by_tests_has_some() -> None:
 
 CASE = TestCase(Schema("s", "sqlite", ()), (), Result(("a",), ((1,),)))
 
+Tests = tuple[Tried, ...]
 Choose = Callable[[str, Sequence[tuple[int, float | None]], Sequence[tuple[float, int]]], Choice]
 
 
+def with_tests(monkeypatch: pytest.MonkeyPatch, db: Database, run: Callable[[Sequence[str]], Tests]) -> Context:
+    """A context whose recipe tests queries by this."""
+    monkeypatch.setitem(TESTERS, "suite", lambda queries, *_: run(queries))
+    return Context(db, FakeModel([]), recipe=Recipe("test", tests=TestsPart(kind="suite")))
+
+
 @pytest.fixture
-def choose(db: Database) -> Choose:
+def choose(db: Database, monkeypatch: pytest.MonkeyPatch) -> Choose:
     def choose(
         selector: str, candidates: Sequence[tuple[int, float | None]], tests: Sequence[tuple[float, int]]
     ) -> Choice:
         """Candidates are results with log-probabilities, tests the sureness that one of the results is right."""
         made = group([Candidate(f"SELECT {one}", "direct", p, Result(("a",), ((one,),))) for one, p in candidates])
 
-        def run(queries: Sequence[str]) -> tuple[tuple[Tried, ...], Cost]:
+        def run(queries: Sequence[str]) -> Tests:
             cases = [replace(CASE, sureness=sure, expected=Result(("a",), ((right,),))) for sure, right in tests]
-            return tuple(tried(case, queries) for case in cases), Cost()
+            return tuple(tried(case, queries) for case in cases)
 
-        context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0, tests=run)
+        context = with_tests(monkeypatch, db, run)
         return SELECTORS[selector](0)(made, Task(Question("?"), CASE.schema, ""), context)
 
     return choose
@@ -191,15 +199,15 @@ def test_sureness_weighs_where_votes_break_ties(choose: Choose) -> None:
     assert choose("rerank", candidates, [(0.5, 1), (0.5, 2)]).index == 2
 
 
-def test_only_the_largest_groups_take_part(db: Database) -> None:
+def test_only_the_largest_groups_take_part(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     made = group([Candidate(f"SELECT {one}", "direct", None, Result(("a",), ((one,),))) for one in (1, 1, 2, 2, 3)])
     asked: list[Sequence[str]] = []
 
-    def run(queries: Sequence[str]) -> tuple[tuple[Tried, ...], Cost]:
+    def run(queries: Sequence[str]) -> Tests:
         asked.append(queries)
-        return (), Cost()
+        return ()
 
-    context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0, tests=run)
+    context = with_tests(monkeypatch, db, run)
     SELECTORS["rerank"](2)(made, Task(Question("?"), CASE.schema, ""), context)
     assert asked == [["SELECT 1", "SELECT 2"]]
     assert (

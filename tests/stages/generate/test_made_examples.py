@@ -14,21 +14,20 @@ import pytest
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
-from sqljury.context import Context
+from sqljury.context import Context, Kept
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError, ModelUnavailableError
 from sqljury.llm.fake import Call
+from sqljury.recipes import GeneratePart
 from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.introspect import introspect
 from sqljury.schema.samples import sample
-from sqljury.stages.generate.base import Given, Kept
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.generate.examples import focus
-from sqljury.stages.generate.facts import entity, links
-from sqljury.stages.generate.made import compose, made, rules
+from sqljury.stages.generate.made import compose, entity, links, made, rules
 from sqljury.stages.generate.synthetic import guidelines, read, synthetic
 from sqljury.stages.prepare import Preparation
-from sqljury.types import Limits, Task
+from sqljury.types import Task
 
 TABLES = """
 CREATE TABLE trainer (id INTEGER PRIMARY KEY, name TEXT, city TEXT, salary REAL);
@@ -74,8 +73,16 @@ def asked(text: str, db: Database) -> Task:
     return Preparation(SchemaPart()).task(Question(text), db)
 
 
-def working(db: Database, model: FakeModel | None = None) -> Context:
-    return Context(db, model or FakeModel("never asked"), Limits(), 7)
+def working(db: Database, model: FakeModel | None = None, *, seed: int = 7, kept: Kept | None = None) -> Context:
+    return Context(db, model or FakeModel("never asked"), seed=seed, kept=kept or Kept())
+
+
+def part(examples: int = 5) -> GeneratePart:
+    return GeneratePart(examples=examples)
+
+
+def calls(context: Context) -> int:
+    return context.budget.total().calls
 
 
 def rounds(first: str = FIRST, second: str = SECOND) -> FakeModel:
@@ -94,7 +101,8 @@ def shown(request_messages: tuple[object, ...]) -> list[tuple[str, str]]:
 
 def test_examples_of_two_rounds_stand_before_the_question(db: Database) -> None:
     task, model = asked("What do ponies weigh?", db), rounds()
-    request = synthetic(task, working(db, model), Given(seed=3))
+    context = working(db, model, seed=3)
+    request = synthetic(task, part(), (), context)
     opening, question = messages(task)
     assert (request.messages[0], request.messages[-1]) == (opening, question)
     assert [message.role for message in request.messages] == ["system", *["user", "assistant"] * 4, "user"]
@@ -108,12 +116,12 @@ def test_examples_of_two_rounds_stand_before_the_question(db: Database) -> None:
         ("Which horses weigh a ton?", "SELECT name FROM horse WHERE weight > 1000"),  # finds nothing, so it is last
     ]
     assert [call.messages[0] for call in model.calls] == [opening, opening]
-    assert request.cost.calls == 2
+    assert calls(context) == 2
 
 
 def test_the_question_is_not_told_while_examples_are_written(db: Database) -> None:
     model = rounds()
-    synthetic(asked("What do ponies weigh?", db), working(db, model), Given())
+    synthetic(asked("What do ponies weigh?", db), part(), (), working(db, model))
     assert len(model.calls) == 2
     assert not any("ponies" in call.prompt for call in model.calls)
 
@@ -121,34 +129,35 @@ def test_the_question_is_not_told_while_examples_are_written(db: Database) -> No
 def test_the_first_round_is_asked_once_for_a_database_and_changes_no_prompt(db: Database) -> None:
     kept, model = Kept(), rounds()
     texts = ["What do ponies weigh?", "Who pays the highest rent?"]
-    shared = [synthetic(asked(text, db), working(db, model), Given(seed=n, kept=kept)) for n, text in enumerate(texts)]
-    alone = [synthetic(asked(text, db), working(db, rounds()), Given(seed=9)) for text in texts]
+    contexts = [working(db, model, seed=seed, kept=kept) for seed in range(len(texts))]
+    shared = [synthetic(asked(text, db), part(), (), context) for text, context in zip(texts, contexts, strict=True)]
+    alone = [synthetic(asked(text, db), part(), (), working(db, rounds(), seed=9)) for text in texts]
     assert [one.messages for one in shared] == [one.messages for one in alone]
     firsts = [call for call in model.calls if "part of this database" not in call.prompt]
     assert len(firsts) == 1
-    assert [one.cost.calls for one in shared] == [2, 1]
+    assert [calls(context) for context in contexts] == [2, 1]
     other = rounds()
-    synthetic(asked(texts[0], db), replace(working(db, other), seed=99), Given(seed=99))
+    synthetic(asked(texts[0], db), part(), (), working(db, other, seed=99))
     assert other.calls[0] == firsts[0]  # its seed too
 
 
 def test_the_second_round_is_on_what_the_drafts_use(db: Database) -> None:
     model = rounds()
-    synthetic(asked("What?", db), working(db, model), Given(("SELECT rent FROM stable", "no sql (")))
-    part = model.calls[1].prompt.rpartition("other ones in each example:\n")[2].partition("\n\n")[0]
-    assert "rent" in part
-    assert "trainer" not in part
+    synthetic(asked("What?", db), part(), ("SELECT rent FROM stable", "no sql ("), working(db, model))
+    focused = model.calls[1].prompt.rpartition("other ones in each example:\n")[2].partition("\n\n")[0]
+    assert "rent" in focused
+    assert "trainer" not in focused
 
 
 def test_examples_are_as_many_as_wanted(db: Database) -> None:
     model = rounds()
-    synthetic(asked("What?", db), working(db, model), Given(examples=20))
+    synthetic(asked("What?", db), part(20), (), working(db, model))
     assert "Write 14 example questions" in model.calls[0].prompt
     features = [line.removeprefix("- ") for line in guidelines().splitlines() if line.startswith("- ")]
     assert all(feature in model.calls[0].prompt for feature in features)
     assert "Write 6 example questions" in model.calls[1].prompt
     single = rounds()
-    synthetic(asked("What?", db), working(db, single), Given(examples=1))
+    synthetic(asked("What?", db), part(1), (), working(db, single))
     assert len(single.calls) == 1
     assert sum(line.startswith("- ") for line in guidelines().splitlines()) >= 8
 
@@ -173,12 +182,13 @@ def test_writers_do_not_share_their_examples(db: Database) -> None:
     kept, task = Kept(), asked("What do ponies weigh?", db)
     plain, tuned = rounds(), rounds(FIRST.replace("Bern", "Rome"))
     tuned.name = "fake+tuned"
-    synthetic(task, working(db, plain), Given(kept=kept))
-    request = synthetic(task, working(db, tuned), Given(kept=kept))
+    synthetic(task, part(), (), working(db, plain, kept=kept))
+    request = synthetic(task, part(), (), working(db, tuned, kept=kept))
     assert len(tuned.calls) == 2
     assert ("Which trainers live in Rome?", "SELECT name FROM trainer WHERE city = 'Rome'") in shown(request.messages)
-    same = replace(working(db, rounds()))
-    assert synthetic(task, same, Given(kept=kept)).cost.calls == 0
+    same = working(db, rounds(), kept=kept)
+    synthetic(task, part(), (), same)
+    assert calls(same) == 0
 
 
 @pytest.mark.parametrize(
@@ -201,14 +211,14 @@ def test_writers_do_not_share_their_examples(db: Database) -> None:
 )
 def test_a_reply_without_examples_leaves_the_question_alone(reply: str, db: Database) -> None:
     task = asked("What do ponies weigh?", db)
-    request = synthetic(task, working(db, rounds(reply, reply)), Given())
+    request = synthetic(task, part(), (), working(db, rounds(reply, reply)))
     assert list(request.messages) == messages(task)
 
 
 def test_equal_examples_are_shown_once(db: Database) -> None:
     twice = FIRST + FIRST.replace("live in Bern?", "live in bern")
     task = asked("What do ponies weigh?", db)
-    assert len(shown(synthetic(task, working(db, rounds(twice, FIRST)), Given(examples=9)).messages)) == 2
+    assert len(shown(synthetic(task, part(9), (), working(db, rounds(twice, FIRST))).messages)) == 2
 
 
 def test_reading_takes_the_forms_that_models_use() -> None:
@@ -228,8 +238,8 @@ def test_a_comment_does_not_swallow_the_rest_of_a_query() -> None:
 def test_what_the_model_raises_comes_through_and_is_not_kept(db: Database) -> None:
     kept, task = Kept(), asked("What?", db)
     with pytest.raises(ModelUnavailableError):
-        synthetic(task, working(db, FakeModel(ModelUnavailableError("down"))), Given(kept=kept))
-    assert shown(synthetic(task, working(db, rounds()), Given(kept=kept)).messages)
+        synthetic(task, part(), (), working(db, FakeModel(ModelUnavailableError("down")), kept=kept))
+    assert shown(synthetic(task, part(), (), working(db, rounds(), kept=kept)).messages)
 
 
 def test_what_was_cut_short_is_not_kept(db: Database) -> None:
@@ -245,8 +255,8 @@ def test_what_was_cut_short_is_not_kept(db: Database) -> None:
             return reply
 
     with pytest.raises(CancelledError):
-        synthetic(task, replace(working(db, Late(script)), cancel=cancel), Given(kept=kept))
-    assert len(shown(synthetic(task, working(db, rounds()), Given(kept=kept)).messages)) == 4
+        synthetic(task, part(), (), replace(working(db, Late(script), kept=kept), cancel=cancel))
+    assert len(shown(synthetic(task, part(), (), working(db, rounds(), kept=kept)).messages)) == 4
 
 
 def test_kept_makes_each_thing_once_among_threads_and_forgets_the_oldest() -> None:
@@ -307,20 +317,21 @@ def test_what_a_program_writes_is_true(db: Database) -> None:
 def test_program_made_examples_fit_the_question_and_cost_no_call(db: Database) -> None:
     model = FakeModel("never asked")
     task = asked("Which trainers do not have any horse?", db)
-    request = made(task, working(db, model), Given())
+    context = working(db, model)
+    request = made(task, part(), (), context)
     assert not model.calls
-    assert request.cost.calls == 0
+    assert calls(context) == 0
     assert (request.messages[0], request.messages[-1]) == tuple(messages(task))
     found = shown(request.messages)
     assert len(found) == 5
     assert any("NOT IN" in sql for _, sql in found)
     assert all("trainer" in sql or "horse" in sql for _, sql in found)
-    assert made(task, working(db), Given(seed=5)).messages == request.messages
-    assert len(shown(made(task, working(db), Given(examples=12)).messages)) == 12
+    assert made(task, part(), (), working(db, seed=5)).messages == request.messages
+    assert len(shown(made(task, part(12), (), working(db)).messages)) == 12
 
 
 def test_program_made_examples_leave_out_what_was_asked_and_what_finds_nothing(db: Database) -> None:
-    request = made(asked("how many horses are there", db), working(db), Given(examples=100))
+    request = made(asked("how many horses are there", db), part(100), (), working(db))
     assert "How many horses are there?" not in dict(shown(request.messages))
     for _, sql in shown(request.messages):
         assert db.execute(sql).rows
@@ -333,14 +344,14 @@ def test_an_empty_database_leaves_the_question_alone(tmp_path: Path) -> None:
     connection.close()
     with connect(file) as bare:
         task = asked("How many things?", bare)
-        assert list(made(task, working(bare), Given()).messages) == messages(task)
+        assert list(made(task, part(), (), working(bare)).messages) == messages(task)
 
 
 def test_masked_values_and_hidden_columns_appear_in_no_example(db: Database) -> None:
     access = Access(deny=("horse.weight",), mask=("trainer.city", "horse.name"))
     guarded = guard(db, introspect(db), access)
     task = asked("Which trainers are from Bern, and what do their horses weigh?", guarded)
-    text = "\n".join(message.content for message in made(task, working(guarded), Given(examples=100)).messages[1:-1])
+    text = "\n".join(message.content for message in made(task, part(100), (), working(guarded)).messages[1:-1])
     assert "Oak" in text
     assert not any(word in text for word in ("Rome", "Oslo", "Bern", "Star", "Dawn", "weight"))
 
@@ -348,10 +359,10 @@ def test_masked_values_and_hidden_columns_appear_in_no_example(db: Database) -> 
 def test_what_is_kept_for_one_reader_is_not_shown_to_another(db: Database) -> None:
     kept = Kept()
     question = "Which trainers are from Bern?"
-    free = made(asked(question, db), working(db), Given(examples=100, kept=kept))
+    free = made(asked(question, db), part(100), (), working(db, kept=kept))
     assert "Rome" in str(free.messages)
     guarded = guard(db, introspect(db), Access(mask=("trainer.city",)))
-    held = made(asked(question, guarded), working(guarded), Given(examples=100, kept=kept))
+    held = made(asked(question, guarded), part(100), (), working(guarded, kept=kept))
     assert "Rome" not in str(held.messages[1:-1])
 
 
@@ -368,7 +379,7 @@ def test_hostile_names_and_values_stay_out(tmp_path: Path) -> None:
         )
     connection.close()
     with connect(file) as opened:
-        found = shown(made(asked("Which pens are gel pens?", opened), working(opened), Given(examples=60)).messages)
+        found = shown(made(asked("Which pens are gel pens?", opened), part(60), (), working(opened)).messages)
     text = "\n".join(part for pair in found for part in pair)
     assert "gel" in text
     assert not any(mark in text for mark in ("im_end", "DROP", "above\n", "*/", "{a.row}", "a\nb"))
