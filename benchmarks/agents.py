@@ -24,10 +24,10 @@ from sqljury.llm.open import open_model
 from sqljury.recipes.parts import TestsPart
 from sqljury.sandbox import Warm
 from sqljury.schema.introspect import introspect
+from sqljury.sql.compare import TRIAL, same
 from sqljury.sql.mutate import neighbours
 from sqljury.sql.tree import column_names
 from sqljury.testing import TESTERS
-from sqljury.testing.trial import alike
 from sqljury.types import Limits, Task
 from sqljury.values import open_or_build
 
@@ -104,7 +104,7 @@ def measured(one: dict[str, str], part: TestsPart, db: Database, model: Language
 def differs(sql: str, gold: Any, db: Database) -> bool:
     """Whether a query runs and returns something else."""
     result = db.execute(sql)
-    return result.ok and not alike(gold, result)
+    return result.ok and not same(gold, result, TRIAL)
 
 
 def report(arm: str, lines: list[dict[str, Any]]) -> None:

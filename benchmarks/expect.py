@@ -32,8 +32,8 @@ from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX
 from sqljury.recipes.parts import Shown, TestsPart
 from sqljury.schema.introspect import introspect
+from sqljury.sql.compare import EXPECTED, RELAXED, same
 from sqljury.stages.generate.examples import finds
-from sqljury.testing.agree import agree, agree_relaxed
 from sqljury.testing.draw import random_case, read_origin
 from sqljury.testing.expect import conversation, expect
 from sqljury.testing.trial import Trial
@@ -140,8 +140,8 @@ def asked(
         "actual": actual.rows,
         "expected": None if said is None else said.rows,
         "sureness": found.sureness,
-        "exact": said is not None and actual.ok and agree(said, actual, ordered=ordered),
-        "relaxed": said is not None and actual.ok and agree_relaxed(said, actual, ordered=ordered),
+        "exact": said is not None and actual.ok and same(said, actual, EXPECTED, ordered=ordered),
+        "relaxed": said is not None and actual.ok and same(said, actual, RELAXED, ordered=ordered),
         "prompt": conversation(case, example.question, part, examples=options.example_seed)[1].content,
         "cost": asdict(cost),
     }

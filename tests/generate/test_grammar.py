@@ -22,7 +22,7 @@ from sqljury.llm.base import Message, Sampling
 from sqljury.llm.local import LocalModel
 from sqljury.llm.replies import extract_sql
 from sqljury.schema.introspect import introspect
-from sqljury.sql.names import quote_name
+from sqljury.sql.text import quote_name
 from sqljury.stages.generate.gbnf.dialects import functions
 from sqljury.stages.generate.grammar import grammar
 from sqljury.types import Column, Schema, Table

@@ -11,7 +11,7 @@ from sqljury.errors import EmptyDatabaseError
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
 from sqljury.schema.samples import sample
-from sqljury.sql.names import RESERVED, quote_name
+from sqljury.sql.text import RESERVED, quote_name
 from sqljury.types import Column, ForeignKey, Table
 
 duckdb = pytest.importorskip("duckdb")

@@ -13,7 +13,7 @@ from sqljury.db.readonly import check
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, EmptyDatabaseError
 from sqljury.schema.introspect import introspect
 from sqljury.schema.samples import sample
-from sqljury.sql.names import quote_name
+from sqljury.sql.text import quote_name
 from sqljury.types import Column, ForeignKey, Table
 
 

@@ -14,7 +14,7 @@ from sqljury.errors import DatabaseNotFoundError, EmptyDatabaseError
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
 from sqljury.schema.samples import sample
-from sqljury.sql.names import quote_name
+from sqljury.sql.text import quote_name
 from sqljury.types import Column, ForeignKey, Table
 from sqljury.values.store import versions
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.stages.select.consistency import agree, agreed, choose, decided, group
+from sqljury.sql.compare import VOTES, same
+from sqljury.stages.select.consistency import agreed, choose, decided, group
 from sqljury.types import Candidate, QueryFailure, Result
 
 
@@ -64,21 +65,21 @@ def test_within_the_group_the_commonest_order_wins_over_the_likeliest_query() ->
 
 
 def test_numbers_agree_in_nine_digits() -> None:
-    assert agree(Result(("a",), ((0.1 + 0.2,),)), Result(("a",), ((0.3,),)))
-    assert agree(Result(("a",), ((2,),)), Result(("a",), ((2.0,),)))
-    assert not agree(Result(("a",), ((float("inf"),),)), Result(("a",), ((1.0,),)))
-    assert not agree(Result(("a",), ((0.3,),)), Result(("a",), ((0.31,),)))
-    assert agree(Result(("a",), ((12345678901,),)), Result(("a",), ((12345678901.0,),)))
-    assert not agree(Result(("a",), (("1",),)), Result(("a",), ((1,),)))
+    assert same(Result(("a",), ((0.1 + 0.2,),)), Result(("a",), ((0.3,),)), VOTES)
+    assert same(Result(("a",), ((2,),)), Result(("a",), ((2.0,),)), VOTES)
+    assert not same(Result(("a",), ((float("inf"),),)), Result(("a",), ((1.0,),)), VOTES)
+    assert not same(Result(("a",), ((0.3,),)), Result(("a",), ((0.31,),)), VOTES)
+    assert same(Result(("a",), ((12345678901,),)), Result(("a",), ((12345678901.0,),)), VOTES)
+    assert not same(Result(("a",), (("1",),)), Result(("a",), ((1,),)), VOTES)
 
 
 def test_a_cut_result_is_not_the_whole_one() -> None:
     whole, cut = Result(("a",), ((1,),)), Result(("a",), ((1,),), truncated=True)
-    assert not agree(whole, cut)
+    assert not same(whole, cut, VOTES)
 
 
 def test_results_without_rows_are_one_group() -> None:
-    assert agree(Result(("a",)), Result(("a", "b")))
+    assert same(Result(("a",)), Result(("a", "b")), VOTES)
 
 
 cells = st.none() | st.integers(-3, 3) | st.sampled_from(["a", "b", ""]) | st.floats(allow_nan=False, width=16)
@@ -90,7 +91,7 @@ def test_order_of_rows_and_columns_does_not_matter(
 ) -> None:
     mixed = [tuple(row[index] for index in order) for row in rows]
     random.shuffle(mixed)  # type: ignore[attr-defined]
-    assert agree(Result((), tuple(rows)), Result((), tuple(mixed)))
+    assert same(Result((), tuple(rows)), Result((), tuple(mixed)), VOTES)
 
 
 def test_candidates_agree_when_enough_of_enough_do() -> None:

@@ -15,13 +15,13 @@ from sqljury.context import Context
 from sqljury.datasets import spider
 from sqljury.db.connect import connect
 from sqljury.errors import InputError, RecipeError
+from sqljury.language import cues
+from sqljury.language.cues import CUES, direction, missing, uncalled
 from sqljury.llm.base import Completion, Token
 from sqljury.llm.fake import Call
 from sqljury.recipes import parse
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import UNREAD, anatomy
-from sqljury.stages.select import cues as asked
-from sqljury.stages.select.cues import CUES, direction, missing, uncalled
 from sqljury.stages.select.features import Opinions, features, names, overlaps, passed
 from sqljury.stages.select.light import KIND, VERSION, Weights, light, read, shares
 from sqljury.types import (
@@ -100,10 +100,10 @@ def test_what_is_no_query_has_no_anatomy(sql: str) -> None:
     ],
 )  # fmt: skip
 def test_words_that_call_for_something(question: str, right: str, wrong: str, cue: str) -> None:
-    assert missing(question, anatomy(right, SCHEMA))[cue] == 0
-    assert missing(question, anatomy(wrong, SCHEMA))[cue] == 1
-    assert uncalled("pets", anatomy(right, SCHEMA))[cue] == 1
-    assert uncalled(question, anatomy(right, SCHEMA))[cue] == 0
+    assert missing(question, anatomy(right, SCHEMA).elements)[cue] == 0
+    assert missing(question, anatomy(wrong, SCHEMA).elements)[cue] == 1
+    assert uncalled("pets", anatomy(right, SCHEMA).elements)[cue] == 1
+    assert uncalled(question, anatomy(right, SCHEMA).elements)[cue] == 0
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_words_that_call_for_something(question: str, right: str, wrong: str, cu
 )
 def test_words_that_leave_room(question: str, sql: str, cue: str) -> None:
     query = anatomy(sql, SCHEMA)
-    assert missing(question, query)[cue] == uncalled(question, query)[cue] == 0
+    assert missing(question, query.elements)[cue] == uncalled(question, query.elements)[cue] == 0
 
 
 @pytest.mark.shared
@@ -133,13 +133,14 @@ def test_gold_queries_have_what_their_questions_call_for() -> None:
                 schemas[one.database] = introspect(db)
         query = anatomy(one.gold_sql, schemas[one.database])
         called.update(cue.name for cue in CUES if cue.calls.search(one.question.text))
-        lacks.update(name for name, fault in missing(one.question.text, query).items() if fault)
+        lacks.update(name for name, fault in missing(one.question.text, query.elements).items() if fault)
     assert {name for name in called if called[name] >= 15} >= {"count", "average", "extreme", "distinct", "negation"}
     assert sum(lacks.values()) < 0.1 * sum(called.values())
 
 
 def test_the_greatest_is_not_the_smallest() -> None:
-    most, least = (anatomy(f"SELECT name FROM pet ORDER BY age {way} LIMIT 1", SCHEMA) for way in ("DESC", "ASC"))
+    queries = (f"SELECT name FROM pet ORDER BY age {way} LIMIT 1" for way in ("DESC", "ASC"))
+    most, least = (anatomy(query, SCHEMA).elements for query in queries)
     assert direction("the highest age", most) == direction("the lowest age", least) == 1
     assert direction("the highest age", least) == direction("the lowest age", most) == -1
     assert direction("the age", most) == 0
@@ -279,7 +280,7 @@ def test_names_of_a_with_are_no_tables() -> None:
     ],
 )
 def test_items_that_a_question_lists(question: str, listed: int) -> None:
-    assert asked.items(question) == listed
+    assert cues.items(question) == listed
 
 
 @pytest.mark.parametrize(
@@ -304,7 +305,7 @@ def test_results_whose_shape_is_not_what_was_asked_for(
 
 @pytest.mark.parametrize("question", ["Names of the 3 oldest pets", "Which pets are the oldest of each kind?"])
 def test_several_may_be_the_most_of_something(question: str) -> None:
-    assert not asked.one_row(question)
+    assert not cues.one_row(question)
 
 
 @pytest.mark.shared
@@ -319,11 +320,11 @@ def test_gold_answers_have_the_shape_their_questions_ask_for() -> None:
             continue
         cells = result.rows[0] if result.rows else ()
         for name, says, holds in (
-            ("items", asked.items(question) > 0, asked.items(question) == len(result.columns)),
-            ("one_row", asked.one_row(question), len(result.rows) == 1),
-            ("groups", asked.groups(question), len(result.rows) != 1),
-            ("number", asked.number(question), any(isinstance(cell, int | float) for cell in cells)),
-            ("different", asked.different(question), len(set(result.rows)) == len(result.rows)),
+            ("items", cues.items(question) > 0, cues.items(question) == len(result.columns)),
+            ("one_row", cues.one_row(question), len(result.rows) == 1),
+            ("groups", cues.groups(question), len(result.rows) != 1),
+            ("number", cues.number(question), any(isinstance(cell, int | float) for cell in cells)),
+            ("different", cues.different(question), len(set(result.rows)) == len(result.rows)),
         ):
             said[name] += says
             kept[name] += says and holds

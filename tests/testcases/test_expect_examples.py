@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqljury.db.sqlite_memory import MemoryDatabase
-from sqljury.sql.compare import same_result
+from sqljury.sql.compare import EXACT, same
 from sqljury.sql.scan import orders
 from sqljury.testing.expect import Example, choose, everything, read_rows
 from sqljury.testing.shape import Shape
@@ -20,7 +20,7 @@ def test_the_result_is_that_of_the_query(example: Example) -> None:
         assert db.fill(example.case.tables)  # every key holds
         result = db.execute(example.sql)
     assert result.ok
-    assert same_result(result, expected, orders(example.sql))
+    assert same(result, expected, EXACT, ordered=orders(example.sql))
     assert any(cell not in (None, 0) for row in expected.rows for cell in row)
 
 

@@ -21,7 +21,7 @@ from sqljury.access.scopes import (
     row_name,
 )
 from sqljury.errors import QueryRefusedError
-from sqljury.sql.names import quote_name
+from sqljury.sql.text import quote_name
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from sqljury.audit.finding import Finding
-from sqljury.audit.subject import Subject, from_items, shown, within
+from sqljury.audit.subject import Subject, shown, within
+from sqljury.sql.resolve import from_items
 from sqljury.types import Table
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,9 +12,9 @@ from sqlglot import exp
 
 from sqljury.db.base import Database
 from sqljury.language.words import words
-from sqljury.sql.joins import find
-from sqljury.sql.names import quote_name, quote_table
-from sqljury.sql.text import remark
+from sqljury.sql.compare import AUDIT, canonical, same
+from sqljury.sql.resolve import owner, tables_of
+from sqljury.sql.text import quote_name, quote_table, remark
 from sqljury.sql.tree import DIALECT, column_names, tree_of
 from sqljury.types import Limits, QueryFailure, Result, Row, Schema, Table
 
@@ -134,58 +133,19 @@ class Subject:
 
     def sources(self, select: exp.Select) -> dict[str, Table]:
         """By alias in small letters, the tables of its FROM that the schema knows."""
-        found = {}
-        for node in from_items(select):
-            table = find(self.schema, node.name) if isinstance(node, exp.Table) else None
-            if table is not None:
-                found[node.alias_or_name.lower()] = table
-        return found
+        return tables_of(select, self.schema)
 
     def owner(self, column: exp.Column) -> tuple[str, Table] | None:
         """The alias and the table that a column is of, looked up outwards; None where that is not certain."""
-        select = column.parent_select
-        while isinstance(select, exp.Select):
-            held = [
-                (alias, table)
-                for alias, table in self.sources(select).items()
-                if (not column.table or alias == column.table.lower()) and has(table, column.name)
-            ]
-            if held:
-                return held[0] if len(held) == 1 else None
-            select = select.parent_select
-        return None
+        return owner(column, self.schema)
 
     def differs(self, other: exp.Expr, *, ordered: bool = False) -> tuple[tuple[Row, ...], tuple[Row, ...]] | None:
         """The rows of this query and of ``other`` where both run and they are not the same rows; else None."""
         own, rows = self.rows, self.data.rows(other)
         if own is None or rows is None:
             return None
-        left, right = [list(map(_alike, found)) for found in (own, rows)]
-        same = left == right if ordered else Counter(left) == Counter(right)
-        return None if same else (own, rows)
-
-
-def _alike(row: Row) -> tuple[Any, ...]:
-    """The row with numbers that mean the same made the same, those kept as text too."""
-    return tuple(map(_number_of, row))
-
-
-def _number_of(cell: Any) -> Any:
-    try:
-        return f"{float(cell):.9g}"
-    except (TypeError, ValueError):
-        return cell
-
-
-def has(table: Table, column: str) -> bool:
-    """Whether the table has a column of that name in any case."""
-    return any(one.name.lower() == column.lower() for one in table.columns)
-
-
-def from_items(select: exp.Select) -> list[exp.Expr]:
-    """What its FROM names: tables and subqueries, joined ones too."""
-    start = select.args.get("from_")
-    return ([] if start is None else [start.this]) + [join.this for join in select.args.get("joins") or ()]
+        equal = same(Result(rows=own), Result(rows=rows), AUDIT, ordered=ordered)
+        return None if equal else (own, rows)
 
 
 def within(select: exp.Select, *kinds: type[N]) -> Iterator[N]:
@@ -218,6 +178,6 @@ def told(own: tuple[Row, ...], other: tuple[Row, ...]) -> tuple[str, str]:
 
 def _told(rows: tuple[Row, ...], other: tuple[Row, ...]) -> str:
     count = f"{len(rows)} row{'s' * (len(rows) != 1)}"
-    there = set(map(_alike, other))
-    example = next((row for row in rows if _alike(row) not in there), rows[0] if rows else None)
+    there = set(canonical(other, AUDIT))
+    example = next((row for row in rows if canonical([row], AUDIT)[0] not in there), rows[0] if rows else None)
     return count if example is None else f"{count}, such as {remark(repr(example), 80)}"

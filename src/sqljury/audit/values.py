@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown, within
-from sqljury.sql.names import quote_name
+from sqljury.sql.text import quote_name
 from sqljury.types import Table
 
 _NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")

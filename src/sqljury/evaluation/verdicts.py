@@ -30,10 +30,9 @@ from sqljury.metrics.spider import Names, Query, parse_or_empty
 from sqljury.parallel.processes import Tell, map_processes
 from sqljury.resources import write_whole
 from sqljury.schema.introspect import introspect
-from sqljury.sql.compare import same_result
+from sqljury.sql.compare import EXACT, VOTES, canonical, same
 from sqljury.sql.parse import hush_parser
 from sqljury.sql.scan import text_fault
-from sqljury.stages.select.consistency import agree, rounded
 from sqljury.types import Limits, QueryFailure, Result
 
 DEVIATIONS: Final = {
@@ -60,7 +59,7 @@ def deviation(gold: Result, other: Result, ordered: bool) -> str:
     if len(gold.rows) != len(other.rows):
         return "fewer" if len(other.rows) < len(gold.rows) else "more"
     try:
-        return "order" if ordered and same_result(gold, other, ordered=False) else "cells"
+        return "order" if ordered and same(gold, other, EXACT) else "cells"
     except QueryLimitError:  # too alike to be told apart
         return "cells"
 
@@ -81,7 +80,7 @@ _QUERY: Final[dict[str, type | tuple[type, ...]]] = {
 class Tried:
     """What came of one query.
 
-    Queries of a question with the same ``answer`` say the same, by ``consistency.agree``; of those, with the same
+    Queries of a question with the same ``answer`` vote together (policy ``VOTES``); of those, with the same
     ``form`` in the same order of rows and columns. Both are 0 for one that failed, which has an ``error``.
     ``deviation`` is one of ``DEVIATIONS``, empty for what is right.
     """
@@ -276,10 +275,10 @@ class _Answers:
     def place(self, result: Result) -> tuple[int, int]:
         """The number of the answer and of its form, new ones for what was not seen before."""
         for answer, forms in enumerate(self._seen):
-            if agree(forms[0], result):
-                exact = rounded(result).rows
+            if same(forms[0], result, VOTES):
+                exact = canonical(result.rows, VOTES)
                 for form, other in enumerate(forms):
-                    if rounded(other).rows == exact:
+                    if canonical(other.rows, VOTES) == exact:
                         return answer, form
                 forms.append(result)
                 return answer, len(forms) - 1

@@ -1,31 +1,27 @@
-"""How alike two words are, one of a question and one of a name: plurals, prefixes, abbreviations."""
+"""How alike two words, two names or two texts are: plurals, prefixes, abbreviations, misspellings."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from sqljury.language.words import singular, words
+from sqljury.language.words import STOP_WORDS, singular, words
 
 _RUN: Final = re.compile(r"[^\W\d_]+|\d+")
 _VOWELS: Final = frozenset("aeiou")
 _NAME_CHARS: Final = 200
 _TEXT_CHARS: Final = 4_000
 
-_STOP: Final = """
-    a about above after all also am an and any are as ask at available be been before being below between both but by
-    can could did do does done each either else ever every find following for from gave get give given got had has
-    have having he her his how i if in into is it its just kind kinds least less let like list made make many me more
-    most much my no nor not of on one only or other our out over per please return same several she should show shown
-    so some such sum tell than that the their them then there these they this those through to under until up us use
-    used very was we were what when where which while who whom whose why will with within would you your
-    display fetch retrieve select different distinct ordered sorted ascending descending respectively
-    highest lowest largest smallest biggest greatest average
-"""
-STOP_WORDS: Final = frozenset(_STOP.split())
-"""Words that say how to answer, not about what."""
-
+SIMILAR: Final = 0.8
+"""Words at least this alike (difflib's ratio) may be misspellings of one another."""
+NEAREST: Final = 0.6
+"""Names less alike are not offered for one another."""
+RESPELT: Final = 60
+"""Per cent of letters in common, by the ratio of rapidfuzz, from which a text may be a misspelling of another."""
+_COMPARED: Final = 4_000
+_NAME_WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 _SHORT: Final = {"no": "number", "num": "number", "nr": "number", "id": "identifier", "tel": "telephone"}
 """Abbreviations that no rule here finds."""
 
@@ -106,3 +102,83 @@ def _shared_prefix(one: str, other: str) -> int:
             break
         length += 1
     return length
+
+
+def nearest(name: str, names: Sequence[str], most: int = 3) -> list[str]:
+    """The ``names`` that ``name`` may stand for, the most alike first: by their words, or by their letters."""
+    scored = [(_alike(name, other), other) for other in names[:_COMPARED]]
+    ranked = sorted((pair for pair in scored if pair[0] >= NEAREST), key=lambda pair: -pair[0])
+    return [other for _, other in ranked[:most]]
+
+
+def _alike(one: str, other: str) -> float:
+    ours, theirs = pieces(one), pieces(other)
+    share = 0.0
+    if ours and theirs:
+        share = (_covered(ours, theirs) + _covered(theirs, ours)) / 2
+    return max(share, difflib.SequenceMatcher(None, one.lower()[:80], other.lower()[:80]).ratio())
+
+
+def _covered(ours: Sequence[str], theirs: Sequence[str]) -> float:
+    return sum(max(likeness(word, piece) for piece in theirs) for word in ours) / len(ours)
+
+
+def similar(one: str, other: str) -> bool:
+    """Whether one name is probably a misspelling of the other: the same words, one of them written otherwise.
+
+    ``shopname`` and ``shop_name`` are; ``last_name`` and ``first_name`` are not, though most letters agree.
+    """
+    ours, theirs = ([word.lower() for word in _NAME_WORDS.findall(name)] for name in (one, other))
+    if "".join(ours) == "".join(theirs):
+        return True
+    if len(ours) != len(theirs):
+        return False
+    differing = [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
+    if len(differing) != 1:
+        return False
+    word, written = differing[0]
+    return sorted(word) == sorted(written) or difflib.SequenceMatcher(None, word, written).ratio() >= SIMILAR
+
+
+def misspelt(name: str, names: Sequence[str]) -> str | None:
+    """The name that ``name`` is a misspelling of, None when there is none or more than one."""
+    candidates = [other for other in names if similar(name, other)]
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def letters(text: str) -> str:
+    """The letters and digits of a text, without case."""
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def digits(text: str) -> list[int]:
+    """The numbers that a text holds, in their order."""
+    return [int(run) for run in re.findall(r"\d{1,18}", text)]
+
+
+def is_number(text: str) -> bool:
+    """Whether the whole text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def respelt(old: str, new: str) -> bool:
+    """Whether one text may be another spelling of the other: a typo, an abbreviation, initials; numbers are the same.
+
+    Only for a text that its column does not have: ``male`` and ``female`` are alike too.
+    """
+    from rapidfuzz import fuzz
+
+    ours, theirs = letters(old), letters(new)
+    if not ours or not theirs or sorted(digits(old)) != sorted(digits(new)):
+        return False
+    short = ours.startswith(theirs) or theirs.startswith(ours)
+    abbreviated = _initials(old).startswith(theirs) or _initials(new).startswith(ours)
+    return short or abbreviated or fuzz.ratio(ours, theirs) >= RESPELT
+
+
+def _initials(text: str) -> str:
+    return "".join(word[0] for word in re.findall(r"\w+", text.casefold()) if word not in ("of", "the", "and"))

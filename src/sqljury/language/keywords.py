@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from sqljury.language.words import JOINING, NOT_VALUES
+
 MAX_KEYWORDS: Final = 24
 _LONGEST: Final = 3
 
@@ -12,21 +14,6 @@ _QUOTED: Final = re.compile(
     r"\"([^\"]{1,80})\"|“([^”]{1,80})”|‘([^’]{1,80})’|(?<!\w)'([^']{1,80})'(?!\w)|`([^`]{1,80})`"
 )
 WORD: Final = re.compile(r"[^\W_]+(?:[-'’&./][^\W_]+)*\.?")
-_JOINING_WORDS: Final = "of the de la le di da del der von van and & for in on at"
-_ASKING_WORDS: Final = """
-    a about above across after all alphabetical alphabetically also among an and any are aren't as ascending at
-    average be been before being below between both but by can contain contains corresponding could count descending
-    did didn't different distinct do does doesn't don't down during each either ever every exactly fewer fewest find
-    first for from get give greater greatest had has hasn't have haven't having he her high higher highest him his how
-    i identify if in include including into is isn't it its itself know large larger largest last least less let list
-    low lowest many maximum me mean minimum more most much must my name names no not number numbers of on once one
-    only or order ordered other our out over own per please report respectively result return same select she should
-    show shows since smallest so some sort sorted such sum tell than that the their them then there these they this
-    those through to top total two under up us use using value values was wasn't we were weren't what when where
-    whether which while who whose why with within without would you your
-"""
-_JOINING: Final = frozenset(_JOINING_WORDS.split())
-_STOP: Final = frozenset(_ASKING_WORDS.split())
 
 
 def by_rules(question: str, most: int = MAX_KEYWORDS) -> tuple[str, ...]:
@@ -52,7 +39,7 @@ def _names(question: str) -> list[str]:
     found, run = [], list[str]()
     for word, starts in _words(question):
         capital = word[0].isupper() or any(letter.isdigit() for letter in word)
-        if (capital and not (starts and word.casefold() in _STOP)) or (run and word in _JOINING):
+        if (capital and not (starts and word.casefold() in NOT_VALUES)) or (run and word in JOINING):
             run.append(word)
         else:
             found.append(run)
@@ -63,11 +50,11 @@ def _names(question: str) -> list[str]:
 
 def _parts(run: list[str]) -> list[str]:
     """The whole run, and what stands between its joining words."""
-    while run and run[-1] in _JOINING:
+    while run and run[-1] in JOINING:
         run.pop()
     pieces: list[list[str]] = [[]]
     for word in run:
-        if word in _JOINING:
+        if word in JOINING:
             pieces.append([])
         else:
             pieces[-1].append(word)
@@ -79,7 +66,7 @@ def _phrases(question: str) -> list[str]:
     words = [word for word, _ in _words(question)]
     runs, run = [], list[str]()
     for word in words:
-        if word.casefold() in _STOP:
+        if word.casefold() in NOT_VALUES:
             runs.append(run)
             run = []
         else:

@@ -1,4 +1,7 @@
-"""The words of a text, so far alike that a question's and a database's meet: case, accents and plurals gone."""
+"""The words of a text in the form in which a question's and a database's meet, and the lists of words that say little.
+
+In that form case, accents and plurals are gone.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,47 @@ _RUN: Final = re.compile(r"[^\W\d_]+|\d+")
 _UNSPACED: Final = "\u2e80"
 """From here on scripts put no blanks between words; their characters are taken for words."""
 
-_FILLING: Final = """
+_ALWAYS: Final = """
     a about all an and any are as at be been by can did do does each every for from give had has have how i in into
-    is it its list many me much my no not of on or our own per show tell than that the their them then there these
-    they this those to was we were what when where which who whom whose why will with without you your
+    is it its list many me much my no not of on or our per show tell than that the their them then there these they
+    this those to was we were what when where which who whose why with you your
 """
-_FILLERS: Final = frozenset(_FILLING.split())
+_OFTEN: Final = """
+    above after also ascending average before being below between both but could descending different distinct
+    either ever find get greatest having he her highest his if largest least less let lowest more most one only
+    ordered other out over please respectively return same select she should smallest so some sorted such sum
+    through under up us use while within would
+"""
+FILLERS: Final = frozenset(f"{_ALWAYS} own whom will without".split())
+"""Words that say nothing in a question or a name."""
+
+_STOP: Final = """
+    am ask available biggest display done else fetch following gave given got just kind kinds like made make nor
+    retrieve several shown until used very whom will
+"""
+STOP_WORDS: Final = frozenset(f"{_ALWAYS} {_OFTEN} {_STOP}".split())
+"""Words that say how to answer, not about what."""
+
+_NOT_VALUES: Final = """
+    across alphabetical alphabetically among aren't contain contains corresponding count didn't doesn't don't down
+    during exactly fewer fewest first greater hasn't haven't high higher him identify include including isn't itself
+    know large larger last low maximum mean minimum must name names number numbers once order own report result
+    shows since sort top total two using value values wasn't weren't whether without
+"""
+NOT_VALUES: Final = frozenset(f"{_ALWAYS} {_OFTEN} {_NOT_VALUES}".split())
+"""Words that are not part of a value of the database, but for those within a name (``JOINING``)."""
+
+_JOINING: Final = "of the de la le di da del der von van and & for in on at"
+JOINING: Final = frozenset(_JOINING.split())
+"""Words that may stand within a name of several words."""
+
+_FORM: Final = """
+    amongst count difference earlier earliest fewer fewest first greater last later latest longer longest max
+    maximum mean min minimum newest number numbers older oldest order percent percentage ratio share shorter
+    shortest since smaller top total twice unique youngest
+"""
+FORM_WORDS: Final = STOP_WORDS | frozenset(_FORM.split())
+"""Words that say what kind of answer is asked for (number, most, average)."""
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -27,7 +65,7 @@ def words(text: str) -> tuple[str, ...]:
 def content_words(text: str) -> tuple[str, ...]:
     """The words that say something; all of them where none does, as in a column called ``who``."""
     found = words(text)
-    return tuple(word for word in found if word not in _FILLERS) or found
+    return tuple(word for word in found if word not in FILLERS) or found
 
 
 def _humps(run: str) -> list[str]:

@@ -22,16 +22,16 @@ columns must come in gold's order. The queries are run as written.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from sqljury.db.base import Runs
 from sqljury.errors import DatasetError, QueryLimitError
 from sqljury.metrics.plug import plugged
-from sqljury.sql.compare import same_result
+from sqljury.sql.compare import BIRD, EXACT, distinct, same
 from sqljury.sql.scan import length_fault, orders, text_fault, without_distinct
-from sqljury.types import Limits, Result, Row
+from sqljury.types import Limits, Result
 
 LIMITS: Final = Limits(seconds=60.0, rows=1_000_000, bytes=1024**3)
 """For one query under evaluation; wide, because a result that is cut can seldom be compared."""
@@ -148,7 +148,7 @@ def judge(gold: Result, predicted: Result, ordered: bool) -> Outcome:
     if predicted.error is not None:
         return Outcome(False, str(predicted.error))
     try:
-        if same_result(gold, predicted, ordered):
+        if same(gold, predicted, EXACT, ordered=ordered):
             return Outcome(True)
     except QueryLimitError as error:
         return Outcome(False, str(error))
@@ -164,16 +164,8 @@ def judge_as_set(gold: Result, predicted: Result) -> Outcome:
         return Outcome(False, str(predicted.error))
     if predicted.truncated:
         return Outcome(False, f"more than {len(predicted.rows)} rows, too many to compare")
-    ours, theirs = _distinct(gold.rows), _distinct(predicted.rows)
-    if ours == theirs:
+    if same(gold, predicted, BIRD):
         return Outcome(True)
+    ours, theirs = distinct(gold.rows).keys(), distinct(predicted.rows).keys()
     missing, extra = len(ours - theirs), len(theirs - ours)
     return Outcome(False, f"of {len(ours)} distinct rows {missing} are missing, {extra} are too many")
-
-
-def _distinct(rows: tuple[Row, ...]) -> set[Hashable]:
-    # Cells of other engines may be lists, which no set can hold.
-    try:
-        return set(rows)
-    except TypeError:
-        return {repr(row) for row in rows}

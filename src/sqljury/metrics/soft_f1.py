@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import NamedTuple
 
+from sqljury.sql.compare import distinct
 from sqljury.types import Result, Row
 
 
@@ -26,7 +27,7 @@ def soft_f1(gold: Result, predicted: Result) -> float:
         return 0.0
     if not gold.rows and not predicted.rows:
         return 1.0
-    pairs = zip_longest(_distinct(gold.rows), _distinct(predicted.rows))
+    pairs = zip_longest(distinct(gold.rows).values(), distinct(predicted.rows).values())
     shares = [_shares(ours, theirs) for ours, theirs in pairs]
     both, predicted_only, gold_only = (sum(column) for column in zip(*shares, strict=True))
     # The harmonic mean of both / (both + predicted_only) and both / (both + gold_only).
@@ -41,10 +42,3 @@ def _shares(gold: Row | None, predicted: Row | None) -> _Shares:
     found = sum(value in gold for value in predicted)
     missing = sum(value not in predicted for value in gold)
     return _Shares(found / len(gold), (len(predicted) - found) / len(gold), missing / len(gold))
-
-
-def _distinct(rows: tuple[Row, ...]) -> list[Row]:
-    try:
-        return list(dict.fromkeys(rows))
-    except TypeError:  # cells of other engines may be lists
-        return list({repr(row): row for row in rows}.values())

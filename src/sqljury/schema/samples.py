@@ -7,7 +7,7 @@ from typing import Final
 
 from sqljury.access.guard import skip
 from sqljury.db.base import Database
-from sqljury.sql.names import quote_name, quote_table
+from sqljury.sql.text import quote_name, quote_table
 from sqljury.types import Limits, Result, Row, Schema, Table
 
 _LIMITS: Final = Limits(seconds=2.0, bytes=16 * 1024 * 1024)

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sqljury.sql import parse as parsing
 from sqljury.sql import text
-from sqljury.sql.parse import quiet
+from sqljury.sql.parse import errors, exp, parse_one, quiet
 from sqljury.types import Schema
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 TRIED: Final = 5
 """Queries run at most."""
@@ -74,13 +70,10 @@ def _are(count: str) -> str:
 
 
 def _read(sql: str, schema: Schema, lines: Callable[[exp.Select], list[str]]) -> list[str]:
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
     try:
-        tree = parsing.parse_one(sql, schema.dialect)
+        tree = parse_one(sql, schema.dialect)
         return lines(tree) if isinstance(tree, exp.Select) else []
-    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
         return []  # a parser's own bug on odd text too
 
 
@@ -109,8 +102,6 @@ def _lost_join(select: exp.Select, dialect: str, finds: Finds, left: int) -> lis
 
 def _conditions(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
     """Each condition that must hold, and the query without it."""
-    from sqlglot import exp
-
     for clause in ("where", "having"):
         if (node := select.args.get(clause)) is None:
             continue
@@ -130,8 +121,6 @@ def _conditions(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
 
 def _joins(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
     """Each join, and what is in FROM up to it, without conditions."""
-    from sqlglot import exp
-
     joins = select.args.get("joins") or []
     for at, join in enumerate(joins, 1):
         upto = exp.Select(expressions=[exp.Literal.number(1)])
@@ -149,8 +138,6 @@ def _limited(select: exp.Select) -> exp.Select:
 
 
 def _shown(node: exp.Expr, dialect: str) -> str:
-    from sqlglot import exp
-
     if isinstance(node, exp.Join):
         on = node.args.get("on")
         written = f"{node.this.sql(dialect=dialect)}{f' ON {on.sql(dialect=dialect)}' if on is not None else ''}"

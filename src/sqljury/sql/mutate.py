@@ -10,9 +10,7 @@ import random
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from sqlglot import exp
-
-from sqljury.sql.parse import quiet
+from sqljury.sql.parse import exp, quiet
 from sqljury.sql.tree import DIALECT, tree_of
 
 MAX_NEIGHBOURS: Final = 16

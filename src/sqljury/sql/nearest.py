@@ -1,7 +1,7 @@
-"""What a failed query names that is not there, and what it may have meant: lines for a prompt.
+"""Unknown names of a failed query, each with the nearest known ones: lines for a prompt.
 
-Read off the parsed query and the schema rather than off the engine's message: four engines word theirs in four ways,
-and each tells of one name only. Every name in a line is quoted as a query needs it and cannot leave its line.
+They come from the parsed query and the schema, not from the engine's message: each engine words that its own way, and
+it tells of one name only. Every name in a line is quoted as a query needs it and cannot leave its line.
 """
 
 from __future__ import annotations
@@ -12,23 +12,19 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from sqljury.language.alike import likeness, pieces
-from sqljury.sql import parse as parsing
+from sqljury.language.alike import nearest
 from sqljury.sql import text
-from sqljury.sql.joins import Route, end, find, routes
-from sqljury.sql.parse import quiet
+from sqljury.sql.parse import errors, exp, parse_one, quiet, tokenize
+from sqljury.sql.resolve import Route, Sources, end, read_sources, routes, table_named
 from sqljury.types import DIALECT_NAMES, Schema, Table
 
 if TYPE_CHECKING:
-    from sqlglot import exp
     from sqlglot.optimizer.scope import Scope
 
 LINES: Final = 4
 """Lines told of one query at most: a small model reads every token at a price, and heeds the first best."""
-LEAST: Final = 0.6
 _NAMES: Final = 3
 _ALL: Final = 12
-_COMPARED: Final = 4_000
 _ROW_IDS: Final = frozenset({"rowid", "oid", "_rowid_", "ctid"})
 _WORD: Final = re.compile(r"\w+")
 _BARE: Final = re.compile(r"[^\W\d]\w{0,40}")
@@ -40,14 +36,10 @@ def unknown(sql: str, schema: Schema) -> list[str]:
 
     Empty for a query that cannot be parsed, or whose names are all there.
     """
-    from sqlglot.errors import SqlglotError
-    from sqlglot.optimizer.scope import traverse_scope
-
     try:
-        scopes = traverse_scope(parsing.parse_one(sql, schema.dialect))
-        found = (line for scope in scopes for line in _Reader(scope, schema).lines())
-        return _first(found)
-    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
+        selects = read_sources(parse_one(sql, schema.dialect), schema)
+        return _first(line for sources in selects for line in _Reader(sources).lines())
+    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
         return []  # a parser's own bug on odd text too
 
 
@@ -64,12 +56,10 @@ def _first(found: Iterable[str]) -> list[str]:
 @quiet()
 def unknown_functions(sql: str, dialect: str, known: Collection[str], error: str) -> list[str]:
     """Functions of a query that the engine's ``error`` names and that are not among ``known``, with the nearest."""
-    from sqlglot.errors import SqlglotError
-
     said = {word.lower() for word in _WORD.findall(error)}
     try:
-        tokens = parsing.tokenize(sql, dialect)
-    except (SqlglotError, RecursionError):
+        tokens = tokenize(sql, dialect)
+    except (errors.SqlglotError, RecursionError):
         return []
     called = {one.text for one, following in pairwise(tokens) if following.token_type.name == "L_PAREN"}
     return _first(
@@ -85,66 +75,38 @@ def _function_line(name: str, dialect: str, known: Collection[str]) -> str:
     return f"{DIALECT_NAMES.get(dialect, dialect)} has no function {text.plain(name, 40)}{instead}"
 
 
-def nearest(name: str, names: Sequence[str], most: int = _NAMES) -> list[str]:
-    """The ``names`` that ``name`` may stand for, the most alike first: by their words, or by their letters."""
-    scored = [(_alike(name, other), other) for other in names[:_COMPARED]]
-    ranked = sorted((one for one in scored if one[0] >= LEAST), key=lambda one: -one[0])
-    return [other for _, other in ranked[:most]]
-
-
-def _alike(one: str, other: str) -> float:
-    ours, theirs = pieces(one), pieces(other)
-    words = 0.0
-    if ours and theirs:
-        words = (_covered(ours, theirs) + _covered(theirs, ours)) / 2
-    return max(words, difflib.SequenceMatcher(None, one.lower()[:80], other.lower()[:80]).ratio())
-
-
-def _covered(ours: Sequence[str], theirs: Sequence[str]) -> float:
-    return sum(max(likeness(word, piece) for piece in theirs) for word in ours) / len(ours)
-
-
 class _Reader:
-    """Reads one SELECT. ``_sources`` has the columns of what stands in FROM, by alias; None where they are unknown."""
+    """Reads one SELECT. ``_outputs`` has the columns of what stands in FROM, by alias; None where they are unknown."""
 
-    def __init__(self, scope: Scope, schema: Schema) -> None:
-        self._scope, self._schema = scope, schema
-        self._tables: dict[str, Table] = {}
-        self._sources: dict[str, Sequence[str] | None] = {}
+    def __init__(self, sources: Sources) -> None:
+        self._sources, self._schema, self._tables = sources, sources.schema, sources.tables
+        self._outputs: dict[str, Sequence[str] | None] = {}
         self._missing: list[str] = []
-        for alias, (node, source) in scope.selected_sources.items():
-            self._sources[alias] = self._outputs(alias, node, source)
+        for alias, (node, source) in sources.scope.selected_sources.items():
+            self._outputs[alias] = self._outputs_of(alias, node, source)
 
     def lines(self) -> Iterator[str]:
-        from sqlglot import exp
-
         yield from map(self._table_line, self._missing)
-        if self._missing or not self._sources:
+        if self._missing or not self._outputs:
             return
-        named = [column for column in self._scope.find_all(exp.Column) if isinstance(column.this, exp.Identifier)]
-        for column in {(one.table, one.name, one.this.quoted): one for one in named}.values():
+        columns = self._sources.scope.find_all(exp.Column)
+        named = [column for column in columns if isinstance(column.this, exp.Identifier)]
+        for column in {(each.table, each.name, each.this.quoted): each for each in named}.values():
             if line := self._line(column):
                 yield line[: text.COMMENT_CHARS * 2]
 
-    def _outputs(self, alias: str, node: exp.Expr, source: object) -> Sequence[str] | None:
-        from sqlglot import exp
-        from sqlglot.optimizer.scope import Scope
-
-        if isinstance(source, Scope):
+    def _outputs_of(self, alias: str, node: exp.Expr, source: exp.Expr | Scope) -> Sequence[str] | None:
+        if not isinstance(source, exp.Expr):
             query = source.expression
             named = query.named_selects if isinstance(query, exp.Query) else [""]
-            aliases = [one.args["alias"] for one in (node, query.parent) if one is not None and one.args.get("alias")]
-            renamed = any(isinstance(one, exp.TableAlias) and one.columns for one in aliases)
+            aliases = [each.args.get("alias") for each in (node, query.parent) if each is not None]
+            renamed = any(isinstance(alias, exp.TableAlias) and alias.columns for alias in aliases)
             return None if renamed or not all(named) or "*" in named else list(named)
-        if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
-            return None
-        table = find(self._schema, f"{source.db}.{source.name}" if source.db else source.name)
-        table = table or find(self._schema, source.name)
-        if table is None:
+        if alias in self._tables:
+            return [column.name for column in self._tables[alias].columns]
+        if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
             self._missing.append(source.name)
-            return None
-        self._tables[alias] = table
-        return [column.name for column in table.columns]
+        return None
 
     def _line(self, column: exp.Column) -> str | None:
         """What is wrong with a column, None where nothing is known to be."""
@@ -156,20 +118,20 @@ class _Reader:
         if len(owners) > 1:
             return None if self._merged(column) or self._is_output(column) else self._ambiguous(column, owners)
         literal = column.this.quoted and self._schema.dialect in ("sqlite", "mysql")  # there it is read as text
-        if owners or literal or None in self._sources.values() or self._is_output(column) or self._outside(column):
+        if owners or literal or None in self._outputs.values() or self._is_output(column) or self._outside(column):
             return None
-        return self._lacking(column, f"no table of this query has a column {self._own(column.name)}", self._sources)
+        return self._lacking(column, f"no table of this query has a column {self._own(column.name)}", self._outputs)
 
     def _qualified(self, column: exp.Column) -> str | None:
-        alias = next((one for one in self._sources if one.lower() == column.table.lower()), None)
+        alias = next((one for one in self._outputs if one.lower() == column.table.lower()), None)
         if alias is None:
             known = self._outer_names()
-            owners = [one for one in self._sources.values() if one is None or _among(column.table, one)]
+            owners = [one for one in self._outputs.values() if one is None or _among(column.table, one)]
             if column.table.lower() in known or owners:  # of a query around this one, or a field of a column
                 return None
             said = f"{self._own(column.table)} is no table or alias of this query, which has {self._aliases()}"
-            return self._lacking(column, said, self._sources)
-        names = self._sources[alias]
+            return self._lacking(column, said, self._outputs)
+        names = self._outputs[alias]
         if names is None or self._has(names, column):
             return None
         return self._lacking(column, f"{self._called(alias)} has no column {self._own(column.name)}", [alias])
@@ -189,11 +151,11 @@ class _Reader:
         for guess in nearest(column.name, list(dict.fromkeys(name for _, name in places)), 1):
             tables = [table for (_, name), table in places.items() if name == guess]
             return f"{said}; nearest: {' or '.join(self._elsewhere(one, guess) for one in tables[:2])}"
-        only = [name for alias in meant for name in self._sources[alias] or ()]
+        only = [name for alias in meant for name in self._outputs[alias] or ()]
         return f"{said}, only {', '.join(map(self._own, only))}" if len(only) <= _ALL and len(meant) == 1 else said
 
     def _near(self, name: str, alias: str) -> list[str]:
-        return [self._qualify(alias, one) for one in nearest(name, self._sources[alias] or ())]
+        return [self._qualify(alias, one) for one in nearest(name, self._outputs[alias] or ())]
 
     def _elsewhere(self, table: Table, column: str) -> str:
         """A column of a table that the query does not have, with the join that brings it in."""
@@ -205,9 +167,9 @@ class _Reader:
     def _joins(self, route: Route) -> str:
         joins = []
         for start, step in route:
-            alias = (
-                self._alias(start) if start in self._tables else self._table(find(self._schema, start) or step.table)
-            )
+            alias = self._alias(start)
+            if start not in self._tables:
+                alias = self._table(table_named(self._schema, start) or step.table)
             pairs = zip(step.here, step.there, strict=True)
             on = [f"{alias}.{self._own(h)} = {self._table(step.table)}.{self._own(t)}" for h, t in pairs]
             joins.append(f"JOIN {self._table(step.table)} ON {' AND '.join(on)}")
@@ -224,7 +186,7 @@ class _Reader:
         return f"there is no table {self._own(name)}; {there}"
 
     def _owners(self, column: exp.Column) -> list[str]:
-        return [alias for alias, names in self._sources.items() if names is not None and self._has(names, column)]
+        return [alias for alias, names in self._outputs.items() if names is not None and self._has(names, column)]
 
     def _has(self, names: Sequence[str], column: exp.Column) -> bool:
         """PostgreSQL folds a bare name to lower case and takes a quoted one as it is; the others ignore case."""
@@ -234,35 +196,35 @@ class _Reader:
 
     def _merged(self, column: exp.Column) -> bool:
         """Whether NATURAL or USING make one column of several."""
-        joins = self._scope.expression.args.get("joins") or ()
+        joins = self._sources.scope.expression.args.get("joins") or ()
         using = [name.name for join in joins for name in join.args.get("using") or ()]
         return _among(column.name, using) or any(join.method == "NATURAL" for join in joins)
 
     def _is_output(self, column: exp.Column) -> bool:
         """Whether the SELECT names one of its outputs so; where such a name may stand differs by engine."""
-        selects = getattr(self._scope.expression, "selects", ())
+        selects = getattr(self._sources.scope.expression, "selects", ())
         return _among(column.name, [item.alias for item in selects if item.alias])
 
     def _outside(self, column: exp.Column) -> bool:
         """Whether a query around this one may have the column."""
-        scope = self._scope.parent
-        while scope is not None:
-            around = _Reader(scope, self._schema)
-            if None in around._sources.values() or around._owners(column):
+        sources = self._sources.around
+        while sources is not None:
+            around = _Reader(sources)
+            if None in around._outputs.values() or around._owners(column):
                 return True
-            scope = scope.parent
+            sources = sources.around
         return False
 
     def _outer_names(self) -> set[str]:
-        found: set[str] = set()
-        scope: Scope | None = self._scope
-        while scope is not None:
-            found |= {alias.lower() for alias in scope.sources}
-            scope = scope.parent
-        return found
+        names: set[str] = set()
+        sources: Sources | None = self._sources
+        while sources is not None:
+            names |= {alias.lower() for alias in sources.scope.sources}
+            sources = sources.around
+        return names
 
     def _aliases(self) -> str:
-        return ", ".join(self._called(alias) for alias in list(self._sources)[:_ALL])
+        return ", ".join(self._called(alias) for alias in list(self._outputs)[:_ALL])
 
     def _called(self, alias: str) -> str:
         """An alias with its table; the table alone where it has no other name."""
@@ -277,7 +239,7 @@ class _Reader:
         return alias if (table is None or table.name != alias) and _BARE.fullmatch(alias) else self._own(alias)
 
     def _qualify(self, alias: str, name: str) -> str:
-        names = self._sources[alias] or ()
+        names = self._outputs[alias] or ()
         return f"{self._alias(alias)}.{self._own(next((one for one in names if one.lower() == name.lower()), name))}"
 
     def _own(self, name: str) -> str:

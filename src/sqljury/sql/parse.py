@@ -1,4 +1,4 @@
-"""sqlglot's parser and generator with a bound on their work: the one way to them for SQL that others wrote.
+"""The one wrapper round sqlglot: its parser and generator with a bound on their work, for SQL that others wrote.
 
 Where a word may begin two constructs, the parser reads on, goes back and reads again. Nested, that work doubles with
 each level: 18 nested ``LIMIT (SELECT ...)``, 500 characters, took 25 s. The generator writes some arguments several
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,11 +21,32 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.errors import QueryStoppedError
 
+
+class _Module:
+    """A part of sqlglot, imported when something of it is first used: that takes a tenth of a second."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(importlib.import_module(self._name), name)
+        setattr(self, name, found)
+        return found
+
+
 if TYPE_CHECKING:
-    from sqlglot import Dialect, exp
+    import sqlglot
+    from sqlglot import errors as errors
+    from sqlglot import exp as exp
+    from sqlglot.optimizer import scope as scopes
 
     from sqljury.parallel.watch import Watch
+else:
+    sqlglot, exp, errors, scopes = map(
+        _Module, ("sqlglot", "sqlglot.expressions", "sqlglot.errors", "sqlglot.optimizer.scope")
+    )
 
+__all__ = ["errors", "exp", "scopes"]
 
 MAX_SQL_CHARS: Final = 64 * 1024
 MAX_NESTING: Final = 150
@@ -89,8 +111,6 @@ def _stop() -> Callable[[], bool] | None:
 
 def tokenize(sql: str, dialect: str) -> list[Any]:
     """The words of ``sql``; raises ``TooManyStepsError`` when it is too long, and what sqlglot raises."""
-    from sqlglot.errors import TokenError
-
     if len(sql) > MAX_SQL_CHARS:
         raise TooManyStepsError(f"the text is longer than {MAX_SQL_CHARS} characters")
     tokenizer: Any = _plain(dialect).tokenizer()
@@ -98,7 +118,7 @@ def tokenize(sql: str, dialect: str) -> list[Any]:
         _have_polled(tokenizer, _Meter(len(sql)))
     try:
         return list(tokenizer.tokenize(sql))
-    except TokenError as error:  # whatever is raised within
+    except errors.TokenError as error:  # whatever is raised within
         if isinstance(error.__cause__, ParsingStoppedError):
             raise error.__cause__ from None
         raise
@@ -136,12 +156,20 @@ def parse(sql: str, dialect: str) -> list[exp.Expr | None]:
 def parse_one(sql: str, dialect: str) -> exp.Expr:
     """The one statement of ``sql``; raises as ``parse`` does, ``SqlglotError`` too when there is none or another."""
     from sqlglot import exp
-    from sqlglot.errors import ParseError
 
-    statements = [one for one in parse(sql, dialect) if not isinstance(one, exp.Semicolon)]
+    statements = [tree for tree in parse(sql, dialect) if not isinstance(tree, exp.Semicolon)]
     if len(statements) != 1 or statements[0] is None:
-        raise ParseError(f"{len(statements)} statements where one is expected")
+        raise errors.ParseError(f"{len(statements)} statements where one is expected")
     return statements[0]
+
+
+def read_query(sql: str, dialect: str) -> exp.Query | None:
+    """The query that ``sql`` is; None where the parser cannot read it as one, for whatever reason."""
+    try:
+        tree = parse_one(sql, dialect)
+    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
+        return None  # a parser's own bug on odd text too
+    return tree if isinstance(tree, exp.Query) else None
 
 
 def write(tree: exp.Expr, dialect: str, **options: Any) -> str:
@@ -153,8 +181,6 @@ def write(tree: exp.Expr, dialect: str, **options: Any) -> str:
 
 def check_writable(tree: exp.Expr, dialect: str) -> None:
     """Raise ``TooManyStepsError`` unless the tree can be written in its own dialect and in SQLite's soon enough."""
-    from sqlglot.errors import SqlglotError
-
     levels = _levels(tree)
     if levels <= _SAFE_LEVELS:
         return
@@ -165,7 +191,7 @@ def check_writable(tree: exp.Expr, dialect: str) -> None:
             write(tree, target, comments=False)
         except TooManyStepsError:
             raise
-        except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
+        except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
             continue  # it cannot be written at all, and fails at once wherever that is tried
 
 
@@ -204,9 +230,7 @@ def _nests_types(names: Iterable[str]) -> bool:
 
 @functools.cache
 def _type_words() -> frozenset[str]:
-    from sqlglot.parser import Parser
-
-    return frozenset(token.name for token in Parser.TYPE_TOKENS)
+    return frozenset(token.name for token in sqlglot.Parser.TYPE_TOKENS)
 
 
 class _Meter:
@@ -227,13 +251,11 @@ class _Meter:
             poll()
 
 
-def _plain(dialect: str) -> Dialect:
-    from sqlglot import Dialect
-
-    return Dialect.get_or_raise(dialect)
+def _plain(dialect: str) -> sqlglot.Dialect:
+    return sqlglot.Dialect.get_or_raise(dialect)
 
 
-def _metered(dialect: str, meter: _Meter) -> Dialect | None:
+def _metered(dialect: str, meter: _Meter) -> sqlglot.Dialect | None:
     """The dialect with a parser and generator that report to ``meter``; None where sqlglot is compiled.
 
     Both hand the dialect on to whatever they start themselves: the parser reads quoted names of types anew.
@@ -333,8 +355,6 @@ def _levels(tree: exp.Expr) -> int:
 @functools.cache
 def _written_once() -> tuple[type, ...]:
     """Kinds of nodes whose parts every generator writes once."""
-    from sqlglot import exp
-
     return (
         *(exp.Select, exp.SetOperation, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.TableAlias),
         *(exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Offset, exp.Alias, exp.Column),
@@ -344,9 +364,6 @@ def _written_once() -> tuple[type, ...]:
     )
 
 
-_quiet_here = threading.local()
-
-
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """While this thread is inside, sqlglot logs nothing of what it does; other users of sqlglot are not affected.
@@ -354,17 +371,17 @@ def quiet() -> Iterator[None]:
     For functions that parse, walk or write SQL, as a decorator too. Not for generators, whose caller runs in between.
     """
     _add_filter()
-    before = getattr(_quiet_here, "quiet", False)
-    _quiet_here.quiet = True
+    before = getattr(_here, "quiet", False)
+    _here.quiet = True
     try:
         yield
     finally:
-        _quiet_here.quiet = before
+        _here.quiet = before
 
 
 @functools.cache
 def _add_filter() -> None:
-    logging.getLogger("sqlglot").addFilter(lambda _record: not getattr(_quiet_here, "quiet", False))
+    logging.getLogger("sqlglot").addFilter(lambda _record: not getattr(_here, "quiet", False))
 
 
 def hush_parser() -> None:

@@ -3,10 +3,6 @@
 A repair may respell a value, and correct a column, a table or a join. A repair that drops or weakens a restriction
 answers another question, however well it runs. The comparison is of parsed queries, SELECT by SELECT, and in doubt a
 restriction counts as lost.
-
-What a parsed SELECT is made of, as far as two of them are compared by it.
-
-Spellings of one text.
 """
 
 from __future__ import annotations
@@ -15,40 +11,40 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from sqljury.sql import parse as parsing
-from sqljury.sql.joins import find
-from sqljury.sql.parse import quiet
-from sqljury.sql.terms import Side, Term, aggregates, side, terms
+from sqljury.language.alike import digits, is_number, letters, respelt
+from sqljury.sql.parse import errors, exp, quiet, read_query, write
+from sqljury.sql.resolve import find_table, has_column
+from sqljury.sql.terms import (
+    Side,
+    Term,
+    aggregates,
+    cte_names,
+    ctes,
+    derived,
+    distinct_on,
+    group_keys,
+    joined_sources,
+    limited,
+    opaque,
+    ordinal,
+    reads,
+    resolved,
+    row_count,
+    side,
+    subqueries,
+    terms,
+)
 from sqljury.sql.text import remark
 from sqljury.sql.translate import SOURCES
 from sqljury.types import Schema
-
-if TYPE_CHECKING:
-    from sqlglot import exp
-if TYPE_CHECKING:
-    from sqlglot import exp
-
 
 _SHOWN_CHARACTERS: Final = 100
 _PATTERNS: Final = frozenset(("like", "ilike", "glob", "similarto", "escape", "match", "rlike", "operator"))
 _NEVER_FEWER: Final = frozenset(
     (
-        *(
-            "where",
-            "having",
-            "group",
-            "order",
-            "limit",
-            "distinct",
-            "and",
-            "not",
-            "intersect",
-            "except",
-            "join",
-            "desc",
-        ),
+        *("where", "having", "group", "order", "limit", "distinct", "and", "not", "intersect", "except", "join"),
         *("between", "like", "in", "exists", "is", "null", "max", "min", "count", "sum", "avg", "on", "using", "desc"),
     )
 )
@@ -65,34 +61,18 @@ def losses(before: str, after: str, schema: Schema, lacking: Collection[str] = (
     column does not have. A query in another dialect is read in that dialect; one that no dialect can read is compared
     word by word.
     """
-    from sqlglot.errors import SqlglotError
-
     try:
-        new = _parsed(after, (schema.dialect,))
+        new = read_query(after, schema.dialect)
         if new is None:
             return ("the repaired query cannot be read",)
-        old = _parsed(before, (schema.dialect, *SOURCES))
+        readings = (read_query(before, dialect) for dialect in dict.fromkeys((schema.dialect, *SOURCES)))
+        old = next((reading for reading in readings if reading is not None), None)
         if old is None:
-            return tuple(_lost_words(before, parsing.write(new, schema.dialect, comments=False)))
+            return tuple(_lost_words(before, write(new, schema.dialect, comments=False)))
         comparison = _Comparison(schema, lacking)
         return tuple(dict.fromkeys((*comparison.lost(old, new, exact=False), *comparison.unread(old, new))))
-    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError):
+    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError):
         return ("the queries cannot be compared",)
-
-
-def _parsed(sql: str, dialects: Sequence[str]) -> exp.Query | None:
-    """The query as the first dialect reads it that can."""
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
-    for dialect in dict.fromkeys(dialects):
-        try:
-            tree = parsing.parse_one(sql, dialect)
-        except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
-            continue
-        if isinstance(tree, exp.Query):
-            return tree
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +122,6 @@ class _Comparison:
 
     def lost(self, before: exp.Expr, after: exp.Expr, *, exact: bool) -> Iterator[str]:
         """What ``after`` lost; with ``exact`` it must not have gained either, as within NOT IN a gain is a loss."""
-        from sqlglot import exp
-
         while isinstance(before, exp.Subquery) or isinstance(after, exp.Subquery):
             if limited(before) or limited(after):
                 yield from self._rows(before, after, exact=exact)
@@ -228,19 +206,17 @@ class _Comparison:
         ties = [tie for tie, columns in zip(ties, pairs, strict=True) if len(columns) == 2]
         for join in select.args.get("joins") or ():
             ties += [("?", "?")] * (len(join.args.get("using") or ()) + (join.method == "NATURAL"))
-        aliases = [node.alias_or_name.lower() for node, _ in sources(select)]
+        aliases = [node.alias_or_name.lower() for node, _ in joined_sources(select)]
         return _Select(_others(where), _others(having), _others(outer), ties, aliases)
 
     def _owner(self, column: exp.Column, select: exp.Select) -> str:
         """The alias of the table that a column is of, ``?`` where that is not certain."""
-        from sqlglot import exp
-
         if column.table:
             return str(column.table).lower()
         owners = []
-        for node, _ in sources(select):
-            table = find(self._schema, node.name) if isinstance(node, exp.Table) else None
-            if table is None or any(one.name.lower() == column.name.lower() for one in table.columns):
+        for node, _ in joined_sources(select):
+            table = find_table(self._schema, node) if isinstance(node, exp.Table) else None
+            if table is None or has_column(table, column.name):
                 owners.append(node.alias_or_name.lower())
         return owners[0] if len(owners) == 1 else "?"
 
@@ -294,7 +270,7 @@ class _Comparison:
         return letters(old) == letters(new) != "" or (old.casefold() in self._lacking and respelt(old, new))
 
     def _joins(self, before: exp.Select, after: exp.Select, *, exact: bool) -> Iterator[str]:
-        old, new = sources(before), sources(after)
+        old, new = joined_sources(before), joined_sources(after)
         if len(new) < len(old):
             yield "a join"
         elif sum(kind == "" for _, kind in new) < sum(kind == "" for _, kind in old):
@@ -304,20 +280,20 @@ class _Comparison:
             yield "the kind of a join"
         if exact and (len(new) != len(old) or kinds != others):
             yield "the meaning without a join"
-        closed = [Counter(node.sql() for node, _ in sources if opaque(node)) for sources in (old, new)]
-        if closed[0] != closed[1]:
+        unread = [Counter(node.sql() for node, _ in sources if opaque(node)) for sources in (old, new)]
+        if unread[0] != unread[1]:
             yield "what stands in FROM"
         yield from self._queries("the subquery in FROM", derived(old), derived(new))
 
     def _outputs(self, before: exp.Select, after: exp.Select, *, exact: bool) -> Iterator[str]:
-        old_distinct, new_distinct = (distinct(select) for select in (before, after))
+        old_distinct, new_distinct = (distinct_on(select) for select in (before, after))
         if (old_distinct and old_distinct != new_distinct) or (exact and old_distinct != new_distinct):
             yield "DISTINCT"
         computed = [aggregates(select.expressions, self._names, self._dialect) for select in (before, after)]
         for name in sorted(computed[0] - computed[1]):
             yield f"{name} of the output"
         yield from self._grouping(before, after, exact=exact, aggregated=bool(computed[0]))
-        if before.parent is not None and computed[1] and not computed[0] and not keys(after)[0]:
+        if before.parent is not None and computed[1] and not computed[0] and not group_keys(after)[0]:
             yield "the rows"  # an aggregate without groups makes one of them, and EXISTS is true then
         if exact:
             pairs = zip(before.expressions, after.expressions, strict=False)
@@ -330,7 +306,7 @@ class _Comparison:
 
     def _grouping(self, before: exp.Select, after: exp.Select, *, exact: bool, aggregated: bool) -> Iterator[str]:
         """The keys of GROUP BY; ``aggregated`` says that the outputs of ``before`` had aggregates."""
-        (old, old_kinds), (new, new_kinds) = keys(before), keys(after)
+        (old, old_kinds), (new, new_kinds) = group_keys(before), group_keys(after)
         outputs = {one.unalias().sql().lower() for one in after.expressions} | {
             str(place) for place in range(1, len(after.expressions) + 1)
         }
@@ -360,7 +336,7 @@ class _Comparison:
                 yield "ORDER BY"
                 break
         for clause in ("limit", "offset"):
-            number, other = count(before, clause), count(after, clause)
+            number, other = row_count(before, clause), row_count(after, clause)
             if number != other and (number or (exact and other) or (clause == "offset" and other)):
                 yield f"{clause.upper()} {number}".rstrip()
 
@@ -421,166 +397,3 @@ def _lost_words(before: str, after: str) -> Iterator[str]:
     for word in sorted(_NEVER_MORE):
         if new[word] > old[word] or (word in ("union",) and new[word] != old[word]):
             yield f"the meaning without {word.upper()}"
-
-
-def limited(query: exp.Expr) -> bool:
-    """Whether it has LIMIT, OFFSET or ORDER BY of its own."""
-    return any(query.args.get(clause) is not None for clause in ("limit", "offset", "order"))
-
-
-def ctes(query: exp.Expr) -> list[exp.Expr]:
-    """The queries of its WITH clause."""
-    with_ = query.args.get("with_")
-    return [] if with_ is None else [cte.this for cte in with_.expressions]
-
-
-def cte_names(query: exp.Query) -> list[str]:
-    """The names of all WITH queries, in their order."""
-    from sqlglot import exp
-
-    return [cte.alias.lower() for cte in query.find_all(exp.CTE)]
-
-
-def reads(query: exp.Query, name: str) -> int:
-    """How often a table or WITH query of that name is read."""
-    from sqlglot import exp
-
-    return sum(table.name.lower() == name for table in query.find_all(exp.Table))
-
-
-def sources(select: exp.Select) -> list[tuple[exp.Expr, str]]:
-    """What stands in FROM, and the kind of join it has: empty for an inner one, else such as LEFT, FULL, SEMI."""
-    clause = select.args.get("from_")
-    found = [] if clause is None else [(clause.this, "")]
-    found += [(join.this, str(join.side or _kind(join))) for join in select.args.get("joins") or ()]
-    found += [(lateral, "") for lateral in select.args.get("laterals") or ()]
-    nested = [(join.this, str(join.side)) for node, _ in found for join in node.args.get("joins") or ()]
-    return found + nested
-
-
-def _kind(join: exp.Expr) -> str:
-    kind = str(join.args.get("kind") or "").upper()
-    return kind if kind in ("SEMI", "ANTI") else ""
-
-
-def opaque(node: exp.Expr) -> bool:
-    """Whether it is neither a plain table nor a subquery, such as LATERAL, a function, a sample, nested joins."""
-    from sqlglot import exp
-
-    if isinstance(node, exp.Subquery):
-        return False
-    plain = isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
-    return not plain or any(node.args.get(part) for part in ("joins", "sample", "pivots", "laterals"))
-
-
-def derived(sources: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
-    """The subqueries among sources."""
-    from sqlglot import exp
-
-    return [node for node, _ in sources if isinstance(node, exp.Subquery)]
-
-
-def subqueries(select: exp.Select) -> list[exp.Expr]:
-    """The outermost subqueries of its outputs."""
-    from sqlglot import exp
-
-    found = [query for one in select.expressions for query in one.find_all(exp.Subquery)]
-    inner = {id(query) for one in found for query in one.this.find_all(exp.Subquery)}
-    return [query for query in found if id(query) not in inner]
-
-
-def distinct(select: exp.Select) -> str:
-    """DISTINCT with the columns that it is ON, empty where there is none."""
-    distinct = select.args.get("distinct")
-    if not distinct:
-        return ""
-    on = distinct.args.get("on") if hasattr(distinct, "args") else None
-    return "DISTINCT" if on is None else f"DISTINCT ON {on.sql().lower()}"
-
-
-def keys(select: exp.Select) -> tuple[list[exp.Expr], tuple[str, ...]]:
-    """The keys of GROUP BY, and which of ROLLUP, CUBE and GROUPING SETS it has."""
-    group = select.args.get("group")
-    if group is None:
-        return [], ()
-    kinds = tuple(kind for kind in ("cube", "rollup", "grouping_sets", "totals") if group.args.get(kind))
-    return list(group.expressions), kinds
-
-
-def count(query: exp.Expr, clause: str) -> str:
-    """The number of LIMIT or OFFSET as text, with what FETCH says beside it."""
-    node = query.args.get(clause)
-    if node is None:
-        return ""
-    count = node.args.get("expression") or node.args.get("count")
-    options = node.args.get("limit_options")
-    ties = " WITH TIES" if options is not None and options.args.get("with_ties") else ""
-    percent = " PERCENT" if options is not None and options.args.get("percent") else ""
-    return ("" if count is None else str(count.sql())) + percent + ties
-
-
-def ordinal(key: exp.Expr, query: exp.Expr) -> exp.Expr:
-    """The output that ``ORDER BY 2`` means."""
-    from sqlglot import exp
-
-    selects = getattr(query, "selects", ())
-    if isinstance(key, exp.Literal) and key.name.isdigit() and 0 < int(key.name) <= len(selects):
-        chosen: exp.Expr = selects[int(key.name) - 1].unalias()
-        return chosen
-    return key
-
-
-def resolved(node: exp.Expr, query: exp.Expr, names: Collection[str]) -> exp.Expr:
-    """A copy with the aliases of outputs replaced by what they stand for, but for those that are among ``names``."""
-    from sqlglot import exp
-
-    outputs = {one.alias.lower(): one.this for one in getattr(query, "selects", ()) if isinstance(one, exp.Alias)}
-    outputs = {alias: output for alias, output in outputs.items() if alias not in names}
-
-    def replaced(one: exp.Expr) -> exp.Expr:
-        known = isinstance(one, exp.Column) and not one.table and one.name.lower() in outputs
-        return outputs[one.name.lower()].copy() if known else one
-
-    return node.copy().transform(replaced, copy=False) if outputs else node
-
-
-_ALIKE: Final = 60
-"""Per cent of letters in common, by the ratio of rapidfuzz, from which a text may be a misspelling of another."""
-
-
-def letters(text: str) -> str:
-    """The letters and digits of a text, without case."""
-    return "".join(character for character in text.casefold() if character.isalnum())
-
-
-def digits(text: str) -> list[int]:
-    """The numbers that a text holds, in their order."""
-    return [int(run) for run in re.findall(r"\d{1,18}", text)]
-
-
-def is_number(text: str) -> bool:
-    """Whether the whole text is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def respelt(old: str, new: str) -> bool:
-    """Whether one text may be another spelling of the other: a typo, an abbreviation, initials; numbers are the same.
-
-    Only for a text that its column does not have: ``male`` and ``female`` are alike too.
-    """
-    from rapidfuzz import fuzz
-
-    ours, theirs = letters(old), letters(new)
-    if not ours or not theirs or sorted(digits(old)) != sorted(digits(new)):
-        return False
-    short = ours.startswith(theirs) or theirs.startswith(ours)
-    abbreviated = _initials(old).startswith(theirs) or _initials(new).startswith(ours)
-    return short or abbreviated or fuzz.ratio(ours, theirs) >= _ALIKE
-
-
-def _initials(text: str) -> str:
-    return "".join(word[0] for word in re.findall(r"\w+", text.casefold()) if word not in ("of", "the", "and"))

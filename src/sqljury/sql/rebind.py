@@ -7,31 +7,34 @@ a join would change what the rest of the query means, nothing is done.
 
 from __future__ import annotations
 
-import difflib
 import functools
-import re
 from typing import TYPE_CHECKING
 
-from sqljury.sql import parse as parsing
-from sqljury.sql.joins import Route, Step, end, find, only, routes
-from sqljury.sql.names import quote_name
-from sqljury.sql.parse import quiet
+from sqljury.language.alike import misspelt
+from sqljury.sql.parse import errors, exp, parse_one, quiet
+from sqljury.sql.resolve import (
+    Route,
+    Sources,
+    Step,
+    end,
+    find_table,
+    has_column,
+    read_sources,
+    routes,
+    shortest,
+    table_named,
+)
+from sqljury.sql.text import quote_name
 from sqljury.types import Schema, Table
 
 if TYPE_CHECKING:
-    from sqlglot import exp
     from sqlglot.optimizer.scope import Scope
-
-SIMILAR = 0.8
-"""Words at least this alike (difflib's ratio) are taken for misspellings of one another."""
 
 MAX_NAMES = 1000
 """Tables and columns, as often as a query names them; a longer one is left as it is."""
 
 MAX_UNKNOWN = 32
 """Unknown names in a query, each of which may take a search through the schema and the query; with more it is left."""
-
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 
 
 @quiet()
@@ -44,24 +47,20 @@ def rebind(sql: str, schema: Schema) -> str | None:
     most similar table's name. Columns that two tables share are qualified. The result is parsed, not run: whether it
     answers is for the caller to see.
     """
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-    from sqlglot.optimizer.scope import traverse_scope
-
     try:
-        tree = parsing.parse_one(sql, schema.dialect)
+        tree = parse_one(sql, schema.dialect)
         if sum(1 for _ in tree.find_all(exp.Table, exp.Column)) > MAX_NAMES:
             return None
         searches = _Searches()
         changed = _rename_tables(tree, schema, searches)
-        for scope in traverse_scope(tree):
-            changed |= _Binder(scope, schema, searches).bind()
+        for sources in read_sources(tree, schema):
+            changed |= _Binder(sources, searches).bind()
         return tree.sql(dialect=schema.dialect) if changed and not _vacuous(tree) else None
-    except (_TooManyError, SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
+    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
         return None  # a parser's own bug on odd text too
 
 
-class _TooManyError(Exception):
+class _TooManyError(ValueError):
     """The query has more unknown names than are looked for."""
 
 
@@ -78,33 +77,8 @@ class _Searches:
         self._left -= 1
 
 
-def similar(one: str, other: str) -> bool:
-    """Whether one name is probably a misspelling of the other: the same words, one of them written otherwise.
-
-    ``shopname`` and ``shop_name`` are; ``last_name`` and ``first_name`` are not, though most letters agree.
-    """
-    ours, theirs = ([word.lower() for word in _WORDS.findall(name)] for name in (one, other))
-    if "".join(ours) == "".join(theirs):
-        return True
-    if len(ours) != len(theirs):
-        return False
-    differing = [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
-    if len(differing) != 1:
-        return False
-    word, written = differing[0]
-    return sorted(word) == sorted(written) or difflib.SequenceMatcher(None, word, written).ratio() >= SIMILAR
-
-
-def _nearest(name: str, names: list[str]) -> str | None:
-    """The one name that is similar, None when there is none or more than one."""
-    found = [other for other in names if similar(name, other)]
-    return found[0] if len(found) == 1 else None
-
-
 def _vacuous(tree: exp.Expr) -> bool:
     """Whether some condition compares a column with itself: then the repair took a join's meaning away."""
-    from sqlglot import exp
-
     return any(
         isinstance(node.this, exp.Column) and node.this.sql().lower() == node.expression.sql().lower()
         for node in tree.find_all(exp.EQ)
@@ -112,8 +86,6 @@ def _vacuous(tree: exp.Expr) -> bool:
 
 
 def _rename_tables(tree: exp.Expr, schema: Schema, searches: _Searches) -> bool:
-    from sqlglot import exp
-
     known = {table.name.lower() for table in schema.tables}
     known |= {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     changed = False
@@ -121,7 +93,7 @@ def _rename_tables(tree: exp.Expr, schema: Schema, searches: _Searches) -> bool:
         if node.name.lower() in known or not isinstance(node.this, exp.Identifier):
             continue
         searches.start()
-        if (name := _nearest(node.name, [table.name for table in schema.tables])) is None:
+        if (name := misspelt(node.name, [table.name for table in schema.tables])) is None:
             continue
         if not node.alias:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name)))
@@ -131,35 +103,28 @@ def _rename_tables(tree: exp.Expr, schema: Schema, searches: _Searches) -> bool:
 
 
 class _Binder:
-    """Binds the columns of one SELECT; ``_tables`` maps the aliases of its FROM clause to tables of the schema."""
+    """Binds the columns of one SELECT; tables that it joins in are added to its sources."""
 
-    def __init__(self, scope: Scope, schema: Schema, searches: _Searches) -> None:
-        from sqlglot import exp
-
-        self._scope, self._schema, self._searches = scope, schema, searches
-        self._select = scope.expression
-        self._tables: dict[str, Table] = {}
-        self._opaque = False  # a subquery in FROM may hold any column
-        for alias, (_, source) in scope.selected_sources.items():
-            table = find(schema, source.name) if isinstance(source, exp.Table) else None
-            if table is None:
-                self._opaque = True
-            else:
-                self._tables[alias] = table
-        columns = scope.find_all(exp.Column)
-        self._own = [column for column in columns if not isinstance(column.this, exp.Star)]
+    def __init__(self, sources: Sources, searches: _Searches) -> None:
+        self._sources, self._schema, self._searches = sources, sources.schema, searches
+        self._scope, self._tables = sources.scope, sources.tables
+        self._select = self._scope.expression
+        qualified = [alias for alias, table in self._tables.items() if table.schema]  # joined by another name
+        for alias in qualified:
+            del self._tables[alias]
+        self._opaque = bool(sources.others or qualified)  # a subquery in FROM may hold any column
+        columns = self._scope.find_all(exp.Column)
+        self._columns = [column for column in columns if not isinstance(column.this, exp.Star)]
         self._aliases = {item.alias.lower() for item in getattr(self._select, "selects", ()) if item.alias}
         self._joined = False
 
     def bind(self) -> bool:
         """Repair what can be repaired; whether anything was."""
-        from sqlglot import exp
-
         if not isinstance(self._select, exp.Select) or not self._tables:
             return False
-        changed = [self._column(column) for column in self._own]
+        changed = [self._column(column) for column in self._columns]
         if self._joined:  # the new table may share names with the old ones
-            for column in self._own:
+            for column in self._columns:
                 self._qualify(column)
         return any(changed)
 
@@ -168,7 +133,7 @@ class _Binder:
             return self._qualified(column)
         if self._is_output(column):
             return False
-        owners = self._owners(column.name)
+        owners = self._sources.owners(column.name)
         if len(owners) > 1:
             return self._assign(column, owners[0])
         if owners or self._opaque or column.name.lower() in self._aliases or column.this.quoted:
@@ -179,15 +144,15 @@ class _Binder:
         return self._join_in(column) or self._respell(column, list(self._tables))
 
     def _qualified(self, column: exp.Column) -> bool:
-        alias = _key(self._tables, column.table)
+        alias = self._sources.alias(column.table)
         if alias is None:
             return column.table.lower() not in self._outside() and self._stray(column)
-        if _has(self._tables[alias], column.name):
+        if has_column(self._tables[alias], column.name):
             return False
         self._searches.start()
         if self._respell(column, [alias]):
             return True
-        if owners := self._owners(column.name):
+        if owners := self._sources.owners(column.name):
             other = _other_side(column)
             if other is None or (other.table.lower(), other.name.lower()) != (owners[0].lower(), column.name.lower()):
                 return self._assign(column, owners[0])
@@ -200,18 +165,16 @@ class _Binder:
         A made-up alias says less: then the column goes to the query's only table, unless a neighbour has it too.
         """
         self._searches.start()
-        if (named := find(self._schema, column.table)) is not None:
-            return _has(named, column.name) and self._join_in(column, named)
-        found = [route for route in self._routes() if _has(end(route), column.name)]
-        owners = self._owners(column.name)
+        if (named := table_named(self._schema, column.table)) is not None:
+            return has_column(named, column.name) and self._join_in(column, named)
+        found = [route for route in self._routes() if has_column(end(route), column.name)]
+        owners = self._sources.owners(column.name)
         if owners:
             return len(self._tables) == 1 and not found and self._assign(column, owners[0])
         return self._join_in(column)
 
     def _reroute(self, column: exp.Column) -> bool:
         """Two tables joined on a column that only one of them has: join them along foreign keys instead."""
-        from sqlglot import exp
-
         join = column.find_ancestor(exp.Join)
         if join is None or not isinstance(join.this, exp.Table) or join.args.get("on") is not column.parent:
             return False
@@ -219,7 +182,7 @@ class _Binder:
         target = self._tables.get(alias)
         rest = {other: table for other, table in self._tables.items() if other != alias}
         found = [route for route in routes(self._schema, rest) if end(route) is target]
-        route = only(found, self._spoken())
+        route = shortest(found, self._mentioned())
         if target is None or route is None or self._outer():
             return False
         joins = self._select.args["joins"]
@@ -235,10 +198,8 @@ class _Binder:
 
     def _join_in(self, column: exp.Column, named: Table | None = None) -> bool:
         """Join the nearest table that has the column (``named``, where given), if that leaves the rest as it is."""
-        from sqlglot import exp
-
-        found = [r for r in self._routes() if _has(end(r), column.name) and named in (None, end(r))]
-        route = only(found, self._spoken())
+        found = [r for r in self._routes() if has_column(end(r), column.name) and named in (None, end(r))]
+        route = shortest(found, self._mentioned())
         if route is None or self._outer() or column.find_ancestor(exp.Join, exp.Select) is not self._select:
             return False
         aggregates = any(self._scope.find_all(exp.AggFunc))
@@ -252,8 +213,6 @@ class _Binder:
 
     def _keep_star(self) -> bool:
         """Hold ``SELECT *`` to the table it meant, before others are joined; False where it meant several."""
-        from sqlglot import exp
-
         stars = [item for item in self._select.args["expressions"] if isinstance(item, exp.Star)]
         if stars and len(self._tables) > 1:
             return False
@@ -269,16 +228,12 @@ class _Binder:
     def _routes(self) -> list[Route]:
         return list(routes(self._schema, self._tables))
 
-    def _spoken(self) -> set[str]:
-        """Columns the query speaks of, other than to filter by a constant."""
-        from sqlglot import exp
-
-        free = [c for c in self._own if not (isinstance(c.parent, exp.Predicate) and _other_side(c) is None)]
+    def _mentioned(self) -> set[str]:
+        """Columns that the query mentions, other than to filter by a constant."""
+        free = [c for c in self._columns if not (isinstance(c.parent, exp.Predicate) and _other_side(c) is None)]
         return {column.name.lower() for column in free}
 
     def _join(self, alias: str, step: Step) -> None:
-        from sqlglot import exp
-
         if step.table.name in self._tables or not isinstance(self._select, exp.Select):
             return
         table = exp.Table(this=_identifier(step.table.name, self._schema.dialect))
@@ -288,7 +243,6 @@ class _Binder:
 
     def _equal(self, alias: str, step: Step, other: str) -> exp.Expr:
         """The condition that joins ``step``'s table, called ``other``, to ``alias``."""
-        from sqlglot import exp
 
         def named(table: str, column: str) -> exp.Column:
             dialect = self._schema.dialect
@@ -298,44 +252,37 @@ class _Binder:
         return exp.and_(*[exp.EQ(this=named(alias, here), expression=named(other, there)) for here, there in pairs])
 
     def _qualify(self, column: exp.Column) -> None:
-        if not column.table and not self._is_output(column) and (owners := self._owners(column.name)):
+        if not column.table and not self._is_output(column) and (owners := self._sources.owners(column.name)):
             self._assign(column, owners[0])
 
     def _is_output(self, column: exp.Column) -> bool:
         """Whether it names an output column: in ORDER BY those come first."""
-        from sqlglot import exp
-
         ordering = column.find_ancestor(exp.Order, exp.Window, exp.Select)
         return column.name.lower() in self._aliases and isinstance(ordering, exp.Order)
 
-    def _owners(self, name: str) -> list[str]:
-        return [alias for alias, table in self._tables.items() if _has(table, name)]
-
     def _outside(self) -> dict[str, Table | None]:
         """The sources a column may also name: subqueries here, and everything of the queries around this one."""
-        return {alias: table for alias, table in self._all_sources.items() if _key(self._tables, alias) is None}
+        return {alias: table for alias, table in self._all_sources.items() if self._sources.alias(alias) is None}
 
     @functools.cached_property
     def _all_sources(self) -> dict[str, Table | None]:
-        from sqlglot import exp
-
-        found: dict[str, Table | None] = {}
+        known: dict[str, Table | None] = {}
         scope: Scope | None = self._scope
         while scope is not None:
             for alias, source in scope.sources.items():
-                table = find(self._schema, source.name) if isinstance(source, exp.Table) else None
-                found.setdefault(alias.lower(), table)
+                table = find_table(self._schema, source) if isinstance(source, exp.Table) else None
+                known.setdefault(alias.lower(), table)
             scope = scope.parent
-        return found
+        return known
 
     def _known_outside(self, name: str) -> bool:
-        return any(table is None or _has(table, name) for table in self._outside().values())
+        return any(table is None or has_column(table, name) for table in self._outside().values())
 
     def _respell(self, column: exp.Column, aliases: list[str]) -> bool:
-        if any(_has(table, column.name) for table in self._schema.tables):
+        if any(has_column(table, column.name) for table in self._schema.tables):
             return False  # a real name, so it is not misspelt: it stands somewhere else
         for alias in aliases:
-            if name := _nearest(column.name, [other.name for other in self._tables[alias].columns]):
+            if name := misspelt(column.name, [other.name for other in self._tables[alias].columns]):
                 column.set("this", _identifier(name, self._schema.dialect))
                 return self._assign(column, alias)
         return False
@@ -347,8 +294,6 @@ class _Binder:
 
 def _other_side(column: exp.Column) -> exp.Column | None:
     """The column that this one is compared with by ``=``."""
-    from sqlglot import exp
-
     parent = column.parent
     if not isinstance(parent, exp.EQ):
         return None
@@ -357,14 +302,4 @@ def _other_side(column: exp.Column) -> exp.Column | None:
 
 
 def _identifier(name: str, dialect: str) -> exp.Identifier:
-    from sqlglot import exp
-
     return exp.to_identifier(name, quoted=quote_name(name, dialect) != name)
-
-
-def _key(tables: dict[str, Table], name: str) -> str | None:
-    return next((alias for alias in tables if alias.lower() == name.lower()), None)
-
-
-def _has(table: Table, column: str) -> bool:
-    return any(other.name.lower() == column.lower() for other in table.columns)

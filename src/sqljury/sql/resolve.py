@@ -1,172 +1,218 @@
-"""The part of a schema that queries use: what a judge of two queries needs to see (CHASE-SQL, section 3.5).
+"""Names of a query resolved against a schema: the tables and columns that it reads, and what ties them together.
 
-What a parsed query takes for the same: columns in joins, in IN, beside a subquery, in the sides of a set operation.
-
-Columns that a key ties together hold the same things. Two that neither a key nor their name ties, such as a person's
-name and a phone's id, seldom do: a query that compares them runs, and what it returns means nothing.
+Built on sqlglot's scopes. Access rules have a resolver of their own, which fails closed.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sqljury.sql import parse as parsing
-from sqljury.sql.parse import quiet
+from sqljury.sql.parse import errors, exp, parse, quiet, scopes
 from sqljury.types import Schema, Table
 from sqljury.types.schema import subset
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-    from sqlglot.optimizer.scope import Scope
-if TYPE_CHECKING:
-    from sqlglot import exp
     from sqlglot.optimizer.scope import Scope
 
-
-@quiet()
-def used(schema: Schema, queries: Iterable[str]) -> Schema:
-    """The tables and columns that any of the queries names, with primary keys and the keys between these tables.
-
-    ``*`` names every column of its tables. A column that could be of several tables of its SELECT counts for each. What
-    the schema does not have is passed over, and so is a query that cannot be parsed.
-    """
-    found: dict[str, set[str]] = defaultdict(set)
-    for query in queries:
-        for table, columns in _named(query, schema):
-            found[table.name].update(columns)
-    for table in schema.tables:
-        if table.name in found:
-            found[table.name].update(table.primary_key or (column.name for column in table.columns[:1]))
-            for key in table.foreign_keys:
-                if key.ref_table in found:
-                    found[table.name].update(key.columns)
-                    found[key.ref_table].update(key.ref_columns)
-    return subset(schema, found)
-
-
-def _named(query: str, schema: Schema) -> Iterator[tuple[Table, set[str]]]:
-    from sqlglot.errors import SqlglotError
-    from sqlglot.optimizer.scope import traverse_scope
-
-    try:
-        scopes = [scope for tree in parsing.parse(query, schema.dialect) if tree for scope in traverse_scope(tree)]
-    except (SqlglotError, RecursionError):
-        return
-    for scope in scopes:
-        for table in _tables(scope, schema).values():
-            yield table, set()
-        yield from _columns(scope, schema)
-
-
-def _tables(scope: Scope, schema: Schema) -> dict[str, Table]:
-    """By alias in small letters, the tables of the schema that one SELECT reads; not its subqueries and CTEs."""
-    from sqlglot import exp
-
-    found = {}
-    for alias, (_, source) in scope.selected_sources.items():
-        if isinstance(source, exp.Table) and (table := _find(schema, source)) is not None:
-            found[alias.lower()] = table
-    return found
-
-
-def _find(schema: Schema, source: exp.Table) -> Table | None:
-    """The table of that name; one without a schema of its own is in the default one, whatever that is called."""
-    named = [
-        table for table in schema.tables if table.name.removeprefix(f"{table.schema}.").lower() == source.name.lower()
-    ]
-    wanted = [source.db.lower(), ""] if source.db else [""]
-    return next((table for group in wanted for table in named if table.schema.lower() == group), None)
-
-
-def _columns(scope: Scope, schema: Schema) -> Iterator[tuple[Table, set[str]]]:
-    from sqlglot import exp
-
-    own = _tables(scope, schema)
-    for column in scope.find_all(exp.Column):
-        if isinstance(column.this, exp.Star):
-            yield from ((table, _all(table)) for alias, table in own.items() if alias == column.table.lower())
-        else:
-            yield from holders(column.name, column.table, scope, schema)
-    if any(isinstance(item, exp.Star) for item in getattr(scope.expression, "selects", ())):
-        yield from ((table, _all(table)) for table in own.values())
-    for join in scope.expression.args.get("joins") or ():
-        shared = [name.name for name in join.args.get("using") or ()]
-        if join.method == "NATURAL":
-            shared = [column.name for table in own.values() for column in table.columns]
-        for name in shared:
-            found = list(holders(name, "", scope, schema))
-            yield from found if join.method != "NATURAL" or len(found) > 1 else ()
-
-
-def holders(name: str, alias: str, scope: Scope | None, schema: Schema) -> Iterator[tuple[Table, set[str]]]:
-    """The tables that a column of this name may belong to: of this SELECT, else of the one around it."""
-    while scope is not None:
-        found = [
-            (table, {column.name})
-            for own, table in _tables(scope, schema).items()
-            for column in table.columns
-            if column.name.lower() == name.lower() and alias.lower() in ("", own)
-        ]
-        if found:
-            yield from found
-            return
-        scope = scope.parent
-
-
-def _all(table: Table) -> set[str]:
-    return {column.name for column in table.columns}
-
+MAX_HOPS: Final = 2
+"""Foreign keys that a route may have: 2 crosses one bridge table."""
 
 Place = tuple[str, str]
 """A table and a column, in lower case."""
 Pair = tuple[frozenset[Place], frozenset[Place]]
-"""For either side the places that it may be; none where it is no column of the schema."""
+"""For either side the places that it may be; none where it is not a column of the schema."""
 _COMPARED: Final = ("EQ", "NEQ", "GT", "GTE", "LT", "LTE", "In")
 
 
-def loose(tree: exp.Query, schema: Schema) -> tuple[int, int]:
-    """How many pairs of columns are taken for the same without a key that ties them: by another name, by the same.
+def find_table(schema: Schema, node: exp.Table) -> Table | None:
+    """The table that FROM names; one without a schema of its own is in the default one, whatever that is called."""
+    named = [
+        table for table in schema.tables if table.name.removeprefix(f"{table.schema}.").lower() == node.name.lower()
+    ]
+    wanted = [node.db.lower(), ""] if node.db else [""]
+    return next((table for group in wanted for table in named if table.schema.lower() == group), None)
 
-    None in a query whose names cannot be followed.
+
+def table_named(schema: Schema, name: str) -> Table | None:
+    """The table of that full name in any case."""
+    return next((table for table in schema.tables if table.name.lower() == name.lower()), None)
+
+
+def has_column(table: Table, name: str) -> bool:
+    """Whether the table has a column of that name in any case."""
+    return any(column.name.lower() == name.lower() for column in table.columns)
+
+
+class Sources:
+    """What the FROM clause of one SELECT reads, by alias as it is written.
+
+    ``tables`` are tables of the schema; ``others`` are subqueries, WITH queries, functions and unknown tables.
     """
-    from sqlglot.errors import SqlglotError
 
+    def __init__(self, scope: Scope, schema: Schema) -> None:
+        self.scope, self.schema = scope, schema
+        self.tables: dict[str, Table] = {}
+        self.others: dict[str, exp.Expr | Scope] = {}
+        for alias, (_, source) in scope.selected_sources.items():
+            table = find_table(schema, source) if isinstance(source, exp.Table) else None
+            if table is None:
+                self.others[alias] = source
+            else:
+                self.tables[alias] = table
+
+    @property
+    def around(self) -> Sources | None:
+        """The sources of the query around this one."""
+        return Sources(self.scope.parent, self.schema) if self.scope.parent is not None else None
+
+    def alias(self, name: str) -> str | None:
+        """The alias of a table, looked up in any case."""
+        return next((alias for alias in self.tables if alias.lower() == name.lower()), None)
+
+    def owners(self, column: str) -> list[str]:
+        """The aliases of the tables that have a column of that name."""
+        return [alias for alias, table in self.tables.items() if has_column(table, column)]
+
+    def holders(self, name: str, alias: str) -> list[tuple[Table, set[str]]]:
+        """The tables that a column may belong to, with its names there: of this SELECT, else of the one around it."""
+        found = [
+            (table, {column.name})
+            for known, table in self.tables.items()
+            for column in table.columns
+            if column.name.lower() == name.lower() and alias.lower() in ("", known.lower())
+        ]
+        around = None if found else self.around
+        return found if around is None else around.holders(name, alias)
+
+
+def read_sources(tree: exp.Expr, schema: Schema) -> list[Sources]:
+    """The sources of every SELECT of a query, inner ones first; raises ``SqlglotError``."""
+    return [Sources(scope, schema) for scope in scopes.traverse_scope(tree)]
+
+
+def from_items(select: exp.Select) -> list[exp.Expr]:
+    """What its FROM names: tables and subqueries, joined ones too."""
+    start = select.args.get("from_")
+    return ([] if start is None else [start.this]) + [join.this for join in select.args.get("joins") or ()]
+
+
+def tables_of(select: exp.Select, schema: Schema) -> dict[str, Table]:
+    """By alias in lower case, the tables of the schema that its FROM names."""
+    tables = {}
+    for node in from_items(select):
+        table = find_table(schema, node) if isinstance(node, exp.Table) else None
+        if table is not None:
+            tables[node.alias_or_name.lower()] = table
+    return tables
+
+
+def owner(column: exp.Column, schema: Schema) -> tuple[str, Table] | None:
+    """The alias and the table that a column is of, looked up outwards; None where that is not certain."""
+    select = column.parent_select
+    while isinstance(select, exp.Select):
+        holders = [
+            (alias, table)
+            for alias, table in tables_of(select, schema).items()
+            if (not column.table or alias == column.table.lower()) and has_column(table, column.name)
+        ]
+        if holders:
+            return holders[0] if len(holders) == 1 else None
+        select = select.parent_select
+    return None
+
+
+@quiet()
+def used(schema: Schema, queries: Iterable[str]) -> Schema:
+    """The part of the schema that any of the queries names (CHASE-SQL, section 3.5), with its primary and foreign keys.
+
+    ``*`` names every column of its tables. A column that could be of several tables of its SELECT counts for each. What
+    the schema does not have is passed over, and so is a query that cannot be parsed.
+    """
+    names: dict[str, set[str]] = defaultdict(set)
+    for query in queries:
+        for table, columns in _named(query, schema):
+            names[table.name].update(columns)
+    for table in schema.tables:
+        if table.name in names:
+            names[table.name].update(table.primary_key or (column.name for column in table.columns[:1]))
+            for key in table.foreign_keys:
+                if key.ref_table in names:
+                    names[table.name].update(key.columns)
+                    names[key.ref_table].update(key.ref_columns)
+    return subset(schema, names)
+
+
+def _named(query: str, schema: Schema) -> Iterator[tuple[Table, set[str]]]:
+    try:
+        selects = [sources for tree in parse(query, schema.dialect) if tree for sources in read_sources(tree, schema)]
+    except (errors.SqlglotError, RecursionError):
+        return
+    for sources in selects:
+        for table in sources.tables.values():
+            yield table, set()
+        yield from _named_columns(sources)
+
+
+def _named_columns(sources: Sources) -> Iterator[tuple[Table, set[str]]]:
+    def every(table: Table) -> tuple[Table, set[str]]:
+        return table, {column.name for column in table.columns}
+
+    select, tables = sources.scope.expression, sources.tables.values()
+    for column in sources.scope.find_all(exp.Column):
+        if isinstance(column.this, exp.Star):
+            named = column.table.lower()
+            yield from (every(table) for alias, table in sources.tables.items() if alias.lower() == named)
+        else:
+            yield from sources.holders(column.name, column.table)
+    if any(isinstance(item, exp.Star) for item in getattr(select, "selects", ())):
+        yield from map(every, tables)
+    for join in select.args.get("joins") or ():
+        shared = [name.name for name in join.args.get("using") or ()]
+        if join.method == "NATURAL":
+            shared = [column.name for table in tables for column in table.columns]
+        for name in shared:
+            holders = sources.holders(name, "")
+            yield from holders if join.method != "NATURAL" or len(holders) > 1 else ()
+
+
+def loose(tree: exp.Query, schema: Schema) -> tuple[int, int]:
+    """How many pairs of columns a query equates without a key that ties them: by another name, by the same name.
+
+    A query that compares two columns which neither a key nor their name ties, such as a person's name and a phone's
+    id, runs and means nothing. None are counted in a query whose names cannot be followed.
+    """
     tied = _tied(schema)
     strange = namesakes = 0
     try:
         pairs = list(_pairs(tree, schema))
-    except SqlglotError:
+    except errors.SqlglotError:
         return 0, 0
-    for one, other in pairs:
-        if one and other and not one & other and not any(frozenset((a, b)) in tied for a in one for b in other):
-            same = {name for _, name in one} & {name for _, name in other}
+    for left, right in pairs:
+        if left and right and not left & right and not any(frozenset((a, b)) in tied for a in left for b in right):
+            same = {name for _, name in left} & {name for _, name in right}
             strange, namesakes = strange + (not same), namesakes + bool(same)
     return strange, namesakes
 
 
-def keys(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Column]]:
+def key_columns(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Column]]:
     """Columns that lead from table to table: equal to one of another table, or to what a subquery selects."""
-    from sqlglot import exp
-
     for node in tree.find_all(exp.EQ, exp.In):
-        one, other = _column(node.this), _column(node.args.get("query") or node.args.get("expression"))
-        if one is not None and other is not None and _apart(one, other):
-            yield one, other
+        left, right = _column(node.this), _column(node.args.get("query") or node.args.get("expression"))
+        if left is not None and right is not None and _apart(left, right):
+            yield left, right
 
 
-def _apart(one: exp.Column, other: exp.Column) -> bool:
+def _apart(left: exp.Column, right: exp.Column) -> bool:
     """Whether they are surely of different tables, or of one that is read twice."""
-    if one.parent_select is not other.parent_select:
+    if left.parent_select is not right.parent_select:
         return True
-    return bool(one.table and other.table) and one.table.lower() != other.table.lower()
+    return bool(left.table and right.table) and left.table.lower() != right.table.lower()
 
 
 def _column(side: exp.Expr | None) -> exp.Column | None:
     """The column that this is, or that it selects alone and as it is."""
-    from sqlglot import exp
-
     while isinstance(side, exp.Paren | exp.Subquery):
         side = side.this
     if isinstance(side, exp.Select) and len(side.selects) == 1:
@@ -186,32 +232,83 @@ def _tied(schema: Schema) -> frozenset[frozenset[Place]]:
 
 
 def _pairs(tree: exp.Query, schema: Schema) -> Iterator[Pair]:
-    from sqlglot import exp
-    from sqlglot.optimizer.scope import traverse_scope
-
-    scopes = {id(scope.expression): scope for scope in traverse_scope(tree)}
+    """What a query equates: in comparisons and IN, beside a subquery, in the sides of a set operation."""
+    selects = {id(sources.scope.expression): sources for sources in read_sources(tree, schema)}
     for node in tree.walk():
         if type(node).__name__ in _COMPARED:
-            yield _sides(node, scopes, schema)
+            right = node.args.get("query") or node.args.get("expression")
+            yield _places(node.this, selects), _places(right, selects)
         elif isinstance(node, exp.SetOperation):
-            for one, other in zip(node.left.selects, node.right.selects, strict=False):
-                yield _places(one.unalias(), scopes, schema), _places(other.unalias(), scopes, schema)
+            for left, other in zip(node.left.selects, node.right.selects, strict=False):
+                yield _places(left.unalias(), selects), _places(other.unalias(), selects)
 
 
-def _sides(node: exp.Expr, scopes: Mapping[int, Scope], schema: Schema) -> Pair:
-    other = node.args.get("query") or node.args.get("expression")
-    return _places(node.this, scopes, schema), _places(other, scopes, schema)
-
-
-def _places(side: exp.Expr | None, scopes: Mapping[int, Scope], schema: Schema) -> frozenset[Place]:
+def _places(side: exp.Expr | None, selects: Mapping[int, Sources]) -> frozenset[Place]:
     """Of a column, of the extreme of one, and of a subquery with one such item."""
-    from sqlglot import exp
-
     while isinstance(side, exp.Paren | exp.Subquery | exp.Max | exp.Min | exp.Distinct):
         side = side.expressions[0] if isinstance(side, exp.Distinct) and side.expressions else side.this
     if isinstance(side, exp.Select):
-        return _places(side.selects[0].unalias(), scopes, schema) if len(side.selects) == 1 else frozenset()
+        return _places(side.selects[0].unalias(), selects) if len(side.selects) == 1 else frozenset()
     if not isinstance(side, exp.Column) or isinstance(side.this, exp.Star):
         return frozenset()
-    found = holders(side.name, side.table, scopes.get(id(side.parent_select)), schema)
-    return frozenset((table.name.lower(), side.name.lower()) for table, _ in found)
+    sources = selects.get(id(side.parent_select))
+    holders = [] if sources is None else sources.holders(side.name, side.table)
+    return frozenset((table.name.lower(), side.name.lower()) for table, _ in holders)
+
+
+class Step(NamedTuple):
+    """A foreign key walked to ``table``: equal ``here`` and ``there`` columns.
+
+    ``many`` says that it is walked against its direction, so that a row here can meet several there.
+    """
+
+    table: Table
+    here: tuple[str, ...]
+    there: tuple[str, ...]
+    many: bool
+
+
+class Leg(NamedTuple):
+    """A step, and the alias in the query of the table it starts from."""
+
+    start: str
+    step: Step
+
+
+Route = list[Leg]
+
+
+def routes(schema: Schema, tables: Mapping[str, Table]) -> Iterator[Route]:
+    """Routes over keys from the ``tables`` of a query, by alias, to tables that it lacks: of one key, then of two."""
+    taken = {table.name.lower() for table in tables.values()}
+    front: list[Route] = [[Leg(alias, step)] for alias, table in tables.items() for step in _steps(schema, table)]
+    for _ in range(MAX_HOPS):
+        front = [route for route in front if end(route).name.lower() not in taken]
+        yield from front
+        taken |= {end(route).name.lower() for route in front}
+        front = [[*route, Leg(end(route).name, step)] for route in front for step in _steps(schema, end(route))]
+
+
+def _steps(schema: Schema, table: Table) -> Iterator[Step]:
+    """The foreign keys out of ``table``, then those into it."""
+    for key in table.foreign_keys:
+        if (other := table_named(schema, key.ref_table)) is not None:
+            yield Step(other, key.columns, key.ref_columns, many=False)
+    for other in schema.tables:
+        for key in other.foreign_keys:
+            if key.ref_table.lower() == table.name.lower():
+                yield Step(other, key.ref_columns, key.columns, many=True)
+
+
+def end(route: Route) -> Table:
+    """The table a route leads to."""
+    return route[-1].step.table
+
+
+def shortest(routes: list[Route], mentioned: Collection[str]) -> Route | None:
+    """The shortest route; of several the one whose first key's column is ``mentioned``; None when that is not one."""
+    length = min(map(len, routes), default=0)
+    routes = [route for route in routes if len(route) == length]
+    if len(routes) > 1:
+        routes = [route for route in routes if any(name.lower() in mentioned for name in route[0].step.here)]
+    return routes[0] if len(routes) == 1 else None

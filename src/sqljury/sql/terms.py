@@ -1,7 +1,8 @@
-"""The conditions of a query as terms that can be compared: an operator, and what stands on each of its sides.
+"""A query taken apart for comparison: its conditions as terms, and the clauses of each SELECT.
 
-Spellings of the same condition give the same term: ``5 < x`` and ``x > 5``, BETWEEN and two comparisons, IN and OR of
-the same values, NOT before a comparison and the opposite comparison.
+A term is an operator and what stands on each of its sides. Spellings of the same condition give the same term:
+``5 < x`` and ``x > 5``, BETWEEN and two comparisons, IN and OR of the same values, NOT before a comparison and the
+opposite comparison.
 """
 
 from __future__ import annotations
@@ -9,10 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from sqlglot import exp
+from sqljury.sql.parse import exp
 
 _OPPOSITE: Final = {"eq": "neq", "neq": "eq", "gt": "lte", "gte": "lt", "lt": "gte", "lte": "gt"}
 _MIRRORED: Final = {"gt": "lt", "gte": "lte"}
@@ -93,8 +93,6 @@ def side(node: exp.Expr, names: Collection[str], dialect: str) -> Side:
 
 def aggregates(expressions: Iterable[exp.Expr], names: Collection[str], dialect: str) -> Counter[str]:
     """The aggregates of expressions outside subqueries, with DISTINCT, filters, functions and constants within them."""
-    from sqlglot import exp
-
     found: Counter[str] = Counter()
     for node in (node for one in expressions for node in outside_queries(one)):
         if isinstance(node, exp.AggFunc):
@@ -108,8 +106,6 @@ class _Reader:
         self._names, self._dialect = names, dialect
 
     def terms(self, node: exp.Expr, *, negated: bool) -> list[Term]:
-        from sqlglot import exp
-
         node = node.unnest() if isinstance(node, exp.Paren) else node
         if isinstance(node, exp.Not):
             return self.terms(node.this, negated=not negated)
@@ -135,8 +131,6 @@ class _Reader:
         return Term("or", parts=parts, text=f"NOT ({text})" if negated else text)
 
     def _comparison(self, node: exp.Expr, *, negated: bool) -> Term:
-        from sqlglot import exp
-
         op = str(node.key)
         if node.args.get("negate"):  # NOT LIKE and IS NOT, as sqlglot reads them
             node = node.copy()
@@ -182,8 +176,6 @@ class _Reader:
 
     def side(self, node: exp.Expr) -> Side:
         """What an expression is made of, subqueries as wholes."""
-        from sqlglot import exp
-
         calls, literals, columns, unknown, queries = [], [], set(), [], []
         for one in outside_queries(node):
             if isinstance(one, exp.Query | exp.Subquery):
@@ -211,8 +203,6 @@ class _Reader:
 
 
 def _operands(node: exp.Expr, kind: type) -> Iterator[exp.Expr]:
-    from sqlglot import exp
-
     for one in (node.args["this"], node.args["expression"]):
         inner: exp.Expr = one.unnest() if isinstance(one, exp.Paren) else one
         if type(inner) is kind:
@@ -223,8 +213,6 @@ def _operands(node: exp.Expr, kind: type) -> Iterator[exp.Expr]:
 
 def outside_queries(node: exp.Expr) -> Iterator[exp.Expr]:
     """The nodes of an expression; of a subquery and of a column only the first node."""
-    from sqlglot import exp
-
     yield node
     if not isinstance(node, exp.Query | exp.Subquery | exp.Column):
         for child in node.iter_expressions():
@@ -233,8 +221,6 @@ def outside_queries(node: exp.Expr) -> Iterator[exp.Expr]:
 
 def _call(node: exp.Expr) -> str | None:
     """The name of a function or an operator; None for what does not change a value."""
-    from sqlglot import exp
-
     name = node.name.lower() if isinstance(node, exp.Anonymous) else str(node.key)
     if name in _UNNAMED:
         return None
@@ -253,8 +239,6 @@ def _call(node: exp.Expr) -> str | None:
 
 def _part_of_date(node: exp.Expr, name: str) -> str | None:
     """``date: year`` and so on for any function that takes a part of a date; None for others."""
-    from sqlglot import exp
-
     if name in _FORMATTED:
         forms = [one.name for one in node.iter_expressions() if isinstance(one, exp.Literal) and _is_format(one)]
         return f"date: {' '.join(_UNITS.get(form, form) for form in forms)}"
@@ -283,3 +267,110 @@ def _plain(literal: exp.Literal) -> str:
     except ValueError:
         return text
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else str(number)
+
+
+def limited(query: exp.Expr) -> bool:
+    """Whether it has LIMIT, OFFSET or ORDER BY of its own."""
+    return any(query.args.get(clause) is not None for clause in ("limit", "offset", "order"))
+
+
+def ctes(query: exp.Expr) -> list[exp.Expr]:
+    """The queries of its WITH clause."""
+    with_ = query.args.get("with_")
+    return [] if with_ is None else [cte.this for cte in with_.expressions]
+
+
+def cte_names(query: exp.Query) -> list[str]:
+    """The names of all WITH queries, in their order."""
+    return [cte.alias.lower() for cte in query.find_all(exp.CTE)]
+
+
+def reads(query: exp.Query, name: str) -> int:
+    """How often a table or WITH query of that name is read."""
+    return sum(table.name.lower() == name for table in query.find_all(exp.Table))
+
+
+def joined_sources(select: exp.Select) -> list[tuple[exp.Expr, str]]:
+    """What stands in FROM, and the kind of join it has: empty for an inner one, else such as LEFT, FULL, SEMI."""
+    clause = select.args.get("from_")
+    found = [] if clause is None else [(clause.this, "")]
+    found += [(join.this, str(join.side or _kind(join))) for join in select.args.get("joins") or ()]
+    found += [(lateral, "") for lateral in select.args.get("laterals") or ()]
+    nested = [(join.this, str(join.side)) for node, _ in found for join in node.args.get("joins") or ()]
+    return found + nested
+
+
+def _kind(join: exp.Expr) -> str:
+    kind = str(join.args.get("kind") or "").upper()
+    return kind if kind in ("SEMI", "ANTI") else ""
+
+
+def opaque(node: exp.Expr) -> bool:
+    """Whether it is neither a plain table nor a subquery, such as LATERAL, a function, a sample, nested joins."""
+    if isinstance(node, exp.Subquery):
+        return False
+    plain = isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
+    return not plain or any(node.args.get(part) for part in ("joins", "sample", "pivots", "laterals"))
+
+
+def derived(sources: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
+    """The subqueries among sources."""
+    return [node for node, _ in sources if isinstance(node, exp.Subquery)]
+
+
+def subqueries(select: exp.Select) -> list[exp.Expr]:
+    """The outermost subqueries of its outputs."""
+    found = [query for one in select.expressions for query in one.find_all(exp.Subquery)]
+    inner = {id(query) for one in found for query in one.this.find_all(exp.Subquery)}
+    return [query for query in found if id(query) not in inner]
+
+
+def distinct_on(select: exp.Select) -> str:
+    """DISTINCT with the columns that it is ON, empty where there is none."""
+    clause = select.args.get("distinct")
+    if not clause:
+        return ""
+    on = clause.args.get("on") if hasattr(clause, "args") else None
+    return "DISTINCT" if on is None else f"DISTINCT ON {on.sql().lower()}"
+
+
+def group_keys(select: exp.Select) -> tuple[list[exp.Expr], tuple[str, ...]]:
+    """The keys of GROUP BY, and which of ROLLUP, CUBE and GROUPING SETS it has."""
+    group = select.args.get("group")
+    if group is None:
+        return [], ()
+    kinds = tuple(kind for kind in ("cube", "rollup", "grouping_sets", "totals") if group.args.get(kind))
+    return list(group.expressions), kinds
+
+
+def row_count(query: exp.Expr, clause: str) -> str:
+    """The number of LIMIT or OFFSET as text, with what FETCH says beside it."""
+    node = query.args.get(clause)
+    if node is None:
+        return ""
+    count = node.args.get("expression") or node.args.get("count")
+    options = node.args.get("limit_options")
+    ties = " WITH TIES" if options is not None and options.args.get("with_ties") else ""
+    percent = " PERCENT" if options is not None and options.args.get("percent") else ""
+    return ("" if count is None else str(count.sql())) + percent + ties
+
+
+def ordinal(key: exp.Expr, query: exp.Expr) -> exp.Expr:
+    """The output that ``ORDER BY 2`` means."""
+    selects = getattr(query, "selects", ())
+    if isinstance(key, exp.Literal) and key.name.isdigit() and 0 < int(key.name) <= len(selects):
+        chosen: exp.Expr = selects[int(key.name) - 1].unalias()
+        return chosen
+    return key
+
+
+def resolved(node: exp.Expr, query: exp.Expr, names: Collection[str]) -> exp.Expr:
+    """A copy with the aliases of outputs replaced by what they stand for, but for those that are among ``names``."""
+    outputs = {one.alias.lower(): one.this for one in getattr(query, "selects", ()) if isinstance(one, exp.Alias)}
+    outputs = {alias: output for alias, output in outputs.items() if alias not in names}
+
+    def replaced(one: exp.Expr) -> exp.Expr:
+        known = isinstance(one, exp.Column) and not one.table and one.name.lower() in outputs
+        return outputs[one.name.lower()].copy() if known else one
+
+    return node.copy().transform(replaced, copy=False) if outputs else node

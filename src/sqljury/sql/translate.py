@@ -10,12 +10,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from sqljury.sql import parse as parsing
-from sqljury.sql.parse import quiet
+from sqljury.sql.parse import errors, exp, parse_one, quiet, tokenize, write
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from sqljury.types import Schema
 
 SOURCES: Final = ("mysql", "postgres", "sqlite", "tsql", "duckdb")
@@ -44,13 +41,11 @@ def translations(sql: str, schema: Schema) -> list[str]:
     A name in double quotes that nothing has is the string that SQLite and MySQL take it for. What a reading cannot say
     in the dialect is not a translation. The results are parsed, not run.
     """
-    from sqlglot.errors import SqlglotError
-
     found: dict[str, None] = {}
     for source in dict.fromkeys((schema.dialect, *SOURCES)):
         try:
             found[_translation(sql, source, schema)] = None
-        except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+        except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
             continue  # sqlglot's generators may stumble over arguments that a dialect does not have
     return [text for text in found if _letters(text) != _letters(sql)]
 
@@ -58,27 +53,23 @@ def translations(sql: str, schema: Schema) -> list[str]:
 @quiet()
 def in_sqlite(sql: str, schema: Schema) -> str | None:
     """The query of the schema's dialect in SQLite's words, None where it cannot be said in them; parsed, not run."""
-    from sqlglot.errors import SqlglotError
-
     if schema.dialect == "sqlite":
         return sql
     try:
         return _translation(sql, schema.dialect, replace(schema, dialect="sqlite"))
-    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
         return None
 
 
 def _translation(sql: str, source: str, schema: Schema) -> str:
-    from sqlglot.errors import ErrorLevel
-
-    tree = parsing.parse_one(_backquoted(sql, schema) if source == "mysql" else sql, source)
+    tree = parse_one(_backquoted(sql, schema) if source == "mysql" else sql, source)
     literals, restrictions = _literals(sql, source), _restrictions(tree)
     _strings(tree, schema)
     if schema.dialect == "sqlite":
         tree = tree.transform(_sqlite)
-    text = parsing.write(tree, schema.dialect, unsupported_level=ErrorLevel.RAISE)
+    text = write(tree, schema.dialect, unsupported_level=errors.ErrorLevel.RAISE)
     # sqlglot drops what the other dialect does not have, such as an argument of a function; that is another question.
-    kept = _restrictions(parsing.parse_one(text, schema.dialect))
+    kept = _restrictions(parse_one(text, schema.dialect))
     if _literals(text, schema.dialect) < literals or any(kept[kind] < count for kind, count in restrictions.items()):
         raise ValueError("something was dropped")
     return text
@@ -86,8 +77,6 @@ def _translation(sql: str, source: str, schema: Schema) -> str:
 
 def _restrictions(tree: exp.Expr) -> Counter[str]:
     """How many conditions, joins, keys of groups and orders, limits and DISTINCTs a query has."""
-    from sqlglot import exp
-
     found: Counter[str] = Counter()
     for node in tree.walk():
         if isinstance(node, exp.Predicate | exp.And | exp.Not):
@@ -102,13 +91,13 @@ def _restrictions(tree: exp.Expr) -> Counter[str]:
 
 
 def _literals(sql: str, dialect: str) -> int:
-    return sum(token.token_type.name in ("STRING", "NUMBER") for token in parsing.tokenize(sql, dialect))
+    return sum(token.token_type.name in ("STRING", "NUMBER") for token in tokenize(sql, dialect))
 
 
 def _backquoted(sql: str, schema: Schema) -> str:
     """Double quotes around names of the schema as MySQL writes them: it would take those for strings."""
     names, parts, end = _names(schema), [], 0
-    for token in parsing.tokenize(sql, "sqlite"):
+    for token in tokenize(sql, "sqlite"):
         if sql[token.start] == '"' and token.text.lower() in names:
             parts += [sql[end : token.start], f"`{token.text}`"]
             end = token.end + 1
@@ -121,8 +110,6 @@ def _names(schema: Schema) -> set[str]:
 
 def _strings(tree: exp.Expr, schema: Schema) -> None:
     """Turn quoted names that are no column, table or alias into strings."""
-    from sqlglot import exp
-
     known = _names(schema)
     known |= {node.alias.lower() for node in tree.find_all(exp.Alias, exp.TableAlias, exp.CTE, exp.Table, exp.Subquery)}
     for column in list(tree.find_all(exp.Column)):
@@ -137,8 +124,6 @@ def _letters(sql: str) -> str:
 
 def _sqlite(node: exp.Expr) -> exp.Expr:
     """Dates and strings as SQLite knows them, where sqlglot leaves other engines' functions standing."""
-    from sqlglot import exp
-
     if isinstance(node, exp.Year | exp.Month | exp.Day):
         return _part(str(node.key).upper(), node.this)
     if isinstance(node, exp.Extract):
@@ -158,8 +143,6 @@ def _sqlite(node: exp.Expr) -> exp.Expr:
 
 
 def _part(unit: str, of: exp.Expr) -> exp.Expr:
-    from sqlglot import exp
-
     form = _PARTS.get(unit)
     if form is None:
         raise ValueError(f"SQLite has no {unit} of a date")
@@ -168,8 +151,6 @@ def _part(unit: str, of: exp.Expr) -> exp.Expr:
 
 def _shifted(node: exp.Expr) -> exp.Expr:
     """``d - INTERVAL 1 MONTH`` as ``DATE(d, '-1 month')``."""
-    from sqlglot import exp
-
     if isinstance(node, exp.DateAdd | exp.DateSub):
         amount, unit, minus = node.expression, node.args.get("unit"), isinstance(node, exp.DateSub)
     elif isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
@@ -187,8 +168,6 @@ def _shifted(node: exp.Expr) -> exp.Expr:
 
 def _bare(node: exp.Expr) -> exp.Expr:
     """Without the casts that other dialects put around dates: SQLite keeps them as text."""
-    from sqlglot import exp
-
     while isinstance(node, exp.TsOrDsToDate | exp.Cast | exp.Date) and node.this is not None:
         node = node.this
     return node

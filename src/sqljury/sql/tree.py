@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
-
-from sqljury.sql import parse as parsing
-from sqljury.sql.parse import quiet
+from sqljury.sql.parse import errors, exp, parse_one, quiet
 from sqljury.types import Cell, Schema
 
 DIALECT: Final = "sqlite"
@@ -42,8 +38,8 @@ def tree_of(sql: str, columns: Collection[str] = ()) -> exp.Expr | None:
     if len(sql) > MAX_QUERY_CHARS:
         return None
     try:
-        tree = parsing.parse_one(sql, DIALECT)
-    except (SqlglotError, RecursionError):
+        tree = parse_one(sql, DIALECT)
+    except (errors.SqlglotError, RecursionError):
         return None
     if not isinstance(tree, exp.Query):
         return None

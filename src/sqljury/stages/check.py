@@ -13,9 +13,10 @@ from sqljury.context import Context, State
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError
 from sqljury.recipes import Recipe, RefinePart
 from sqljury.recipes.parts import TestKind
+from sqljury.sql.compare import VOTES, same
 from sqljury.stages.refine import by_tests, passes
 from sqljury.stages.select.base import groups, spokesman
-from sqljury.stages.select.consistency import agree, choose
+from sqljury.stages.select.consistency import choose
 from sqljury.stages.unanswered import UNUSABLE
 from sqljury.testing import run_tests
 from sqljury.types import Candidate, Cost, Question, Result, Tried
@@ -140,7 +141,7 @@ def _given(sql: str, context: Context) -> Candidate:
 def _agreeing(given: Candidate, written: Sequence[Candidate]) -> list[Candidate]:
     if not given.result.ok:
         return []
-    return [one for one in written if one.group is not None and agree(one.result, given.result)]
+    return [one for one in written if one.group is not None and same(one.result, given.result, VOTES)]
 
 
 class _Found(NamedTuple):
@@ -158,7 +159,7 @@ def _failing(given: Candidate, written: Sequence[Candidate]) -> _Found:
 def _tested(given: Candidate, state: State, context: Context) -> _Found:
     """The verdict by tests on a query that runs; where it fails and no other is better, one is asked for."""
     written, sure = state.candidates, context.recipe.refine.sure
-    rivals = [one for one in _speaking(written) if not agree(one.result, given.result)][:RIVALS]
+    rivals = [one for one in _speaking(written) if not same(one.result, given.result, VOTES)][:RIVALS]
     tests = run_tests([given.sql, *(one.sql for one in rivals)], state.task, context)
     finding = judged(given, rivals, tests, sure)
     if finding.verdict != "unclear" or not _fails(given, tests, sure):

@@ -11,15 +11,14 @@ from dataclasses import replace
 from typing import Final
 
 from sqljury.db.sqlite_memory import MemoryDatabase
-from sqljury.sql.affinity import number_of
+from sqljury.sql.compare import COMPUTED, RELAXED, same
 from sqljury.sql.scan import orders
 from sqljury.sql.translate import in_sqlite
 from sqljury.sql.tree import column_names
-from sqljury.testing.agree import agree_relaxed
 from sqljury.testing.shape import Shape
 from sqljury.testing.ties import decided, ranked
-from sqljury.testing.trial import LIMITS, alike
-from sqljury.types import Cell, QueryFailure, Result, TestCase, Tried
+from sqljury.testing.trial import LIMITS
+from sqljury.types import QueryFailure, Result, TestCase, Tried
 
 _SORTS: Final = re.compile(r"\.(?:sort_values|sort_index|nlargest|nsmallest)\(|\bsorted\(")
 
@@ -36,19 +35,10 @@ def judged_by_code(one: Tried) -> Tried:
         return replace(one, passed=(None,) * len(one.queries))
     sorted_ = settled(one) if _SORTS.search(one.code) else [False] * len(one.queries)
     passed = (
-        alike(_numbered(expected), _numbered(result), ordered) if result.ok else None
+        same(expected, result, COMPUTED, ordered=ordered) if result.ok else None
         for result, ordered in zip(one.results, sorted_, strict=True)
     )
     return replace(one, passed=tuple(passed))
-
-
-def _numbered(result: Result) -> Result:
-    return replace(result, rows=tuple(tuple(map(_number, row)) for row in result.rows))
-
-
-def _number(cell: Cell) -> Cell:
-    number = number_of(cell) if isinstance(cell, str) else None
-    return cell if number is None else number
 
 
 def settled(one: Tried) -> list[bool]:
@@ -79,9 +69,9 @@ def again(one: Tried, queries: Sequence[str]) -> Tried:
 def judged(one: Tried) -> Tried:
     """The same with ``passed`` by the case's expected result, in the relaxed equality of Li & Xie 2024, section 3.
 
-    The rows must be the same, as ``agree`` compares cells; columns that only one side has do not count. Order counts
-    for queries that ask for one, as far as ``_in_order`` says and ties do not leave it open. Where a program said what
-    is expected, its own equality holds (``by_code``).
+    The rows must be the same by the policy ``RELAXED``. Order counts
+    for queries that ask for one, as far as ``_in_order`` says and ties do not leave it open. Where a program computed
+    what is expected, its own policy holds.
     """
     if one.by == "code":
         return judged_by_code(one)
@@ -92,7 +82,7 @@ def judged(one: Tried) -> Tried:
     if any(counts):
         counts = [own and fixed for own, fixed in zip(counts, settled(one), strict=True)]
     passed = (
-        agree_relaxed(expected, result, ordered=in_order) if result.ok else None
+        same(expected, result, RELAXED, ordered=in_order) if result.ok else None
         for result, in_order in zip(one.results, counts, strict=True)
     )
     return replace(one, passed=tuple(passed))
@@ -120,9 +110,6 @@ def _in_order(queries: Sequence[str], results: Sequence[Result]) -> list[bool]:
     among = [result for result, own in zip(results, sorts, strict=True) if own]
 
     def turned(result: Result) -> bool:
-        return any(
-            agree_relaxed(result, other, ordered=False) and not agree_relaxed(result, other, ordered=True)
-            for other in among
-        )
+        return any(same(result, other, RELAXED) and not same(result, other, RELAXED, ordered=True) for other in among)
 
     return [own and (all(sorts) or turned(result)) for result, own in zip(results, sorts, strict=True)]

@@ -23,8 +23,8 @@ from sqljury.db.base import Database
 from sqljury.db.sqlite_memory import MemoryDatabase
 from sqljury.schema.samples import sample_rows
 from sqljury.sql.affinity import affinity, stored
-from sqljury.sql.names import quote_name, quote_table
 from sqljury.sql.resolve import used
+from sqljury.sql.text import quote_name, quote_table
 from sqljury.sql.translate import in_sqlite
 from sqljury.sql.tree import Facts, column_names, facts_of, tree_of
 from sqljury.testing.cells import Source, fresh, sources

@@ -25,7 +25,7 @@ from sqljury.context import Context
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes.parts import Shown, TestsPart
 from sqljury.sql.affinity import number_of
-from sqljury.testing.agree import agree
+from sqljury.sql.compare import EXPECTED, same
 from sqljury.testing.show import EMPTY, Known, known, show, show_result
 from sqljury.types import Cell, Column, ForeignKey, Question, Result, Row, Schema, Table, TestCase
 
@@ -238,7 +238,7 @@ def _most_frequent(results: Sequence[Result]) -> tuple[Result, int]:
     """The result that most of them are, in the order of rows that most of those have, and how many they are."""
     groups: list[list[Result]] = []
     for result in results:
-        group = next((group for group in groups if agree(group[0], result, ordered=False)), None)
+        group = next((group for group in groups if same(group[0], result, EXPECTED)), None)
         if group is None:
             groups.append([result])
         else:

@@ -16,14 +16,12 @@ from sqljury.recipes.parts import Shown
 from sqljury.schema import forms
 from sqljury.schema.forms import are_numbers
 from sqljury.sql.affinity import number_of
+from sqljury.sql.compare import DECIMALS
 from sqljury.sql.text import NAME_CHARS, cell_text, plain, table_name
 from sqljury.types import Cell, Result, Row, Table, TestCase
 
 CHARS: Final = 80
 """Of one cell; what is longer is cut, and found again by ``known``."""
-
-DECIMALS: Final = 2
-"""Of numbers in results, as shown to the model and as asked of it."""
 
 EMPTY: Final = "no rows"
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
-from math import isfinite
-from typing import Any, Final
+from typing import Final
 
 from sqljury.db.sqlite_memory import MemoryDatabase
-from sqljury.errors import QueryLimitError
 from sqljury.resources import Closing
-from sqljury.sql.compare import same_result
+from sqljury.sql.compare import TRIAL, same
 from sqljury.sql.scan import orders
 from sqljury.sql.tree import column_names
 from sqljury.testing.fuzz import Rows
@@ -20,8 +18,6 @@ from sqljury.types import Limits, Result, Row
 
 LIMITS: Final = Limits(seconds=0.5, rows=2_000, bytes=4 * 1024 * 1024)
 """For one query on one small database."""
-
-DIGITS: Final = 9
 
 Pair = tuple[int, int]
 
@@ -103,7 +99,7 @@ class Trial(Closing):
     def _differ(self, one: int, other: int) -> bool:
         left, right = self.results[one], self.results[other]
         ordered = self._ordered[one] and self._ordered[other]
-        if not _whole(left, right) or alike(left, right, ordered):
+        if not _whole(left, right) or same(left, right, TRIAL, ordered=ordered):
             return False
         self._turn()
         assert self._turned is not None
@@ -112,13 +108,13 @@ class Trial(Closing):
             return False
         if all(len(a.rows) != len(b.rows) for a in ours for b in theirs):
             return True
-        if any(alike(a, b, ordered) for a in ours for b in theirs):
+        if any(same(a, b, TRIAL, ordered=ordered) for a in ours for b in theirs):
             return False
         return self._settled(one, ours, ordered) or self._settled(other, theirs, ordered)
 
     def _settled(self, number: int, results: tuple[Result, Result], ordered: bool) -> bool:
         """Whether this query has but one answer here."""
-        return alike(*results, ordered) and self._decided(number, ordered)
+        return same(*results, TRIAL, ordered=ordered) and self._decided(number, ordered)
 
     def _turn(self) -> None:
         if self._turned is None:
@@ -142,35 +138,5 @@ def finds(result: Result) -> bool:
     return any(cell not in (None, 0) for row in result.rows for cell in row)
 
 
-def alike(one: Result, other: Result, ordered: bool = False) -> bool:
-    """Whether two results are the same table (``metrics.results``), numbers taken at nine digits, TRUE as 1.
-
-    A failed result, or one that was cut, is like none.
-    """
-    if not _whole(one, other):
-        return False
-    try:
-        return same_result(_rounded(one), _rounded(other), ordered)
-    except QueryLimitError:
-        return True  # too alike to be told apart by eye either
-
-
 def _whole(*results: Result) -> bool:
     return all(result.ok and not result.truncated for result in results)
-
-
-def _rounded(result: Result) -> Result:
-    return Result(rows=tuple(tuple(map(_cell, row)) for row in result.rows))
-
-
-def _cell(cell: Any) -> Any:
-    """Sums differ in the last digits with the order of addition; whole numbers are whole, however they are kept.
-
-    pandas adds up a column that misses values in floats, where SQLite has integers of any size.
-    """
-    if isinstance(cell, bool):
-        return int(cell)
-    if isinstance(cell, float) and isfinite(cell):
-        nearest = round(cell)
-        return nearest if abs(cell - nearest) <= abs(cell) * 10**-DIGITS else float(f"{cell:.{DIGITS}g}")
-    return cell

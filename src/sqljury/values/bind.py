@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from sqljury.sql import parse as parsing
-from sqljury.sql.joins import find
-from sqljury.sql.parse import quiet
+from sqljury.sql.parse import errors, exp, parse_one, quiet
+from sqljury.sql.resolve import Sources, read_sources
 from sqljury.sql.text import plain
 from sqljury.types import Schema, Table
 from sqljury.values.index import ValueIndex
 
 if TYPE_CHECKING:
-    from sqlglot import exp
     from sqlglot.optimizer.scope import Scope
 
 LEAST: Final = 0.7
@@ -36,47 +34,38 @@ def bind_values(sql: str, schema: Schema, has: Has, index: Callable[[], ValueInd
     Looked at are texts compared by ``=``, ``<>`` or ``IN`` with a column of one table. ``index`` is only called when
     a column lacks a text. The result is parsed, not run.
     """
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
     changed = False
     try:
-        tree = parsing.parse_one(sql, schema.dialect)
+        tree = parse_one(sql, schema.dialect)
         for table, name, literal in _lacking(tree, schema, has):
             if (value := _meant(index(), table, name, literal.name)) is not None:
                 literal.replace(exp.Literal.string(value))
                 changed = True
         return tree.sql(dialect=schema.dialect) if changed else None
-    except (SqlglotError, RecursionError, ValueError):
+    except (errors.SqlglotError, RecursionError, ValueError):
         return None  # ValueError: the parser takes what its generator cannot write
 
 
 @quiet()
 def lacking(sql: str, schema: Schema, has: Has) -> list[tuple[Table, str, str]]:
     """Texts of the query that the column they are compared with does not have: its table, its name, the text."""
-    from sqlglot.errors import SqlglotError
-
     try:
-        tree = parsing.parse_one(sql, schema.dialect)
+        tree = parse_one(sql, schema.dialect)
         return [(table, name, literal.name) for table, name, literal in _lacking(tree, schema, has)]
-    except (SqlglotError, RecursionError, ValueError):
+    except (errors.SqlglotError, RecursionError, ValueError):
         return []
 
 
 def _lacking(tree: exp.Expr, schema: Schema, has: Has) -> Iterator[tuple[Table, str, exp.Literal]]:
-    from sqlglot.optimizer.scope import traverse_scope
-
-    for scope in traverse_scope(tree):
-        for column, literal in _compared(scope):
-            table = _table(scope, column, schema)
-            name = None if table is None else _spelled(table, column.name)
-            if table is not None and name is not None and not has(table, name, literal.name):
-                yield table, name, literal
+    for sources in read_sources(tree, schema):
+        for column, literal in _compared(sources.scope):
+            if (table := _table(sources, column)) is not None:
+                name = _spelled(table, column.name)
+                if not has(table, name, literal.name):
+                    yield table, name, literal
 
 
 def _compared(scope: Scope) -> Iterator[tuple[exp.Column, exp.Literal]]:
-    from sqlglot import exp
-
     for node in list(scope.find_all(exp.EQ, exp.NEQ, exp.In)):
         sides = [node.this, *([node.expression] if isinstance(node, exp.Binary) else node.expressions)]
         columns = [side for side in sides if isinstance(side, exp.Column)]
@@ -84,24 +73,17 @@ def _compared(scope: Scope) -> Iterator[tuple[exp.Column, exp.Literal]]:
             yield from ((columns[0], side) for side in sides if isinstance(side, exp.Literal) and side.is_string)
 
 
-def _table(scope: Scope, column: exp.Column, schema: Schema) -> Table | None:
+def _table(sources: Sources, column: exp.Column) -> Table | None:
     """The table of the schema that a column is of; None where that is not certain."""
-    from sqlglot import exp
-
-    found = []
-    for alias, (_, source) in scope.selected_sources.items():
-        table = find(schema, source.name) if isinstance(source, exp.Table) else None
-        if column.table and alias.lower() != column.table.lower():
-            continue
-        if table is None:
-            return None
-        if _spelled(table, column.name) is not None:
-            found.append(table)
-    return found[0] if len(found) == 1 else None
+    named = column.table.lower()
+    if any(named in ("", alias.lower()) for alias in sources.others):
+        return None
+    owners = [alias for alias in sources.owners(column.name) if named in ("", alias.lower())]
+    return sources.tables[owners[0]] if len(owners) == 1 else None
 
 
-def _spelled(table: Table, name: str) -> str | None:
-    return next((column.name for column in table.columns if column.name.lower() == name.lower()), None)
+def _spelled(table: Table, name: str) -> str:
+    return next(column.name for column in table.columns if column.name.lower() == name.lower())
 
 
 def _meant(index: ValueIndex, table: Table, column: str, text: str) -> str | None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError
-from sqljury.sql.names import quote_name, quote_table
+from sqljury.sql.text import quote_name, quote_table
 from sqljury.types import Column, Limits, Schema, Table
 
 MAX_CHARS: Final = 100

@@ -11,8 +11,7 @@ from typing import Any, Final, Literal
 
 from sqljury.language.words import words
 from sqljury.schema.samples import MASKED, TOO_LARGE
-from sqljury.sql.names import quote_name, quote_table
-from sqljury.sql.text import NAME_CHARS, plain
+from sqljury.sql.text import NAME_CHARS, plain, quote_name, quote_table
 from sqljury.types import Column, ForeignKey, Result, Schema, Table
 
 _VALUE: Final = re.compile(r"[^\W\d_][\w .,&/-]{0,28}\w")

@@ -23,8 +23,7 @@ from sqljury import prompts
 from sqljury.context import Context
 from sqljury.datasets.pool import Pool, Shot, default
 from sqljury.language import embed
-from sqljury.language.alike import STOP_WORDS
-from sqljury.language.words import words
+from sqljury.language.words import FORM_WORDS, words
 from sqljury.llm.base import Message
 from sqljury.llm.replies import STOP
 from sqljury.recipes import GeneratePart
@@ -44,12 +43,6 @@ _VALUE: Final = re.compile(
     r"|(?<=[^\W_][,;:)]\s)[A-Z][\w'’-]*|(?<=[^\W_]\s)[A-Z][\w'’-]*"
 )
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|_")
-_ASKING: Final = """
-    above after amongst at ascending before below count descending difference earlier earliest fewer fewest first
-    greater last later latest longer longest max maximum mean min minimum newest number numbers older oldest order
-    percent percentage ratio share shorter shortest since smaller sum top total twice unique youngest
-"""
-_KEPT: Final = STOP_WORDS | frozenset(_ASKING.split())
 
 
 def name_words(names: Iterable[str]) -> frozenset[str]:
@@ -67,7 +60,7 @@ def mask(question: str, known: frozenset[str]) -> str:
     for match in _WORD.finditer(_VALUE.sub(f" {MASK} ", question)):
         word = match[0].lower()
         stem = word.removesuffix("'s").removesuffix("’s")
-        masked = word == MASK or (stem not in _KEPT and known.issuperset(words(stem)))
+        masked = word == MASK or (stem not in FORM_WORDS and known.issuperset(words(stem)))
         if not masked:
             found.append(word)
         elif not found or found[-1] != MASK:

@@ -13,10 +13,11 @@ from sqljury.access.guard import skip
 from sqljury.context import Context
 from sqljury.db.readonly import FORBIDDEN_FUNCTIONS, allowed_functions
 from sqljury.errors import DatabaseError, QueryError
+from sqljury.language.alike import nearest
 from sqljury.sql import text
 from sqljury.sql.emptied import empty_join, loosened
-from sqljury.sql.names import quote_name, quote_table
-from sqljury.sql.nearest import nearest, unknown, unknown_functions
+from sqljury.sql.nearest import unknown, unknown_functions
+from sqljury.sql.text import quote_name, quote_table
 from sqljury.types import Candidate, Limits, Schema, Table, Task
 from sqljury.values.bind import Has, lacking
 

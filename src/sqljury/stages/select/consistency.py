@@ -11,21 +11,12 @@ import random
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from math import isfinite
 from typing import Any
 
 from sqljury.context import Context
-from sqljury.errors import QueryLimitError
 from sqljury.llm.base import derive_seed
-from sqljury.sql.compare import same_result
-from sqljury.types import Candidate, Choice, Result, Task
-
-DIGITS = 9
-"""Significant digits in which numbers must agree: sums differ in the last ones with the order of addition."""
-
-
-WHOLE = 2.0**53
-"""Up to here a float holds whole numbers exactly, and a sum of them is the same with integers."""
+from sqljury.sql.compare import VOTES, canonical, same
+from sqljury.types import Candidate, Choice, Task
 
 
 def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -35,7 +26,7 @@ def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
         if not candidate.sql or not candidate.result.ok:
             continue
         for indices in members:
-            if agree(candidates[indices[0]].result, candidate.result):
+            if same(candidates[indices[0]].result, candidate.result, VOTES):
                 indices.append(index)
                 break
         else:
@@ -48,7 +39,7 @@ def group(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 def joined(candidates: Sequence[Candidate], more: Candidate) -> tuple[Candidate, ...]:
     """Grouped candidates and one more, in the group with its result or in a new one after all; none changes its own."""
     groups = [one.group for one in candidates if one.group is not None]
-    agreeing = (one.group for one in candidates if one.group is not None and agree(one.result, more.result))
+    agreeing = (one.group for one in candidates if one.group is not None and same(one.result, more.result, VOTES))
     number = next(agreeing, max(groups, default=-1) + 1) if more.sql and more.result.ok else None
     return (*candidates, replace(more, group=number))
 
@@ -68,7 +59,7 @@ def choose_in(candidates: Sequence[Candidate], group: int) -> int | None:
     best = [index for index, candidate in enumerate(candidates) if candidate.group == group]
     if not best:
         return None
-    exact = {index: rounded(candidates[index].result).rows for index in best}
+    exact = {index: canonical(candidates[index].result.rows, VOTES) for index in best}
     votes = Counter(exact.values())
     return max(best, key=lambda index: (votes[exact[index]], _rank(candidates, index)))
 
@@ -102,33 +93,6 @@ def agreed(candidates: Sequence[Candidate], share: float, least: int) -> bool:
         return False
     leading = [one for one in group(candidates) if one.group == 0]
     return bool(leading) and bool(leading[0].result.rows) and len(leading) >= share * len(candidates)
-
-
-def agree(one: Result, other: Result) -> bool:
-    """Whether two results say the same: the same rows, whatever the order of rows and of columns.
-
-    Empty results all agree, since nothing tells them apart to whoever reads the answer. Cut results agree when what
-    is left of both does.
-    """
-    if (one.truncated, len(one.rows)) != (other.truncated, len(other.rows)):
-        return False
-    try:
-        return same_result(rounded(one), rounded(other), ordered=False)
-    except QueryLimitError:  # too many columns with too much in common; then they count as different
-        return False
-
-
-def rounded(result: Result) -> Result:
-    """The rows alone, numbers in the digits that count."""
-    return Result(rows=tuple(tuple(map(_cell, row)) for row in result.rows))
-
-
-def _cell(cell: Any) -> Any:
-    if not isinstance(cell, float) or not isfinite(cell):
-        return cell
-    if cell.is_integer() and abs(cell) < WHOLE:
-        return int(cell)
-    return float(f"{cell:.{DIGITS}g}")
 
 
 def _strength(candidates: Sequence[Candidate], members: list[int]) -> tuple[Any, ...]:

@@ -17,15 +17,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from math import exp, log, log1p
-from typing import Any, Final
+from typing import Final
 
+from sqljury.language import cues
 from sqljury.language.alike import likeness, pieces, question_words
 from sqljury.language.keywords import quoted
+from sqljury.sql.compare import VOTES, canonical, cell_key
 from sqljury.sql.features import Anatomy, anatomy
-from sqljury.stages.select import cues
-from sqljury.stages.select import cues as asked
 from sqljury.stages.select.base import groups, members, spokesman
-from sqljury.stages.select.consistency import rounded
 from sqljury.stages.select.sketch import NOTHING, Sketch
 from sqljury.types import Candidate, Question, Result, Schema, Task
 
@@ -56,17 +55,7 @@ def overlap(one: Cells, other: Cells) -> float:
 
 
 def _cells(result: Result) -> Cells:
-    shown = rounded(Result(rows=result.rows[:ROWS]))
-    return Counter(_hashable(cell) for row in shown.rows for cell in row)
-
-
-def _hashable(cell: Any) -> Hashable:
-    """Cells of some engines are lists."""
-    try:
-        hash(cell)
-    except TypeError:
-        return repr(cell)
-    return cell  # type: ignore[no-any-return]
+    return Counter(cell_key(cell) for row in canonical(result.rows[:ROWS], VOTES) for cell in row)
 
 
 def sharing(own: Anatomy, queries: Sequence[Anatomy]) -> dict[str, float]:
@@ -270,13 +259,13 @@ def _repeats(result: Result) -> bool:
 
 def _asked_shape(question: str, result: Result) -> dict[str, float]:
     """How the result's shape differs from what the question asks for, see ``select.asked``."""
-    listed, count = asked.items(question), len(result.rows)
+    listed, count = cues.items(question), len(result.rows)
     figures = any(isinstance(cell, (int, float, Decimal)) for cell in (result.rows[0] if result.rows else ()))
     faults = {
-        "not_one": asked.one_row(question) and count != 1,  # a superlative, or how many, and not one row
-        "not_several": asked.groups(question) and count == 1,  # for each of several, and one row
-        "no_number": asked.number(question) and not figures,  # how many, and no number
-        "told_twice": asked.different(question) and _repeats(result),  # different ones, and rows repeat
+        "not_one": cues.one_row(question) and count != 1,  # a superlative, or how many, and not one row
+        "not_several": cues.groups(question) and count == 1,  # for each of several, and one row
+        "no_number": cues.number(question) and not figures,  # how many, and no number
+        "told_twice": cues.different(question) and _repeats(result),  # different ones, and rows repeat
         "columns_over": 0 < listed < len(result.columns),  # more columns than asked for
         "columns_under": listed > len(result.columns),  # fewer
     }
@@ -300,13 +289,13 @@ def _shape(query: Anatomy) -> dict[str, float]:
 
 
 def _cues(question: str, query: Anatomy) -> dict[str, float]:
-    missing, uncalled = cues.missing(question, query), cues.uncalled(question, query)
+    missing, uncalled = cues.missing(question, query.elements), cues.uncalled(question, query.elements)
     return {
         "missing": sum(missing.values()),
         "extra": sum(uncalled.values()),
         **{f"missing_{name}": value for name, value in missing.items()},
         **{f"extra_{name}": value for name, value in uncalled.items()},
-        "direction": cues.direction(question, query),
+        "direction": cues.direction(question, query.elements),
     }
 
 

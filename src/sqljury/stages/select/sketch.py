@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from sqljury.errors import InputError
 from sqljury.language import linking
-from sqljury.language.alike import STOP_WORDS, likeness, pieces
-from sqljury.language.words import words
+from sqljury.language.alike import likeness, pieces
+from sqljury.language.words import STOP_WORDS, words
 from sqljury.sql.features import Anatomy
 from sqljury.types import Schema
 

@@ -14,8 +14,8 @@ from sqljury.context import Context
 from sqljury.llm import base as choice
 from sqljury.llm.base import Message, derive_seed
 from sqljury.prompts import unmarked
+from sqljury.sql.compare import TRIAL, same
 from sqljury.testing.agents.inspection import Inspection, Ran
-from sqljury.testing.trial import alike
 from sqljury.types import Result
 
 
@@ -33,7 +33,7 @@ def groups(results: Sequence[Result]) -> list[list[int]]:
     """The places of results that are alike, group by group as they come; those that failed are in none."""
     found: list[list[int]] = []
     for place, result in enumerate(results):
-        own = next((group for group in found if alike(results[group[0]], result)), None)
+        own = next((group for group in found if same(results[group[0]], result, TRIAL)), None)
         if own is not None:
             own.append(place)
         elif result.ok and not result.truncated:

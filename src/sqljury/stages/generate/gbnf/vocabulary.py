@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Final
 
-from sqljury.sql.names import quote_name, quote_table
+from sqljury.sql.text import quote_name, quote_table
 from sqljury.stages.generate.gbnf import Names
 from sqljury.types import Column, Schema, Table
 

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury.errors import QueryLimitError
-from sqljury.sql import compare as results
-from sqljury.sql.compare import same_but_for_columns, same_result
+from sqljury.sql import compare
+from sqljury.sql.compare import EXACT, Policy, same
 from sqljury.types import QueryFailure, Result, Row
 
+SHARED = Policy(columns="shared")
 CELLS = st.sampled_from([0, 1, None])
 
 
@@ -38,7 +39,7 @@ def by_definition(one: list[Row], other: list[Row], ordered: bool) -> bool:
 
 @given(tables(), tables(), st.booleans())
 def test_it_agrees_with_trying_every_choice_of_columns(one: list[Row], other: list[Row], ordered: bool) -> None:
-    found = same_but_for_columns(Result(rows=tuple(one)), Result(rows=tuple(other)), ordered)
+    found = same(Result(rows=tuple(one)), Result(rows=tuple(other)), SHARED, ordered=ordered)
     assert found == by_definition(one, other, ordered)
 
 
@@ -52,34 +53,34 @@ def test_some_columns_of_a_result_are_the_same_as_all(
     if not ordered:
         chance.shuffle(fewer)
     pair = (Result(rows=tuple(rows)), Result(rows=tuple(fewer)))
-    assert same_but_for_columns(*(pair[::-1] if turned else pair), ordered)
+    assert same(*(pair[::-1] if turned else pair), SHARED, ordered=ordered)
 
 
 @given(tables(), tables(), st.booleans())
 def test_what_is_the_same_stays_the_same(one: list[Row], other: list[Row], ordered: bool) -> None:
     pair = (Result(rows=tuple(one)), Result(rows=tuple(other)))
-    if same_result(*pair, ordered):
-        assert same_but_for_columns(*pair, ordered)
+    if same(*pair, EXACT, ordered=ordered):
+        assert same(*pair, SHARED, ordered=ordered)
 
 
 def test_columns_belong_together_row_by_row() -> None:
     wide = Result(rows=((1, "a", 7), (2, "b", 7)))
-    assert same_but_for_columns(wide, Result(rows=(("b", 2), ("a", 1))), ordered=False)
-    assert not same_but_for_columns(wide, Result(rows=(("b", 1), ("a", 2))), ordered=False)
-    assert not same_but_for_columns(wide, Result(rows=(("b",), ("a",))), ordered=True)
+    assert same(wide, Result(rows=(("b", 2), ("a", 1))), SHARED)
+    assert not same(wide, Result(rows=(("b", 1), ("a", 2))), SHARED)
+    assert not same(wide, Result(rows=(("b",), ("a",))), SHARED, ordered=True)
 
 
 def test_what_is_no_table_or_no_result_is_the_same_as_nothing() -> None:
     one = Result(rows=((1, 2), (3, 4)))
-    assert not same_but_for_columns(one, Result(rows=((1, 2), (3,))), ordered=False)
-    assert not same_but_for_columns(one, Result(error=QueryFailure("sql", "no")), ordered=False)
-    assert same_but_for_columns(Result(("a",)), Result(("b", "c")), ordered=True)
+    assert not same(one, Result(rows=((1, 2), (3,))), SHARED)
+    assert not same(one, Result(error=QueryFailure("sql", "no")), SHARED)
+    assert same(Result(("a",)), Result(("b", "c")), SHARED, ordered=True)
 
 
 def test_a_search_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "MAX_WORK", 50)
+    monkeypatch.setattr(compare, "MAX_WORK", 50)
     chance = random.Random(3)
     columns = [chance.sample((0, 0, 0, 1, 1, 1), 6) for _ in range(9)]
     wide, narrow = tuple(zip(*columns, strict=True)), tuple(zip(*[one[::-1] for one in columns[:7]], strict=True))
     with pytest.raises(QueryLimitError, match="too alike"):
-        same_but_for_columns(Result(rows=wide), Result(rows=narrow[1:] + narrow[:1]), ordered=False)
+        same(Result(rows=wide), Result(rows=narrow[1:] + narrow[:1]), SHARED)

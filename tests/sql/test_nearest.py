@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.sql.nearest import LINES, nearest, unknown, unknown_functions
+from sqljury.language.alike import nearest
+from sqljury.sql.nearest import LINES, unknown, unknown_functions
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 

@@ -96,7 +96,7 @@ def test_any_text_is_taken(query: str) -> None:
 @pytest.mark.parametrize("unknown", ["SELECT {} FROM shop", "SELECT 1 FROM shop WHERE shop.{} = 1", "SELECT 1 FROM {}"])
 def test_a_few_unknown_names_are_searched_for(unknown: str, monkeypatch: pytest.MonkeyPatch) -> None:
     searched = []
-    monkeypatch.setattr("sqljury.sql.rebind.similar", lambda one, other: bool(searched.append((one, other))))
+    monkeypatch.setattr("sqljury.language.alike.similar", lambda one, other: bool(searched.append((one, other))))
     separator = " = 1 AND shop." if "WHERE" in unknown else ", "
     for number in (10, 100, 900):
         searched.clear()

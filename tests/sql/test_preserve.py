@@ -14,8 +14,9 @@ import sqlglot
 from sqlglot import exp
 
 from sqljury import connect
+from sqljury.language.alike import respelt
 from sqljury.schema.introspect import introspect
-from sqljury.sql.preserve import losses, respelt
+from sqljury.sql.preserve import losses
 from sqljury.types import Column, Schema, Table
 
 SCHEMA = Schema(

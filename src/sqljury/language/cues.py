@@ -1,12 +1,7 @@
-"""Words of an English question that call for something in its query, and whether the query has it.
+"""Words of an English question that call for an element of its query, or tell the shape of its answer.
 
-A question in another language has no cues: then a query with COUNT is as good as one without, which is no worse than
-not looking. The lists were checked on questions and gold queries of Spider's training split.
-
-What an English question says of the shape of its answer: how many columns, one row or several.
-
-Rules of thumb, checked on questions and gold queries of Spider's training split; a question that they do not
-understand says nothing.
+Rules of thumb, checked on questions and gold queries of Spider's training split. A question in another language, or one
+that they do not understand, has no cues.
 """
 
 from __future__ import annotations
@@ -15,15 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from sqljury.sql.features import Anatomy
-
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words that call for any of some elements of ``Anatomy``, and words, these among them, that leave room for one.
+    """Words that call for any of ``elements``, and words, these among them, that allow the first one.
 
-    A query without an element lacks it where a question calls; one with ``elements[0]`` has it for nothing where the
-    question leaves no room.
+    ``elements`` are those of ``sql.features.Anatomy``.
     """
 
     name: str
@@ -99,23 +91,22 @@ _UP: Final = re.compile(rf"\b(?:{GREATEST}|descending)\b", re.IGNORECASE)
 _DOWN: Final = re.compile(rf"\b(?:{SMALLEST})\b", re.IGNORECASE)
 
 
-def missing(question: str, query: Anatomy) -> dict[str, float]:
+def missing(question: str, elements: frozenset[str]) -> dict[str, float]:
     """By cue 1 where the question calls for an element and the query has none of them, else 0."""
     return {
-        cue.name: float(bool(cue.calls.search(question)) and not query.elements.intersection(cue.elements))
-        for cue in CUES
+        cue.name: float(bool(cue.calls.search(question)) and not elements.intersection(cue.elements)) for cue in CUES
     }
 
 
-def uncalled(question: str, query: Anatomy) -> dict[str, float]:
-    """By cue 1 where the query has its first element and no word of the question leaves room for that, else 0."""
-    return {cue.name: float(cue.elements[0] in query.elements and not cue.allows.search(question)) for cue in CUES}
+def uncalled(question: str, elements: frozenset[str]) -> dict[str, float]:
+    """By cue 1 where the query has its first element and no word of the question allows that, else 0."""
+    return {cue.name: float(cue.elements[0] in elements and not cue.allows.search(question)) for cue in CUES}
 
 
-def direction(question: str, query: Anatomy) -> float:
+def direction(question: str, elements: frozenset[str]) -> float:
     """1 where question and query agree on the greatest or the smallest, -1 where they differ, 0 where one is silent."""
     asked = bool(_UP.search(question)) - bool(_DOWN.search(question))
-    given = bool({"up", "max"} & query.elements) - bool({"down", "min"} & query.elements)
+    given = bool({"up", "max"} & elements) - bool({"down", "min"} & elements)
     return float(asked * given)
 
 

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from sqljury.db.readonly import check
-from sqljury.sql.names import RESERVED, quote_name
+from sqljury.sql.text import RESERVED, quote_name
 
 
 @pytest.mark.parametrize("name", ["name", "Order_ID", "größe", "_x1", "key", "rank", "date", "year", "type", "user"])
