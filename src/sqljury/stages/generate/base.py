@@ -26,7 +26,6 @@ class Request:
 
 
 Generator = Callable[[Task, GeneratePart, Sequence[str], Context], Request]
-"""
 """Called with the task, the recipe's part, drafts and the context; drafts are the queries of the parts before it, as
 repaired without the model, those that ran first. Never raises for what a question, a database or a reply holds; raises
 what the model raises.
