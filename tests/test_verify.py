@@ -23,7 +23,7 @@ from sqljury.recipes.parts import TestsPart
 from sqljury.schema.introspect import introspect
 from sqljury.stages.contrast import verified
 from sqljury.testing import suite
-from sqljury.testing.again import tried
+from sqljury.testing.trial import run_case
 from sqljury.types import Answer, Cost, Schema, TestCase
 
 OVER, FROM = "SELECT name FROM person WHERE age > 30", "SELECT name FROM person WHERE age >= 30"
@@ -112,7 +112,7 @@ def test_it_can_be_stopped(db: Database) -> None:
 
 def believing(monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
     def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> tuple[TestCase, Cost]:
-        return replace(case, expected=tried(case, [sql]).results[0], sureness=0.75), Cost(calls=1)
+        return replace(case, expected=run_case(case, [sql]).results[0], sureness=0.75), Cost(calls=1)
 
     monkeypatch.setattr(suite, "expect", expect)
 

@@ -22,7 +22,7 @@ from sqljury.sql.translate import in_sqlite
 from sqljury.stages.select import SELECTORS
 from sqljury.stages.select.consistency import group
 from sqljury.testing import again, suite
-from sqljury.testing.again import tried
+from sqljury.testing.trial import run_case
 from sqljury.types import Candidate, Choice, Cost, Result, Schema, Task, TestCase, Tried
 
 COUNT, DOGS, CATS = (f"SELECT count(*) FROM pet{of}" for of in ("", " WHERE kind = 'dog'", " WHERE kind = 'cat'"))
@@ -47,7 +47,7 @@ def believes(monkeypatch: pytest.MonkeyPatch, sql: str | None) -> list[TestCase]
 
     def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> tuple[TestCase, Cost]:
         seen.append(case)
-        expected = None if sql is None else tried(case, [sql]).results[0]
+        expected = None if sql is None else run_case(case, [sql]).results[0]
         return replace(case, expected=expected), Cost(calls=1, completion_tokens=5)
 
     monkeypatch.setattr(suite, "expect", expect)
@@ -167,7 +167,7 @@ def choose(db: Database) -> Choose:
 
         def run(queries: Sequence[str]) -> tuple[tuple[Tried, ...], Cost]:
             cases = [replace(CASE, sureness=sure, expected=Result(("a",), ((right,),))) for sure, right in tests]
-            return tuple(tried(case, queries) for case in cases), Cost()
+            return tuple(run_case(case, queries) for case in cases), Cost()
 
         context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0, tests=run)
         return SELECTORS[selector](0)(made, Task(Question("?"), CASE.schema, ""), context)
