@@ -16,7 +16,7 @@ from sqljury.sandbox import Warm
 from sqljury.testing.agents import _classes, run_agents
 from sqljury.testing.suite import together
 from sqljury.testing.trial import rerun
-from sqljury.types import Task, TestCase
+from sqljury.types import Cost, Task, TestCase
 
 MakeContext = Callable[[Script], Context]
 PROGRAM = TestsPart(kind="agents", codes=3, inspections=2, data="program")
@@ -192,10 +192,12 @@ def test_programs_that_were_not_written_count_as_doubt(task: Task, context: Make
 
 
 def test_where_nothing_is_in_play_nobody_is_asked(task: Task, context: MakeContext) -> None:
-    empty = replace(task, schema=replace(task.known, tables=()))
+    empty = replace(task, known=replace(task.known, tables=()))
+    asked = context([])
     for how in ("model", "program", "real"):
-        assert run_agents(["SELECT 1"], empty, replace(PROGRAM, data=how), context([])) == ()
-    assert run_agents(["SELECT 1"], task, replace(PROGRAM, data="real"), context([])) == ()
+        assert run_agents(["SELECT 1"], empty, replace(PROGRAM, data=how), asked) == ()
+    assert run_agents(["SELECT 1"], task, replace(PROGRAM, data="real"), asked) == ()
+    assert school.cost(asked) == Cost()
 
 
 def test_frames_too_large_for_the_model_are_a_case_without_an_opinion(task: Task, context: MakeContext) -> None:

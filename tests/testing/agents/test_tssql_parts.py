@@ -104,7 +104,7 @@ def test_made_up_data_tells_a_query_from_its_neighbours(linked: Linked, judge: J
 def test_made_up_data_keeps_checks(task: Task, context: MakeContext) -> None:
     asked = context("")
     part = link(school.QUERIES, task, asked)
-    shape = Shape(part.schema, {**checks_of(read_checks(asked.db, task.known), part.schema), "pupil": ('"age" < 20',)})
+    shape = Shape(part.schema, {**checks_of(part.schema, read_checks(asked.db, task.known)), "pupil": ('"age" < 20',)})
     with Judge(part, shape) as judge:
         made = data.make_rows(part, judge, rows=5, seed="2")
     assert all(row[2] is None or row[2] < 20 for row in made.rows["pupil"])
