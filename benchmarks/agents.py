@@ -85,8 +85,8 @@ def measured(one: dict[str, str], part: TestsPart, db: Database, model: Language
     gold = db.execute(one["query"])
     others = (sql for sql in neighbours(one["query"], column_names(schema)) if differs(sql, gold, db))
     queries = [one["query"], *[sql for sql in [next(others, None)] if sql is not None]]
-    tests, cost = TESTERS["agents"](queries, Task(Question(one["question"]), schema, ""), part, context)
-    test = tests[0] if tests else None
+    tests = TESTERS["agents"](queries, Task(Question(one["question"]), schema, ""), part, context)
+    test, cost = tests[0] if tests else None, context.budget.total()
     return {
         "question": one["question"],
         "queries": queries,

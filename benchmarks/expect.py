@@ -130,7 +130,8 @@ def asked(
     with connect(example.database) as db:
         case, actual, luck = drawn(db, gold, f"{options.seed}|{example.id}", part, options.draws)
         context = Context(db, model, Limits(), derive_seed(options.seed, example.id))
-        found, cost = with_expected(case, example.question, part, context, examples=options.example_seed)
+        found = with_expected(case, example.question, part, context, examples=options.example_seed)
+        cost = context.budget.total()
     ordered = EX.ordered(gold)
     said = found.expected
     return {

@@ -139,7 +139,7 @@ def main() -> None:
                 said = " ".join(f"{name} {rows[-1][0]:.2f} {rows[-1][1]:.2f}" for name, rows in found.items())
                 print(entry["db_id"], said, flush=True)
             for name, rights in selected.items() if compared else ():
-                choice = SELECTORS[name](options.groups)(one.candidates, one.task, replace(one.work, model=judge))
+                choice = SELECTORS[name](options.groups)(one.candidates, one.task, replace(one.context, model=judge))
                 rights.append(choice.index is not None and one.right(one.candidates[choice.index].sql))
                 compared_by[name] += decided(one, choice)
                 scores = " ".join(f"{score:.2f}" for score in choice.scores)

@@ -96,9 +96,12 @@ def _replies(task: Task, context: Context, samples: int, temperature: float) -> 
         return {"greedy": [0], "union": [0], "seconds": []}
     parts = {"greedy": LinkPart("model", samples=1, temperature=0.0)}
     parts |= {"union": LinkPart("model", samples=samples, temperature=temperature)} if samples else {}
-    replies = {kind: ask(task, part, context) for kind, part in parts.items()}
-    seconds = [round(cost.seconds, 1) for _, cost in replies.values()]
-    return {**{kind: sorted(places) for kind, (places, _) in replies.items()}, "seconds": seconds}
+    replies = {}
+    for kind, part in parts.items():
+        with context.step(kind):
+            replies[kind] = ask(task, part, context)
+    seconds = [round(cost.seconds, 1) for _, cost in context.budget.steps]
+    return {**{kind: sorted(places) for kind, places in replies.items()}, "seconds": seconds}
 
 
 def _count(found: Found, task: Task, needed: set[str], line: Mapping[str, Sequence[int]], indexes: Indexes) -> None:

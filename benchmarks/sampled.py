@@ -22,7 +22,7 @@ from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.schema.introspect import introspect
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.prepare import Preparation
-from sqljury.stages.repair import repair
+from sqljury.stages.repair import by_program
 from sqljury.stages.select.consistency import group
 from sqljury.types import Candidate, Limits, Task
 
@@ -65,5 +65,5 @@ def sampled(data: Path, entry: dict[str, str], model: LanguageModel, samples: in
         replies = model.complete(messages(task), sampling, samples).completions if samples else ()
         written = [extract_sql(one.text) for one in replies]
         candidates = [Candidate(sql, "direct", result=db.execute(sql, LIMITS)) for sql in written if sql]
-        repaired = [repair(one, task, context, names=True, dialect=True) for one in candidates]
+        repaired = [by_program(one, task, context, names=True, dialect=True) for one in candidates]
         yield Sampled(entry, task, context, group(repaired))

@@ -13,6 +13,7 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, Question, ask, connect
 from sqljury.budget import Allowance
+from sqljury.context import Progress
 from sqljury.db.base import Database
 from sqljury.errors import (
     BudgetExceededError,
@@ -28,7 +29,6 @@ from sqljury.errors import (
 )
 from sqljury.llm.fake import Call
 from sqljury.llm.ledger import Budget, Ledger, Metered
-from sqljury.pipeline import Progress
 from sqljury.recipes import GeneratePart, Recipe, SchemaPart, SelectPart, StopPart
 from sqljury.types import Limits
 
@@ -203,7 +203,7 @@ def test_an_error_names_the_closest_query_and_where_its_columns_are(db: Database
 
 
 def test_repairs_end_once_they_took_as_long_as_writing(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqljury.pipeline.REPAIR_SECONDS", 0.0)
+    monkeypatch.setattr("sqljury.stages.repair.SECONDS", 0.0)
     model = FakeModel([[BROKEN, BROKEN.replace("nme", "nmee"), COUNT], TALL, TALL])
     recipe = replace(sampled(3), select=SelectPart("first"))
     found = Pipeline(recipe, model).answer(Question("Who is tall?"), db)

@@ -70,12 +70,12 @@ def test_values_that_are_masked_are_not_shown(db: Database) -> None:
 
 def test_a_narrowed_task_keeps_what_was_found(db: Database) -> None:
     whole = task(db, BESIDE)
-    part = only_tables(whole.schema, {"person"})
+    part = only_tables(whole.known, {"person"})
     narrowed = Preparation(BESIDE).narrowed(whole, db, part)
-    assert narrowed.schema == part
+    assert (narrowed.shown, narrowed.known) == (part, whole.known)
     assert "Kowalska" in narrowed.text
     assert "pet" not in narrowed.text
-    assert Preparation(BESIDE).narrowed(whole, db, whole.schema) is whole
+    assert Preparation(BESIDE).narrowed(whole, db, whole.known) is whole
 
 
 def test_other_forms_keep_what_was_found(db: Database) -> None:

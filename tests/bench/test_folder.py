@@ -90,7 +90,7 @@ def test_reading_changes_nothing_and_claiming_drops_the_unfinished_line(tmp_path
 
 def test_two_programs_cannot_write_one_run(tmp_path: Path) -> None:
     code = (
-        "import json, sys; from pathlib import Path; from sqljury.bench import folder\n"
+        "import json, sys; from pathlib import Path; from sqljury.evaluation import run_folder as folder\n"
         f"with folder.claimed(Path({str(tmp_path / 'run')!r}), json.loads({json.dumps(SETTINGS)!r})):\n"
         "    print('mine', flush=True); sys.stdin.read()"
     )

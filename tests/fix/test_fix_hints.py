@@ -16,7 +16,6 @@ from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.context import Context
 from sqljury.db.base import Database
-from sqljury.llm.base import Message
 from sqljury.llm.fake import Call
 from sqljury.schema.introspect import introspect
 from sqljury.stages.repair import ask_again, complaint
@@ -178,15 +177,14 @@ def test_the_model_is_told_the_message_and_the_hint(db: Database) -> None:
     task, context = working(db, model)
     sql = "SELECT city_name_in_full FROM city"
     broken = Candidate(sql, "direct", result=db.execute(sql))
-    asked = [Message("user", "Which cities?")]
-    fixed, _ = ask_again(broken, asked, task, context, attempts=3, max_tokens=50, tried=set())
+    fixed = ask_again(broken, task, context, attempts=3, tried=set())
     assert fixed.result.rows
     told = model.calls[0].messages[-1].content
     assert "no such column: city_name_in_full" in told
     assert "- no table of this query has a column city_name_in_full; nearest: city.name" in told
     model = FakeModel("SELECT name FROM city")
     bare = replace(context, model=model)
-    ask_again(broken, asked, task, bare, attempts=3, max_tokens=50, tried=set(), hinted=False)
+    ask_again(broken, task, bare, attempts=3, tried=set(), hinted=False)
     assert "nearest" not in model.calls[0].messages[-1].content
 
 
@@ -212,7 +210,8 @@ def test_a_query_that_runs_is_only_replaced_by_one_with_rows(
     model = FakeModel(script)
     task, context = working(db, model)
     before = Candidate(first, "direct", result=db.execute(first))
-    fixed, cost = ask_again(before, [], task, context, attempts=3, max_tokens=50, tried={first}, hinted=hinted)
+    fixed = ask_again(before, task, context, attempts=3, tried={first}, hinted=hinted)
+    cost = context.budget.total()
     assert cost.calls == len(model.calls) <= 3
     assert fixed.result == replace(db.execute(fixed.sql), seconds=fixed.result.seconds)
     if before.result.ok:
