@@ -26,7 +26,7 @@ from sqljury.sandbox import Warm
 from sqljury.schema.introspect import introspect
 from sqljury.sql.compare import TRIAL, same
 from sqljury.sql.mutate import neighbours
-from sqljury.sql.tree import column_names
+from sqljury.sql.resolve import column_names
 from sqljury.testing import TESTERS
 from sqljury.types import Limits, Task
 from sqljury.values import open_or_build

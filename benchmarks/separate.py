@@ -26,8 +26,8 @@ from sqljury.db.connect import connect
 from sqljury.metrics.execution import EX, judge
 from sqljury.schema.introspect import introspect
 from sqljury.sql.mutate import neighbours
+from sqljury.sql.resolve import column_names
 from sqljury.sql.scan import orders
-from sqljury.sql.tree import column_names
 from sqljury.testing.draw import Origin, random_case, read_origin
 from sqljury.testing.separate import Search, separate
 from sqljury.testing.trial import Trial

@@ -10,14 +10,13 @@ from sqlglot import exp
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, outputs, plain, shown, told, within
+from sqljury.language.cues import DIFFERENT
 from sqljury.language.words import words
 from sqljury.types import Table
 
-_DIFFERENT: Final = re.compile(
-    r"(?<!\beach )(?<!\bevery )(?<!\bper )\b(different|distinct|unique)\s+(?!from\b|to\b|than\b)"
-)
+_DIFFERENT: Final = re.compile(rf"(?<!\beach )(?<!\bevery )(?<!\bper )\b({DIFFERENT})\s+(?!from\b|to\b|than\b)")
 _COUNTED: Final = re.compile(
-    r"\b(?:how many|number of|count the|count of)\s+(?:(?:different|distinct|unique|the|of|all)\s+)*([\w ]+)"
+    rf"\b(?:how many|number of|count the|count of)\s+(?:(?:{DIFFERENT}|the|of|all)\s+)*([\w ]+)"
 )
 _AFTER: Final = re.compile(
     r"\b(?:do|does|did|is|are|was|were|has|have|had|with|without|for|in|of|that|who|whose|which|where|there|from|by|on|"

@@ -13,9 +13,9 @@ from sqlglot import exp
 from sqljury.db.base import Database
 from sqljury.language.words import words
 from sqljury.sql.compare import AUDIT, canonical, same
-from sqljury.sql.resolve import owner, tables_of
+from sqljury.sql.resolve import column_names, owner, tables_of
 from sqljury.sql.text import quote_name, quote_table, remark
-from sqljury.sql.tree import DIALECT, column_names, tree_of
+from sqljury.sql.tree import DIALECT, tree_of
 from sqljury.types import Limits, QueryFailure, Result, Row, Schema, Table
 
 MAX_VALUES: Final = 20_000

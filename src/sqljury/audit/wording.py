@@ -10,12 +10,11 @@ from sqlglot import exp
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown, within
+from sqljury.language.cues import HIGHEST, LOWEST
+from sqljury.language.words import NUMBER_WORDS
 
-_HIGH: Final = re.compile(
-    r"\b(?<!\bat )(most(?! recent| poorly)|largest|highest|biggest|maximum|greatest|longest|heaviest|tallest|"
-    r"richest|best paid|max)\b"
-)
-_LOW: Final = re.compile(r"\b(?<!\bat )(least|fewest|smallest|lowest|minimum|shortest|cheapest|lightest|min)\b")
+_HIGH: Final = re.compile(rf"\b(?<!\bat )(most(?! recent| poorly)|{HIGHEST}|best paid)\b")
+_LOW: Final = re.compile(rf"\b(?<!\bat )(least|{LOWEST})\b")
 _RANK: Final = re.compile(r"rank|position|place|order_|level|birth|date|year|found|built")
 """Columns of which the least may be the most: the first rank is the highest."""
 
@@ -120,11 +119,10 @@ def _same_number(node: exp.Expr, text: str, at: int) -> bool:
     if not isinstance(right, exp.Literal):
         return True
     digits = re.search(r"\d[\d,]*(?:\.\d+)?", text)
-    words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    spelled = re.search(rf"\b({'|'.join(words)})\b", text[max(0, at - 40) :])
+    spelled = re.search(rf"\b({'|'.join(NUMBER_WORDS)})\b", text[max(0, at - 40) :])
     if digits:
         return float(digits[0].replace(",", "")) == _float(right.name)
-    return spelled is not None and float(words.index(spelled[1])) == _float(right.name)
+    return spelled is not None and float(NUMBER_WORDS.index(spelled[1])) == _float(right.name)
 
 
 def _float(text: str) -> float | None:

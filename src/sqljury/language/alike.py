@@ -34,8 +34,8 @@ def pieces(name: str) -> tuple[str, ...]:
 def question_words(text: str) -> list[str]:
     """The words of a question, once each, in their order, without those that say nothing."""
     runs = (run for run in _RUN.findall(text[:_TEXT_CHARS]) if run.lower() not in STOP_WORDS)
-    found = dict.fromkeys(word for run in runs for word in words(run))
-    return [word for word in found if len(word) > 1 or not word.isascii() or word.isdigit()]
+    kept = dict.fromkeys(word for run in runs for word in words(run))
+    return [word for word in kept if len(word) > 1 or not word.isascii() or word.isdigit()]
 
 
 def joined_words(text: str) -> Iterator[str]:
@@ -111,24 +111,24 @@ def nearest(name: str, names: Sequence[str], most: int = 3) -> list[str]:
     return [other for _, other in ranked[:most]]
 
 
-def _alike(one: str, other: str) -> float:
-    ours, theirs = pieces(one), pieces(other)
+def _alike(left: str, right: str) -> float:
+    ours, theirs = pieces(left), pieces(right)
     share = 0.0
     if ours and theirs:
         share = (_covered(ours, theirs) + _covered(theirs, ours)) / 2
-    return max(share, difflib.SequenceMatcher(None, one.lower()[:80], other.lower()[:80]).ratio())
+    return max(share, difflib.SequenceMatcher(None, left.lower()[:80], right.lower()[:80]).ratio())
 
 
 def _covered(ours: Sequence[str], theirs: Sequence[str]) -> float:
     return sum(max(likeness(word, piece) for piece in theirs) for word in ours) / len(ours)
 
 
-def similar(one: str, other: str) -> bool:
+def similar(left: str, right: str) -> bool:
     """Whether one name is probably a misspelling of the other: the same words, one of them written otherwise.
 
     ``shopname`` and ``shop_name`` are; ``last_name`` and ``first_name`` are not, though most letters agree.
     """
-    ours, theirs = ([word.lower() for word in _NAME_WORDS.findall(name)] for name in (one, other))
+    ours, theirs = ([word.lower() for word in _NAME_WORDS.findall(name)] for name in (left, right))
     if "".join(ours) == "".join(theirs):
         return True
     if len(ours) != len(theirs):

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from sqljury.language.words import NUMBER_WORDS
+
 
 @dataclass(frozen=True, slots=True)
 class Cue:
@@ -32,10 +34,13 @@ def _words(listed: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{listed})\b", re.IGNORECASE)
 
 
-GREATEST: Final = (
-    r"(?<!at )most|highest|largest|biggest|greatest|longest|maximum|max|latest|newest|top|heaviest|tallest|richest"
-)
-SMALLEST: Final = r"(?<!at )least|lowest|smallest|fewest|shortest|minimum|min|earliest|lightest|cheapest|worst"
+HIGHEST: Final = "highest|largest|biggest|greatest|longest|maximum|max|heaviest|tallest|richest"
+LOWEST: Final = "lowest|smallest|fewest|shortest|minimum|min|lightest|cheapest"
+DIFFERENT: Final = "different|distinct|unique"
+"""Alternatives of a pattern, which audits share."""
+
+GREATEST: Final = rf"(?<!at )most|{HIGHEST}|latest|newest|top"
+SMALLEST: Final = rf"(?<!at )least|{LOWEST}|earliest|worst"
 _RANKED: Final = rf"{GREATEST}|{SMALLEST}|oldest|youngest|strongest|fastest|slowest|closest|nearest|best|deepest"
 _NUMBERS: Final = r"one|two|three|four|five|once|twice|\d+|several|multiple|many|any|exactly|only"
 _OFTEN: Final = "times|popular|common|commonly|frequent|frequently|frequency|prevalent|number|amount"
@@ -54,7 +59,7 @@ CUES: Final = (
     _cue("average", "avg", "averages?|mean", "typical|typically"),
     _cue("sum", "sum count", "total|sum", "overall|altogether|combined|how many|how much|number|amount"),
     _cue("extreme", "limit max min", _RANKED, rf"first|last|recent|\w+est|{_NUMBERS}|some|all|than|ever|never"),
-    _cue("distinct", "distinct", "different|distinct|unique", "various|each|all|kinds?|types?|how many|number"),
+    _cue("distinct", "distinct", DIFFERENT, "various|each|all|kinds?|types?|how many|number"),
     _cue(
         "sorted",
         "sorted",
@@ -87,8 +92,8 @@ CUES: Final = (
         r"contain\w*|includ\w+|have|has|with|in|that|whose",
     ),
 )
-_UP: Final = re.compile(rf"\b(?:{GREATEST}|descending)\b", re.IGNORECASE)
-_DOWN: Final = re.compile(rf"\b(?:{SMALLEST})\b", re.IGNORECASE)
+_UP: Final = _words(rf"{GREATEST}|descending")
+_DOWN: Final = _words(SMALLEST)
 
 
 def missing(question: str, elements: frozenset[str]) -> dict[str, float]:
@@ -111,14 +116,12 @@ def direction(question: str, elements: frozenset[str]) -> float:
 
 
 _HOW_MANY: Final = re.compile(r"^\W*how many\b", re.IGNORECASE)
-_EACH: Final = re.compile(r"\b(?:each|every|per|by|respectively|different|distinct|all)\b", re.IGNORECASE)
-_GROUPS: Final = re.compile(r"\b(?:(?:for|of|in|by|to) (?:each|every)|per)\b", re.IGNORECASE)
-_DIFFERENT: Final = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
-_BEST: Final = re.compile(rf"\b(?:{GREATEST}|{SMALLEST}|oldest|youngest)\b", re.IGNORECASE)
-_SEVERAL: Final = re.compile(
-    r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|and|or|order(?:ed)?|sort(?:ed)?|than|all|list"
-    r"|at (?:least|most)|are)\b",
-    re.IGNORECASE,
+_EACH: Final = _words("each|every|per|by|respectively|different|distinct|all")
+_GROUPS: Final = _words("(?:for|of|in|by|to) (?:each|every)|per")
+_DIFFERENT: Final = _words(DIFFERENT)
+_BEST: Final = _words(rf"{GREATEST}|{SMALLEST}|oldest|youngest")
+_SEVERAL: Final = _words(
+    rf"\d+|{'|'.join(NUMBER_WORDS[2:])}|and|or|order(?:ed)?|sort(?:ed)?|than|all|list|at (?:least|most)|are"
 )
 _ASKING: Final = re.compile(
     r"^\W*(?:(?:please|can you|could you)\s+)?(?:what(?:'s| is| are| was| were)?|which|who|whose|list(?: out)?"
@@ -131,7 +134,7 @@ _BOUND: Final = re.compile(
     r"|do|does|did|has|have|had|is|are|was|were|if)\b|[?.;]",
     re.IGNORECASE,
 )
-_FIGURE: Final = re.compile(r"\b(?:number|total|average|mean|maximum|minimum|sum|max|min)\b", re.IGNORECASE)
+_FIGURE: Final = _words("number|total|average|mean|maximum|minimum|sum|max|min")
 _MORE: Final = re.compile(
     r"\b(?:and|as well as) (?:the|how|when|where|what|their|its)\b|[.?]\s+(?:list|show|find|give|return|what)\b",
     re.IGNORECASE,
@@ -150,7 +153,7 @@ def items(question: str) -> int:
     listed = _BOUND.split(whole, maxsplit=1)[0]
     if (_FIGURE.search(listed) and _EACH.search(whole)) or _MORE.search(whole[len(listed) :]):
         return 0  # whether a figure comes with what it is of, and what is asked for later on, is anyone's guess
-    return len([one for one in _JOINT.split(listed) if one.strip()])
+    return len([item for item in _JOINT.split(listed) if item.strip()])
 
 
 def number(question: str) -> bool:

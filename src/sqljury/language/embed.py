@@ -37,8 +37,8 @@ def available() -> str:
 
 def _folder() -> Path | None:
     spec = find_spec("wordllama")
-    places = spec.submodule_search_locations if spec else None
-    return Path(next(iter(places))) if places else None
+    folders = spec.submodule_search_locations if spec else None
+    return Path(next(iter(folders))) if folders else None
 
 
 @lru_cache(1)
@@ -62,12 +62,12 @@ def vectors(texts: Sequence[str]) -> F32:
     import numpy as np
 
     table = _model().table
-    found = np.zeros((len(texts), table.shape[1]), dtype=np.float32)
+    means = np.zeros((len(texts), table.shape[1]), dtype=np.float32)
     for row, text in enumerate(texts):
         if found_tokens := tokens(text):
             mean = table[found_tokens].astype(np.float32).mean(axis=0)
-            found[row] = mean / max(float(np.linalg.norm(mean)), 1e-9)
-    return found
+            means[row] = mean / max(float(np.linalg.norm(mean)), 1e-9)
+    return means
 
 
 def whole_words() -> list[str]:
@@ -87,5 +87,5 @@ def tokens(text: str) -> list[int]:
     # One by one: the tokenizer's own threads would not survive a fork. Lone surrogates it does not take.
     with _lock:
         tokenizer = _model().tokenizer
-    found: list[int] = tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8"), add_special_tokens=False).ids
-    return found
+    numbers: list[int] = tokenizer.encode(text.encode("utf-8", "replace").decode("utf-8"), add_special_tokens=False).ids
+    return numbers

@@ -21,12 +21,12 @@ def by_rules(question: str, most: int = MAX_KEYWORDS) -> tuple[str, ...]:
 
     At most ``most``, each once whatever its case, in this order. Bare numbers are left out.
     """
-    found: dict[str, str] = {}
+    keywords: dict[str, str] = {}
     for keyword in (*quoted(question), *_names(question), *_phrases(question)):
         key = keyword.casefold()
         if key.strip("-.,/& ") and not key.isdecimal():
-            found.setdefault(key, keyword)
-    return tuple(found.values())[:most]
+            keywords.setdefault(key, keyword)
+    return tuple(keywords.values())[:most]
 
 
 def quoted(question: str) -> list[str]:
@@ -36,16 +36,16 @@ def quoted(question: str) -> list[str]:
 
 def _names(question: str) -> list[str]:
     """Runs of words with a capital or a digit, small joining words within; the first word of a sentence only in one."""
-    found, run = [], list[str]()
+    runs, run = [], list[str]()
     for word, starts in _words(question):
         capital = word[0].isupper() or any(letter.isdigit() for letter in word)
         if (capital and not (starts and word.casefold() in NOT_VALUES)) or (run and word in JOINING):
             run.append(word)
         else:
-            found.append(run)
+            runs.append(run)
             run = []
-    found.append(run)
-    return [name for run in found for name in _parts(run)]
+    runs.append(run)
+    return [name for run in runs for name in _parts(run)]
 
 
 def _parts(run: list[str]) -> list[str]:
@@ -82,10 +82,10 @@ def _phrases(question: str) -> list[str]:
 
 def _words(question: str) -> list[tuple[str, bool]]:
     """The words, and whether each begins a sentence."""
-    found, begins = [], True
+    words, begins = [], True
     for match in WORD.finditer(question):
         word = match[0]
-        found.append((word.rstrip("."), begins))
+        words.append((word.rstrip("."), begins))
         after = question[match.end() : match.end() + 1]
         begins = word.endswith(".") or after in ("?", "!", ":")
-    return found
+    return words

@@ -1,6 +1,6 @@
-"""How a question names tables and columns, in figures: what a schema linker without a model looks at.
+"""Features of how a question mentions tables and columns: the input of a schema linker without a model.
 
-``select.sketch`` weighs the figures. The more columns share a word, the less it says for any of them.
+``select.sketch`` weighs them. The more columns share a word, the weaker evidence it is for any of them.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from sqljury.language.words import words
 from sqljury.types import Schema, Table
 
 CHARS: Final = 1_500
-"""Of a question at most."""
+"""Characters of a question that are read."""
 FULL: Final = 0.8
-"""From here on a name counts as said."""
+"""Mean likeness from which a name counts as mentioned."""
 TABLE: Final = (
     "start",
     "mean",  # likeness of the name's words to words of the question
     "best",
     "telling",  # the mean weighed by how few tables have the word
     "full",
-    "leads",  # no table is said better
-    "column",  # how well its best column is said
+    "leads",  # no table is mentioned better
+    "column",  # how well its best column is mentioned
     "own_column",  # the same of columns that no other table has
-    "own_columns",  # how many of these are said
+    "own_columns",  # how many of these are mentioned
     "words",
-    "share",  # one by the number of tables
+    "share",  # 1 / the number of tables
     "keys",  # foreign keys that it holds
 )
 COLUMN: Final = (
@@ -41,11 +41,11 @@ COLUMN: Final = (
     "full",
     "exact",
     "leads",
-    "rank",  # how many columns are said better
+    "rank",  # how many columns are mentioned better
     "phrase",  # the share of neighbours in the name that are neighbours in the question
     "free",  # whether it has a word that no table has
-    "free_said",  # how well these are said
-    "of_table",  # how well its table is said
+    "free_said",  # how well these are mentioned
+    "of_table",  # how well its table is mentioned
     "both",  # telling and of_table together
     "words",
     "refers",  # in a foreign key
@@ -61,7 +61,7 @@ COLUMN: Final = (
 
 
 def bare(table: Table) -> str:
-    """Its name as queries write it behind a schema's."""
+    """Its name without that of its schema."""
     return table.name.removeprefix(f"{table.schema}.")
 
 
@@ -69,66 +69,63 @@ class Named:
     """The words of one question against the names of one schema."""
 
     def __init__(self, question: str, schema: Schema) -> None:
-        said = words(question[:CHARS])
         self.words = question_words(question)
-        self.neighbours = frozenset(pairwise(said))
+        self.neighbours = frozenset(pairwise(words(question[:CHARS])))
         self.schema = schema
         self.names = Counter(column.name.lower() for table in schema.tables for column in table.columns)
-        # before their case is gone: BirthYear is two words
+        # from the names as they are written: BirthYear is two words
         self.pieces = {column.name.lower(): pieces(column.name) for table in schema.tables for column in table.columns}
         self._table_words = Counter(piece for table in schema.tables for piece in set(pieces(bare(table))))
-        self._column_words = Counter(piece for own in self.pieces.values() for piece in set(own))
+        self._column_words = Counter(piece for name in self.pieces.values() for piece in set(name))
         self._likeness: dict[str, float] = {}
-        self.tables = {bare(one).lower(): self._told(pieces(bare(one)), self._table_words) for one in schema.tables}
-        self.columns = {name: self._told(own, self._column_words) for name, own in self.pieces.items()}
+        names = {bare(table).lower(): pieces(bare(table)) for table in schema.tables}
+        self.tables = {name: self._scores(parts, self._table_words) for name, parts in names.items()}
+        self.columns = {name: self._scores(parts, self._column_words) for name, parts in self.pieces.items()}
 
     def of(self, piece: str) -> float:
-        """How well the question says a word of a name."""
+        """How well the question mentions a word of a name, 0 to 1."""
         if piece not in self._likeness:
             self._likeness[piece] = max((_likeness(word, piece) for word in self.words), default=0.0)
         return self._likeness[piece]
 
     def free(self, name: str) -> list[float]:
-        """How well the words of a column's name that no table has are said."""
+        """How well the question mentions the words of a column's name that no table has."""
         return [self.of(piece) for piece in self.pieces[name] if piece not in self._table_words]
 
-    def _told(self, own: Sequence[str], known: Mapping[str, int]) -> tuple[float, float, float]:
+    def _scores(self, name: Sequence[str], known: Mapping[str, int]) -> tuple[float, float, float]:
         """Mean, best and telling."""
-        if not own:
+        if not name:
             return 0.0, 0.0, 0.0
-        said = [self.of(piece) for piece in own]
-        weights = [1 / known[piece] for piece in own]
-        telling = sum(one * weight for one, weight in zip(said, weights, strict=True)) / sum(weights)
-        return sum(said) / len(said), max(said), telling
+        likenesses = [self.of(piece) for piece in name]
+        weights = [1 / known[piece] for piece in name]
+        telling = sum(score * weight for score, weight in zip(likenesses, weights, strict=True)) / sum(weights)
+        return sum(likenesses) / len(likenesses), max(likenesses), telling
 
 
-@lru_cache(maxsize=1 << 16)
-def _likeness(word: str, piece: str) -> float:
-    return likeness(word, piece)
+_likeness: Final = lru_cache(maxsize=1 << 16)(likeness)
 
 
-def _said(told: tuple[float, float, float]) -> tuple[float, ...]:
-    """What ``TABLE`` and ``COLUMN`` begin with, of a name's mean, best and telling."""
-    return (1.0, *told, float(told[0] >= FULL))
+def _shared(scores: tuple[float, float, float]) -> tuple[float, ...]:
+    """The features with which ``TABLE`` and ``COLUMN`` begin, from a name's mean, best and telling."""
+    return (1.0, *scores, float(scores[0] >= FULL))
 
 
 def tables(named: Named) -> dict[str, tuple[float, ...]]:
-    """By table, in lower case, figures in the order of ``TABLE``."""
+    """By table, in lower case, its features in the order of ``TABLE``."""
     most = max((telling for _, _, telling in named.tables.values()), default=0.0)
-    return {bare(table).lower(): _table(named, place, most) for place, table in enumerate(named.schema.tables)}
+    return {bare(table).lower(): _table(named, table, most) for table in named.schema.tables}
 
 
-def _table(named: Named, place: int, most: float) -> tuple[float, ...]:
-    table = named.schema.tables[place]
-    told = named.tables[bare(table).lower()]
-    said = {column.name.lower(): named.columns[column.name.lower()][2] for column in table.columns}
-    own = [score for name, score in said.items() if named.names[name] == 1]
+def _table(named: Named, table: Table, most: float) -> tuple[float, ...]:
+    scores = named.tables[bare(table).lower()]
+    columns = {column.name.lower(): named.columns[column.name.lower()][2] for column in table.columns}
+    unique = [score for name, score in columns.items() if named.names[name] == 1]
     return (
-        *_said(told),
-        float(told[2] == most),
-        max(said.values(), default=0.0),
-        max(own, default=0.0),
-        float(min(sum(score >= FULL for score in own), 3)),
+        *_shared(scores),
+        float(scores[2] == most),
+        max(columns.values(), default=0.0),
+        max(unique, default=0.0),
+        float(min(sum(score >= FULL for score in unique), 3)),
         float(len(pieces(bare(table)))),
         1 / len(named.schema.tables),
         float(len(table.foreign_keys)),
@@ -136,7 +133,7 @@ def _table(named: Named, place: int, most: float) -> tuple[float, ...]:
 
 
 def columns(named: Named) -> dict[str, tuple[float, ...]]:
-    """By name of a column, in lower case, figures in the order of ``COLUMN``; of several of that name together."""
+    """By name of a column, in lower case, its features in the order of ``COLUMN``; columns of one name share them."""
     ranked = sorted((telling for _, _, telling in named.columns.values()), reverse=True)
     holders: dict[str, float] = {}
     for table in named.schema.tables:
@@ -151,14 +148,14 @@ def columns(named: Named) -> dict[str, tuple[float, ...]]:
 def _column(
     named: Named, name: str, ranked: Sequence[float], of_table: float, refers: bool, key: bool
 ) -> tuple[float, ...]:
-    told = named.columns[name]
-    mean, _, telling = told
-    own, free = named.pieces[name], named.free(name)
-    better = next((place for place, one in enumerate(ranked) if one <= telling), len(ranked))
-    neighbours = list(pairwise(own))
-    called_id, called_name = name.endswith("id") or own[-1:] == ("identifier",), name.endswith("name")
+    scores = named.columns[name]
+    mean, _, telling = scores
+    name_words, free = named.pieces[name], named.free(name)
+    better = next((rank for rank, other in enumerate(ranked) if other <= telling), len(ranked))
+    neighbours = list(pairwise(name_words))
+    called_id, called_name = name.endswith("id") or name_words[-1:] == ("identifier",), name.endswith("name")
     return (
-        *_said(told),
+        *_shared(scores),
         float(mean >= 0.99),
         float(better == 0),
         float(min(better, 5)),
@@ -167,7 +164,7 @@ def _column(
         sum(free) / len(free) if free else 0.0,
         of_table,
         telling * of_table,
-        float(len(own)),
+        float(len(name_words)),
         float(refers),
         float(key),
         float(called_id),

@@ -1,4 +1,4 @@
-"""What is no question for this project: nothing, and orders to change data."""
+"""Questions that are refused before a model is asked: empty ones, and orders to change data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHANGE = re.compile(
 
 
 def check_question(question: Question) -> None:
-    """Raise ``QuestionError`` for a question that is empty, no text, or plainly an order to change data.
+    """Raise ``QuestionError`` for a question that is empty, not text, or plainly an order to change data.
 
     What is not plain is left to the model: the pipeline sees what it writes, and refuses then.
     """
@@ -33,7 +33,7 @@ def check_question(question: Question) -> None:
     try:
         f"{question.text}{question.evidence}".encode()
     except UnicodeEncodeError:
-        raise QuestionError("the question holds bytes that are no UTF-8 text; type it anew") from None
+        raise QuestionError("the question holds bytes that are not UTF-8 text; type it anew") from None
     if _CHANGE.match(text):
         raise QuestionError(
             f"{text[:80]!r} asks to change the database, and sqljury only reads; "

@@ -55,6 +55,9 @@ _FORM: Final = """
 FORM_WORDS: Final = STOP_WORDS | frozenset(_FORM.split())
 """Words that say what kind of answer is asked for (number, most, average)."""
 
+NUMBER_WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+"""The words for 0 to 10, in this order."""
+
 
 def words(text: str) -> tuple[str, ...]:
     """The words of a text or a name in order: ``OrderLines`` and ``order_line`` are ``order``, ``line``."""
@@ -64,8 +67,8 @@ def words(text: str) -> tuple[str, ...]:
 
 def content_words(text: str) -> tuple[str, ...]:
     """The words that say something; all of them where none does, as in a column called ``who``."""
-    found = words(text)
-    return tuple(word for word in found if word not in FILLERS) or found
+    every = words(text)
+    return tuple(word for word in every if word not in FILLERS) or every
 
 
 def _humps(run: str) -> list[str]:

@@ -19,7 +19,8 @@ from sqljury.db.base import Database, Runs
 from sqljury.db.connect import connect
 from sqljury.metrics.execution import EXE, EXE_KEEP_DISTINCT, judge
 from sqljury.sql.mutate import MAX_NEIGHBOURS, neighbours
-from sqljury.sql.tree import column_names, facts_of, tree_of
+from sqljury.sql.resolve import column_names
+from sqljury.sql.tree import facts_of, tree_of
 from sqljury.testing.cells import sampled, sources
 from sqljury.testing.fuzz import fuzz
 from sqljury.testing.store import SCRATCH, VERSION, Entry, Member, file_hash, query_hash, write_database

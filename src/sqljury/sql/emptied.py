@@ -82,20 +82,20 @@ def _needless(select: exp.Select, dialect: str, finds: Finds) -> tuple[list[str]
     lines: list[str] = []
     left = TRIED
     for condition, without in _conditions(select):
-        if left <= 1 or (found := finds(_limited(without).sql(dialect=dialect))) is None:
+        if left <= 1 or (any_rows := finds(_limited(without).sql(dialect=dialect))) is None:
             return lines, 0
         left -= 1
-        if found:
+        if any_rows:
             lines.append(f"without the condition {_shown(condition, dialect)} it finds rows")
     return lines, left
 
 
 def _lost_join(select: exp.Select, dialect: str, finds: Finds, left: int) -> list[str]:
     for join, upto in _joins(select):
-        if not left or (found := finds(_limited(upto).sql(dialect=dialect))) is None:
+        if not left or (any_rows := finds(_limited(upto).sql(dialect=dialect))) is None:
             return []
         left -= 1
-        if not found:
+        if not any_rows:
             return [f"the join with {_shown(join, dialect)} finds nothing, whatever the conditions"]
     return []
 
@@ -113,7 +113,7 @@ def _conditions(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
                 and isinstance(term.expression, exp.Column)
             ):
                 continue  # a join of tables with a comma between them: without it every row meets every other
-            rest = [other.copy() for place, other in enumerate(terms) if place != at]
+            rest = [other.copy() for index, other in enumerate(terms) if index != at]
             without = select.copy()
             without.set(clause, type(node)(this=exp.and_(*rest)) if rest else None)
             yield term, without
@@ -127,7 +127,7 @@ def _joins(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
         for clause in ("with_", "from_"):
             if (node := select.args.get(clause)) is not None:
                 upto.set(clause, node.copy())
-        upto.set("joins", [one.copy() for one in joins[:at]])
+        upto.set("joins", [earlier.copy() for earlier in joins[:at]])
         yield join, upto
 
 

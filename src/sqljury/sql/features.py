@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqljury.sql.parse import errors, exp, quiet, read_query
-from sqljury.sql.resolve import find_table, from_items, has_column, key_columns, loose
+from sqljury.sql.resolve import column_names, find_table, from_items, has_column, key_columns, loose, quoted_texts
 from sqljury.types import Schema
 
 
@@ -118,19 +118,11 @@ def _once(names: Iterable[str]) -> tuple[str, ...]:
 
 def _columns(tree: exp.Query, schema: Schema) -> tuple[list[exp.Column], list[str]]:
     """Columns, and what SQLite takes for a text: a name in double quotes that no table has."""
-    known = {column.name.lower() for table in schema.tables for column in table.columns}
-    known |= {alias.alias.lower() for alias in tree.find_all(exp.Alias)}
-    named, texts = [], []
-    for column in tree.find_all(exp.Column):
-        name = column.this
-        if isinstance(name, exp.Star):
-            continue
-        quoted = isinstance(name, exp.Identifier) and name.quoted and not column.table
-        if quoted and column.name.lower() not in known:
-            texts.append(column.name)
-        else:
-            named.append(column)
-    return named, texts
+    known = column_names(schema) | {alias.alias.lower() for alias in tree.find_all(exp.Alias)}
+    texts = quoted_texts(tree, known)
+    others = {id(column) for column in texts}
+    columns = [column for column in tree.find_all(exp.Column) if not isinstance(column.this, exp.Star)]
+    return [column for column in columns if id(column) not in others], [column.name for column in texts]
 
 
 def _is_key(column: exp.Column, join: exp.Join) -> bool:

@@ -52,12 +52,12 @@ def neighbours(sql: str, columns: Collection[str] = (), limit: int = MAX_NEIGHBO
     if tree is None:
         return ()
     try:
-        own = tree.sql(dialect=DIALECT)
-        found = dict.fromkeys(changed.sql(dialect=DIALECT) for changed in _changed(tree))
+        original = tree.sql(dialect=DIALECT)
+        variants = dict.fromkeys(changed.sql(dialect=DIALECT) for changed in _changed(tree))
     except ValueError:  # sqlglot reads some paths into JSON that it cannot write
         return ()
-    found.pop(own, None)
-    listed = list(found)
+    variants.pop(original, None)
+    listed = list(variants)
     if len(listed) > limit:
         rng = random.Random(f"{seed}|{sql}|neighbours")  # noqa: S311 - no secret
         chosen = rng.sample(range(len(listed)), limit)

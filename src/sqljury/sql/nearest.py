@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
 
 LINES: Final = 4
-"""Lines told of one query at most: a small model reads every token at a price, and heeds the first best."""
+"""Most lines for one query: tokens cost a small model time, and it heeds the first line best."""
 _NAMES: Final = 3
 _ALL: Final = 12
 _ROW_IDS: Final = frozenset({"rowid", "oid", "_rowid_", "ctid"})
@@ -43,10 +43,10 @@ def unknown(sql: str, schema: Schema) -> list[str]:
         return []  # a parser's own bug on odd text too
 
 
-def _first(found: Iterable[str]) -> list[str]:
+def _first(candidates: Iterable[str]) -> list[str]:
     """Different lines, ``LINES`` at most; the rest is not even looked for."""
     lines: dict[str, None] = {}
-    for line in found:
+    for line in candidates:
         lines[line] = None
         if len(lines) == LINES:
             break
@@ -56,21 +56,21 @@ def _first(found: Iterable[str]) -> list[str]:
 @quiet()
 def unknown_functions(sql: str, dialect: str, known: Collection[str], error: str) -> list[str]:
     """Functions of a query that the engine's ``error`` names and that are not among ``known``, with the nearest."""
-    said = {word.lower() for word in _WORD.findall(error)}
+    mentioned = {word.lower() for word in _WORD.findall(error)}
     try:
         tokens = tokenize(sql, dialect)
     except (errors.SqlglotError, RecursionError):
         return []
-    called = {one.text for one, following in pairwise(tokens) if following.token_type.name == "L_PAREN"}
+    called = {token.text for token, following in pairwise(tokens) if following.token_type.name == "L_PAREN"}
     return _first(
         _function_line(name, dialect, known)
         for name in sorted(called)
-        if name.lower() in said and name.lower() not in known and _WORD.fullmatch(name)
+        if name.lower() in mentioned and name.lower() not in known and _WORD.fullmatch(name)
     )
 
 
 def _function_line(name: str, dialect: str, known: Collection[str]) -> str:
-    near = difflib.get_close_matches(name.lower(), sorted(one.lower() for one in known), _NAMES)
+    near = difflib.get_close_matches(name.lower(), sorted(each.lower() for each in known), _NAMES)
     instead = f"; nearest: {', '.join(near)}" if near else ""
     return f"{DIALECT_NAMES.get(dialect, dialect)} has no function {text.plain(name, 40)}{instead}"
 
@@ -103,7 +103,7 @@ class _Reader:
             renamed = any(isinstance(alias, exp.TableAlias) and alias.columns for alias in aliases)
             return None if renamed or not all(named) or "*" in named else list(named)
         if alias in self._tables:
-            return [column.name for column in self._tables[alias].columns]
+            return _column_names(self._tables[alias])
         if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
             self._missing.append(source.name)
         return None
@@ -120,48 +120,50 @@ class _Reader:
         literal = column.this.quoted and self._schema.dialect in ("sqlite", "mysql")  # there it is read as text
         if owners or literal or None in self._outputs.values() or self._is_output(column) or self._outside(column):
             return None
-        return self._lacking(column, f"no table of this query has a column {self._own(column.name)}", self._outputs)
+        return self._lacking(column, f"no table of this query has a column {self._quoted(column.name)}", self._outputs)
 
     def _qualified(self, column: exp.Column) -> str | None:
-        alias = next((one for one in self._outputs if one.lower() == column.table.lower()), None)
+        alias = next((known for known in self._outputs if known.lower() == column.table.lower()), None)
         if alias is None:
-            known = self._outer_names()
-            owners = [one for one in self._outputs.values() if one is None or _among(column.table, one)]
-            if column.table.lower() in known or owners:  # of a query around this one, or a field of a column
+            outputs = self._outputs.values()
+            is_field = any(names is None or _among(column.table, names) for names in outputs)
+            if (
+                column.table.lower() in self._outer_names() or is_field
+            ):  # of a query around this one, or a field of a column
                 return None
-            said = f"{self._own(column.table)} is no table or alias of this query, which has {self._aliases()}"
-            return self._lacking(column, said, self._outputs)
+            fault = f"{self._quoted(column.table)} is no table or alias of this query, which has {self._aliases()}"
+            return self._lacking(column, fault, self._outputs)
         names = self._outputs[alias]
         if names is None or self._has(names, column):
             return None
-        return self._lacking(column, f"{self._called(alias)} has no column {self._own(column.name)}", [alias])
+        return self._lacking(column, f"{self._called(alias)} has no column {self._quoted(column.name)}", [alias])
 
-    def _lacking(self, column: exp.Column, said: str, meant: Collection[str]) -> str:
-        """``said``, with where the column is, or else the nearest of the sources ``meant`` and of other tables."""
+    def _lacking(self, column: exp.Column, fault: str, meant: Collection[str]) -> str:
+        """``fault``, with where the column is, or else the nearest of the sources ``meant`` and of other tables."""
         here = self._owners(column)
         if here:
-            return f"{said}; {self._qualify(here[0], column.name)} is there"
-        near = [one for alias in meant for one in self._near(column.name, alias)][:_NAMES]
-        away = [table for table in self._schema.tables if self._has([one.name for one in table.columns], column)]
-        found = [self._elsewhere(table, column.name) for table in away[: _NAMES - 1]]
-        if near or found:
+            return f"{fault}; {self._qualify(here[0], column.name)} is there"
+        near = [near_name for alias in meant for near_name in self._near(column.name, alias)][:_NAMES]
+        holders = [table for table in self._schema.tables if self._has(_column_names(table), column)]
+        elsewhere = [self._elsewhere(table, column.name) for table in holders[: _NAMES - 1]]
+        if near or elsewhere:
             nearest_here = [f"nearest: {', '.join(near)}"] if near else []
-            return "; ".join((said, *nearest_here, *found))
-        places = {(table.name, one.name): table for table in self._schema.tables for one in table.columns}
-        for guess in nearest(column.name, list(dict.fromkeys(name for _, name in places)), 1):
-            tables = [table for (_, name), table in places.items() if name == guess]
-            return f"{said}; nearest: {' or '.join(self._elsewhere(one, guess) for one in tables[:2])}"
+            return "; ".join((fault, *nearest_here, *elsewhere))
+        names = dict.fromkeys(name for table in self._schema.tables for name in _column_names(table))
+        for guess in nearest(column.name, list(names), 1):
+            tables = [table for table in self._schema.tables if guess in _column_names(table)]
+            return f"{fault}; nearest: {' or '.join(self._elsewhere(table, guess) for table in tables[:2])}"
         only = [name for alias in meant for name in self._outputs[alias] or ()]
-        return f"{said}, only {', '.join(map(self._own, only))}" if len(only) <= _ALL and len(meant) == 1 else said
+        return f"{fault}, only {', '.join(map(self._quoted, only))}" if len(only) <= _ALL and len(meant) == 1 else fault
 
     def _near(self, name: str, alias: str) -> list[str]:
-        return [self._qualify(alias, one) for one in nearest(name, self._outputs[alias] or ())]
+        return [self._qualify(alias, near) for near in nearest(name, self._outputs[alias] or ())]
 
     def _elsewhere(self, table: Table, column: str) -> str:
         """A column of a table that the query does not have, with the join that brings it in."""
-        name = next(one.name for one in table.columns if one.name.lower() == column.lower())
-        route = next((one for one in routes(self._schema, self._tables) if end(one) is table), None)
-        place = f"{self._table(table)}.{self._own(name)}"
+        name = next(known.name for known in table.columns if known.name.lower() == column.lower())
+        route = next((path for path in routes(self._schema, self._tables) if end(path) is table), None)
+        place = f"{self._table(table)}.{self._quoted(name)}"
         return place if route is None else f"{place} ({self._joins(route)})"
 
     def _joins(self, route: Route) -> str:
@@ -171,19 +173,21 @@ class _Reader:
             if start not in self._tables:
                 alias = self._table(table_named(self._schema, start) or step.table)
             pairs = zip(step.here, step.there, strict=True)
-            on = [f"{alias}.{self._own(h)} = {self._table(step.table)}.{self._own(t)}" for h, t in pairs]
+            on = [f"{alias}.{self._quoted(h)} = {self._table(step.table)}.{self._quoted(t)}" for h, t in pairs]
             joins.append(f"JOIN {self._table(step.table)} ON {' AND '.join(on)}")
         return " ".join(joins)
 
     def _ambiguous(self, column: exp.Column, owners: Sequence[str]) -> str:
-        return f"{self._own(column.name)} may be {' or '.join(self._qualify(one, column.name) for one in owners)}"
+        return (
+            f"{self._quoted(column.name)} may be {' or '.join(self._qualify(alias, column.name) for alias in owners)}"
+        )
 
     def _table_line(self, name: str) -> str:
         tables = {table.name: table for table in self._schema.tables}
-        near = [self._table(tables[one]) for one in nearest(name, list(tables))]
+        near = [self._table(tables[near_name]) for near_name in nearest(name, list(tables))]
         every = [self._table(table) for table in self._schema.tables]
         there = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(every[:_ALL])}"
-        return f"there is no table {self._own(name)}; {there}"
+        return f"there is no table {self._quoted(name)}; {there}"
 
     def _owners(self, column: exp.Column) -> list[str]:
         return [alias for alias, names in self._outputs.items() if names is not None and self._has(names, column)]
@@ -236,18 +240,23 @@ class _Reader:
     def _alias(self, alias: str) -> str:
         """A table's name as it must be quoted; any other alias as the query wrote it, where that is a word."""
         table = self._tables.get(alias)
-        return alias if (table is None or table.name != alias) and _BARE.fullmatch(alias) else self._own(alias)
+        return alias if (table is None or table.name != alias) and _BARE.fullmatch(alias) else self._quoted(alias)
 
     def _qualify(self, alias: str, name: str) -> str:
         names = self._outputs[alias] or ()
-        return f"{self._alias(alias)}.{self._own(next((one for one in names if one.lower() == name.lower()), name))}"
+        known = next((known for known in names if known.lower() == name.lower()), name)
+        return f"{self._alias(alias)}.{self._quoted(known)}"
 
-    def _own(self, name: str) -> str:
+    def _quoted(self, name: str) -> str:
         return text.name(name, self._schema.dialect)
 
     def _table(self, table: Table) -> str:
         return text.table_name(table.name, table.schema, self._schema.dialect)
 
 
+def _column_names(table: Table) -> list[str]:
+    return [column.name for column in table.columns]
+
+
 def _among(name: str, names: Collection[str]) -> bool:
-    return any(one.lower() == name.lower() for one in names)
+    return any(other.lower() == name.lower() for other in names)

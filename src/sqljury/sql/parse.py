@@ -29,9 +29,9 @@ class _Module:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(importlib.import_module(self._name), name)
-        setattr(self, name, found)
-        return found
+        value = getattr(importlib.import_module(self._name), name)
+        setattr(self, name, value)
+        return value
 
 
 if TYPE_CHECKING:

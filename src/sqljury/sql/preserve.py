@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from sqljury.language.alike import digits, is_number, letters, respelt
 from sqljury.sql.parse import errors, exp, quiet, read_query, write
-from sqljury.sql.resolve import find_table, has_column
+from sqljury.sql.resolve import column_names, find_table, has_column
 from sqljury.sql.terms import (
     Side,
     Term,
@@ -104,12 +104,12 @@ class _Select:
     @property
     def joining(self) -> int:
         """How many conditions tie two tables of FROM."""
-        return sum(one != other or one == "?" for one, other in self.ties if {one, other} <= {*self.aliases, "?"})
+        return sum(left != right or left == "?" for left, right in self.ties if {left, right} <= {*self.aliases, "?"})
 
     @property
     def correlated(self) -> int:
         """How many conditions tie a table of FROM to one of a query around."""
-        return sum(not {one, other} <= {*self.aliases, "?"} for one, other in self.ties)
+        return sum(not {left, right} <= {*self.aliases, "?"} for left, right in self.ties)
 
 
 class _Comparison:
@@ -117,7 +117,7 @@ class _Comparison:
 
     def __init__(self, schema: Schema, lacking: Collection[str]) -> None:
         self._schema, self._dialect = schema, schema.dialect
-        self._names = {column.name.lower() for table in schema.tables for column in table.columns}
+        self._names = column_names(schema)
         self._lacking = {text.casefold() for text in lacking}
 
     def lost(self, before: exp.Expr, after: exp.Expr, *, exact: bool) -> Iterator[str]:
@@ -150,7 +150,7 @@ class _Comparison:
         if not same:
             yield self._shown("the", before) if before.key == "select" else f"the {before.key.upper()}"
             return
-        old, new = ((one.args["this"], one.args["expression"]) for one in (before, after))
+        old, new = ((query.args["this"], query.args["expression"]) for query in (before, after))
         if before.key == "except" and old == new[::-1] and old[0] != old[1]:
             yield "the order of EXCEPT"
         yield from self.lost(old[0], new[0], exact=exact)
@@ -202,7 +202,7 @@ class _Comparison:
                 pool += terms(plain_condition, self._names, self._dialect)
         tying = [term for term in (*where, *outer) if term.pair]
         pairs = {frozenset(column.sql().lower() for column in term.pair): term.pair for term in tying}
-        ties = [(self._owner(one, select), self._owner(other, select)) for one, other in pairs.values()]
+        ties = [(self._owner(left, select), self._owner(right, select)) for left, right in pairs.values()]
         ties = [tie for tie, columns in zip(ties, pairs, strict=True) if len(columns) == 2]
         for join in select.args.get("joins") or ():
             ties += [("?", "?")] * (len(join.args.get("using") or ()) + (join.method == "NATURAL"))
@@ -224,16 +224,16 @@ class _Comparison:
         if old.op != new.op or len(old.sides) != len(new.sides) or len(old.parts) != len(new.parts):
             return False
         inner = exact or old.op not in ("in", "exists")
-        calls = {call for one in (*old.sides, *new.sides) for call in one.calls}
+        calls = {call for each in (*old.sides, *new.sides) for call in each.calls}
         spelling = not (calls | {old.op.removeprefix("not ")}) & _PATTERNS and "regexp" not in f"{old.op} {calls}"
         sides = zip(old.sides, new.sides, strict=True)
-        if not all(self._same_side(one, other, exact=inner, spelling=spelling) for one, other in sides):
+        if not all(self._same_side(ours, theirs, exact=inner, spelling=spelling) for ours, theirs in sides):
             return False
         if old.sides != new.sides and _turned(old, new):
             return False
         rest = list(new.parts)
-        for part in sorted(old.parts, key=lambda one: one not in rest):
-            match = next((other for other in rest if part == other or self._same_part(part, other)), None)
+        for part in sorted(old.parts, key=lambda each: each not in rest):
+            match = next((each for each in rest if part == each or self._same_part(part, each)), None)
             if match is None:
                 return False
             rest.remove(match)
@@ -242,7 +242,7 @@ class _Comparison:
     def _same_part(self, old: Sequence[Term], new: Sequence[Term]) -> bool:
         """Whether two alternatives of an OR are the same conditions."""
         pairs = list(zip(old, new, strict=False))
-        return len(old) == len(new) and all(self._keeps(one, other, exact=True) for one, other in pairs)
+        return len(old) == len(new) and all(self._keeps(left, right, exact=True) for left, right in pairs)
 
     def _same_side(self, old: Side, new: Side, *, exact: bool, spelling: bool) -> bool:
         if old == new:
@@ -257,10 +257,10 @@ class _Comparison:
         if bool(new.columns) != bool(old.columns or old.unknown):
             return False
         pairs = zip(old.literals, new.literals, strict=True)
-        if not all(self._same_text(one, other, spelling=spelling) for one, other in pairs):
+        if not all(self._same_text(left, right, spelling=spelling) for left, right in pairs):
             return False
         queries = zip(old.queries, new.queries, strict=True)
-        return not any(loss for one, other in queries for loss in self.lost(one, other, exact=exact))
+        return not any(loss for left, right in queries for loss in self.lost(left, right, exact=exact))
 
     def _same_text(self, old: str, new: str, *, spelling: bool) -> bool:
         if old.casefold() == new.casefold():
@@ -280,8 +280,8 @@ class _Comparison:
             yield "the kind of a join"
         if exact and (len(new) != len(old) or kinds != others):
             yield "the meaning without a join"
-        unread = [Counter(node.sql() for node, _ in sources if opaque(node)) for sources in (old, new)]
-        if unread[0] != unread[1]:
+        closed = [Counter(node.sql() for node, _ in sources if opaque(node)) for sources in (old, new)]
+        if closed[0] != closed[1]:
             yield "what stands in FROM"
         yield from self._queries("the subquery in FROM", derived(old), derived(new))
 
@@ -299,7 +299,7 @@ class _Comparison:
             pairs = zip(before.expressions, after.expressions, strict=False)
             sides = [[self._side(output.unalias()) for output in pair] for pair in pairs]
             if len(before.expressions) > len(after.expressions) or not all(
-                self._same_side(one, other, exact=True, spelling=False) for one, other in sides
+                self._same_side(left, right, exact=True, spelling=False) for left, right in sides
             ):
                 yield "an output"
         yield from self._queries("the subquery of the output", subqueries(before), subqueries(after))
@@ -307,8 +307,8 @@ class _Comparison:
     def _grouping(self, before: exp.Select, after: exp.Select, *, exact: bool, aggregated: bool) -> Iterator[str]:
         """The keys of GROUP BY; ``aggregated`` says that the outputs of ``before`` had aggregates."""
         (old, old_kinds), (new, new_kinds) = group_keys(before), group_keys(after)
-        outputs = {one.unalias().sql().lower() for one in after.expressions} | {
-            str(place) for place in range(1, len(after.expressions) + 1)
+        outputs = {output.unalias().sql().lower() for output in after.expressions} | {
+            str(number) for number in range(1, len(after.expressions) + 1)
         }
         constant = any(not key.is_int and _constant(self._side(key)) for key in new)
         calls = [Counter(call for key in keys for call in self._side(key).calls) for keys in (old, new)]
@@ -330,9 +330,9 @@ class _Comparison:
     def _rows(self, before: exp.Expr, after: exp.Expr, *, exact: bool) -> Iterator[str]:
         """ORDER BY, LIMIT and OFFSET."""
         old, new = self._ordering(before), self._ordering(after)
-        for place, (ordered, descending) in enumerate(old):
-            kept = place < len(new) and new[place][1] == descending
-            if not kept or not self._same_side(ordered, new[place][0], exact=True, spelling=True):
+        for rank, (ordered, descending) in enumerate(old):
+            kept = rank < len(new) and new[rank][1] == descending
+            if not kept or not self._same_side(ordered, new[rank][0], exact=True, spelling=True):
                 yield "ORDER BY"
                 break
         for clause in ("limit", "offset"):
@@ -342,18 +342,18 @@ class _Comparison:
 
     def _ordering(self, query: exp.Expr) -> list[tuple[Side, bool]]:
         order = query.args.get("order")
-        found = []
+        keys = []
         for item in order.expressions if order is not None else ():
             key = resolved(ordinal(item.this, query), query, ())
-            found.append((self._side(key), bool(item.args.get("desc"))))
-        return found
+            keys.append((self._side(key), bool(item.args.get("desc"))))
+        return keys
 
     def _queries(self, what: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]:
         if len(new) < len(old):
             yield what
             return
-        for one, other in zip(old, new, strict=False):
-            yield from self.lost(one, other, exact=True)
+        for before, after in zip(old, new, strict=False):
+            yield from self.lost(before, after, exact=True)
 
     def _shown(self, what: str, node: exp.Expr | str) -> str:
         written = node if isinstance(node, str) else node.sql(dialect=self._dialect)

@@ -167,10 +167,10 @@ class _Binder:
         self._searches.start()
         if (named := table_named(self._schema, column.table)) is not None:
             return has_column(named, column.name) and self._join_in(column, named)
-        found = [route for route in self._routes() if has_column(end(route), column.name)]
+        candidates = [route for route in self._routes() if has_column(end(route), column.name)]
         owners = self._sources.owners(column.name)
         if owners:
-            return len(self._tables) == 1 and not found and self._assign(column, owners[0])
+            return len(self._tables) == 1 and not candidates and self._assign(column, owners[0])
         return self._join_in(column)
 
     def _reroute(self, column: exp.Column) -> bool:
@@ -181,8 +181,8 @@ class _Binder:
         alias = join.this.alias_or_name
         target = self._tables.get(alias)
         rest = {other: table for other, table in self._tables.items() if other != alias}
-        found = [route for route in routes(self._schema, rest) if end(route) is target]
-        route = shortest(found, self._mentioned())
+        candidates = [route for route in routes(self._schema, rest) if end(route) is target]
+        route = shortest(candidates, self._mentioned())
         if target is None or route is None or self._outer():
             return False
         joins = self._select.args["joins"]
@@ -198,8 +198,8 @@ class _Binder:
 
     def _join_in(self, column: exp.Column, named: Table | None = None) -> bool:
         """Join the nearest table that has the column (``named``, where given), if that leaves the rest as it is."""
-        found = [r for r in self._routes() if has_column(end(r), column.name) and named in (None, end(r))]
-        route = shortest(found, self._mentioned())
+        candidates = [r for r in self._routes() if has_column(end(r), column.name) and named in (None, end(r))]
+        route = shortest(candidates, self._mentioned())
         if route is None or self._outer() or column.find_ancestor(exp.Join, exp.Select) is not self._select:
             return False
         aggregates = any(self._scope.find_all(exp.AggFunc))

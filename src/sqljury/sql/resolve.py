@@ -40,6 +40,23 @@ def table_named(schema: Schema, name: str) -> Table | None:
     return next((table for table in schema.tables if table.name.lower() == name.lower()), None)
 
 
+def column_names(schema: Schema) -> frozenset[str]:
+    """The names of all columns in lower case."""
+    return frozenset(column.name.lower() for table in schema.tables for column in table.columns)
+
+
+def quoted_texts(tree: exp.Expr, names: Collection[str]) -> list[exp.Column]:
+    """Names in double quotes that are not among ``names``, in lower case: SQLite and MySQL read them as texts."""
+    return [
+        column
+        for column in tree.find_all(exp.Column)
+        if isinstance(column.this, exp.Identifier)
+        and column.this.quoted
+        and not column.table
+        and column.name.lower() not in names
+    ]
+
+
 def has_column(table: Table, name: str) -> bool:
     """Whether the table has a column of that name in any case."""
     return any(column.name.lower() == name.lower() for column in table.columns)

@@ -75,13 +75,13 @@ def _folded(form: str) -> str:
 def features(form: str) -> frozenset[str]:
     """What two forms are compared by: their tokens, and each token with the one after it."""
     tokens = form.split()
-    return frozenset(tokens) | {f"{one} {other}" for one, other in pairwise(tokens)}
+    return frozenset(tokens) | {f"{token} {following}" for token, following in pairwise(tokens)}
 
 
-def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+def likeness(left: frozenset[str], right: frozenset[str]) -> float:
     """The share of the features of either that both have (Jaccard), 0 to 1."""
-    shared = len(one & other)
-    return shared / max(len(one) + len(other) - shared, 1)
+    shared = len(left & right)
+    return shared / max(len(left) + len(right) - shared, 1)
 
 
 def bare(sql: str) -> str:

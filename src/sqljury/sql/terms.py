@@ -93,12 +93,12 @@ def side(node: exp.Expr, names: Collection[str], dialect: str) -> Side:
 
 def aggregates(expressions: Iterable[exp.Expr], names: Collection[str], dialect: str) -> Counter[str]:
     """The aggregates of expressions outside subqueries, with DISTINCT, filters, functions and constants within them."""
-    found: Counter[str] = Counter()
-    for node in (node for one in expressions for node in outside_queries(one)):
+    counts: Counter[str] = Counter()
+    for node in (node for part in expressions for node in outside_queries(part)):
         if isinstance(node, exp.AggFunc):
             within = side(node.parent if isinstance(node.parent, exp.Filter) else node, names, dialect)
-            found[" ".join((str(node.key).upper(), *sorted(within.literals), *within.calls))] += 1
-    return found
+            counts[" ".join((str(node.key).upper(), *sorted(within.literals), *within.calls))] += 1
+    return counts
 
 
 class _Reader:
@@ -110,7 +110,7 @@ class _Reader:
         if isinstance(node, exp.Not):
             return self.terms(node.this, negated=not negated)
         if isinstance(node, exp.Or if negated else exp.And):
-            return [term for one in (node.this, node.expression) for term in self.terms(one, negated=negated)]
+            return [term for part in (node.this, node.expression) for term in self.terms(part, negated=negated)]
         if isinstance(node, exp.Between):
             low = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
             high = exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
@@ -118,15 +118,15 @@ class _Reader:
         if isinstance(node, exp.And | exp.Or):
             return [self._alternatives(list(_operands(node, type(node))), node, negated=negated)]
         if isinstance(node, exp.In) and len(node.expressions) > 1:
-            equal = [exp.EQ(this=node.this.copy(), expression=one.copy()) for one in node.expressions]
+            equal = [exp.EQ(this=node.this.copy(), expression=part.copy()) for part in node.expressions]
             if negated:
-                return [term for one in equal for term in self.terms(one, negated=True)]
+                return [term for part in equal for term in self.terms(part, negated=True)]
             return [self._alternatives(equal, node, negated=False)]
         term = self._comparison(node, negated=negated)
         return [] if self._always(term) else [term]
 
     def _alternatives(self, operands: Sequence[exp.Expr], node: exp.Expr, *, negated: bool) -> Term:
-        parts = tuple(tuple(self.terms(one, negated=negated)) for one in operands)
+        parts = tuple(tuple(self.terms(part, negated=negated)) for part in operands)
         text = node.sql(dialect=self._dialect)
         return Term("or", parts=parts, text=f"NOT ({text})" if negated else text)
 
@@ -155,14 +155,14 @@ class _Reader:
             left, right = right, left
         pair: tuple[exp.Column, ...] = ()
         if op == "eq" and left.bare and right.bare:
-            pair = tuple(one for one in (node.this, node.expression) if isinstance(one, exp.Column))
+            pair = tuple(part for part in (node.this, node.expression) if isinstance(part, exp.Column))
         return Term(op, (left, right), text=text, pair=pair if len(pair) == 2 else ())
 
     def _membership(self, node: exp.In, op: str, text: str) -> Term:
         query = node.args.get("query")
         if query is not None:
             return Term(op, (self.side(node.this), Side(queries=(query,))), text=text)
-        values = [self.side(one) for one in node.expressions]
+        values = [self.side(part) for part in node.expressions]
         if len(values) == 1:
             return Term({"in": "eq", "not in": "neq"}.get(op, op), (self.side(node.this), values[0]), text=text)
         return Term(op, (self.side(node.this), Side(literals=(text,))), text=text)
@@ -177,34 +177,36 @@ class _Reader:
     def side(self, node: exp.Expr) -> Side:
         """What an expression is made of, subqueries as wholes."""
         calls, literals, columns, unknown, queries = [], [], set(), [], []
-        for one in outside_queries(node):
-            if isinstance(one, exp.Query | exp.Subquery):
-                queries.append(one)
-            elif isinstance(one, exp.Column):
-                missing = not one.table and one.name.lower() not in self._names and isinstance(one.this, exp.Identifier)
-                if missing and one.this.quoted and self._dialect in ("sqlite", "mysql"):
-                    literals.append(one.name)  # SQLite reads an unknown "name" as text, MySQL any
+        for part in outside_queries(node):
+            if isinstance(part, exp.Query | exp.Subquery):
+                queries.append(part)
+            elif isinstance(part, exp.Column):
+                missing = (
+                    not part.table and part.name.lower() not in self._names and isinstance(part.this, exp.Identifier)
+                )
+                if missing and part.this.quoted and self._dialect in ("sqlite", "mysql"):
+                    literals.append(part.name)  # SQLite reads an unknown "name" as text, MySQL any
                 elif missing:
-                    unknown.append(one.name)
+                    unknown.append(part.name)
                 else:
-                    columns.add(one.sql(dialect=self._dialect).lower())
-            elif isinstance(one, exp.Literal):
-                if not _is_format(one):
-                    literals.append(_plain(one))
-            elif isinstance(one, exp.Null):
+                    columns.add(part.sql(dialect=self._dialect).lower())
+            elif isinstance(part, exp.Literal):
+                if not _is_format(part):
+                    literals.append(_plain(part))
+            elif isinstance(part, exp.Null):
                 literals.append("null")
-            elif isinstance(one, exp.Boolean):
-                literals.append("1" if one.this else "0")
-            elif (name := _call(one)) is not None:
+            elif isinstance(part, exp.Boolean):
+                literals.append("1" if part.this else "0")
+            elif (name := _call(part)) is not None:
                 calls.append(name)
-                if isinstance(one, exp.Count) and isinstance(one.this, exp.Star):
+                if isinstance(part, exp.Count) and isinstance(part.this, exp.Star):
                     columns.add("*")
         return Side(tuple(sorted(calls)), tuple(literals), frozenset(columns), tuple(unknown), tuple(queries))
 
 
 def _operands(node: exp.Expr, kind: type) -> Iterator[exp.Expr]:
-    for one in (node.args["this"], node.args["expression"]):
-        inner: exp.Expr = one.unnest() if isinstance(one, exp.Paren) else one
+    for part in (node.args["this"], node.args["expression"]):
+        inner: exp.Expr = part.unnest() if isinstance(part, exp.Paren) else part
         if type(inner) is kind:
             yield from _operands(inner, kind)
         else:
@@ -240,7 +242,7 @@ def _call(node: exp.Expr) -> str | None:
 def _part_of_date(node: exp.Expr, name: str) -> str | None:
     """``date: year`` and so on for any function that takes a part of a date; None for others."""
     if name in _FORMATTED:
-        forms = [one.name for one in node.iter_expressions() if isinstance(one, exp.Literal) and _is_format(one)]
+        forms = [part.name for part in node.iter_expressions() if isinstance(part, exp.Literal) and _is_format(part)]
         return f"date: {' '.join(_UNITS.get(form, form) for form in forms)}"
     if name in _EXTRACTED:
         return f"date: {_UNITS.get(node.name.lower(), node.name.lower())}"
@@ -293,11 +295,11 @@ def reads(query: exp.Query, name: str) -> int:
 def joined_sources(select: exp.Select) -> list[tuple[exp.Expr, str]]:
     """What stands in FROM, and the kind of join it has: empty for an inner one, else such as LEFT, FULL, SEMI."""
     clause = select.args.get("from_")
-    found = [] if clause is None else [(clause.this, "")]
-    found += [(join.this, str(join.side or _kind(join))) for join in select.args.get("joins") or ()]
-    found += [(lateral, "") for lateral in select.args.get("laterals") or ()]
-    nested = [(join.this, str(join.side)) for node, _ in found for join in node.args.get("joins") or ()]
-    return found + nested
+    sources = [] if clause is None else [(clause.this, "")]
+    sources += [(join.this, str(join.side or _kind(join))) for join in select.args.get("joins") or ()]
+    sources += [(lateral, "") for lateral in select.args.get("laterals") or ()]
+    nested = [(join.this, str(join.side)) for node, _ in sources for join in node.args.get("joins") or ()]
+    return sources + nested
 
 
 def _kind(join: exp.Expr) -> str:
@@ -320,9 +322,9 @@ def derived(sources: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
 
 def subqueries(select: exp.Select) -> list[exp.Expr]:
     """The outermost subqueries of its outputs."""
-    found = [query for one in select.expressions for query in one.find_all(exp.Subquery)]
-    inner = {id(query) for one in found for query in one.this.find_all(exp.Subquery)}
-    return [query for query in found if id(query) not in inner]
+    queries = [query for part in select.expressions for query in part.find_all(exp.Subquery)]
+    inner = {id(query) for part in queries for query in part.this.find_all(exp.Subquery)}
+    return [query for query in queries if id(query) not in inner]
 
 
 def distinct_on(select: exp.Select) -> str:
@@ -366,11 +368,11 @@ def ordinal(key: exp.Expr, query: exp.Expr) -> exp.Expr:
 
 def resolved(node: exp.Expr, query: exp.Expr, names: Collection[str]) -> exp.Expr:
     """A copy with the aliases of outputs replaced by what they stand for, but for those that are among ``names``."""
-    outputs = {one.alias.lower(): one.this for one in getattr(query, "selects", ()) if isinstance(one, exp.Alias)}
+    outputs = {part.alias.lower(): part.this for part in getattr(query, "selects", ()) if isinstance(part, exp.Alias)}
     outputs = {alias: output for alias, output in outputs.items() if alias not in names}
 
-    def replaced(one: exp.Expr) -> exp.Expr:
-        known = isinstance(one, exp.Column) and not one.table and one.name.lower() in outputs
-        return outputs[one.name.lower()].copy() if known else one
+    def replaced(part: exp.Expr) -> exp.Expr:
+        known = isinstance(part, exp.Column) and not part.table and part.name.lower() in outputs
+        return outputs[part.name.lower()].copy() if known else part
 
     return node.copy().transform(replaced, copy=False) if outputs else node

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from sqljury.sql.parse import errors, exp, parse_one, quiet, tokenize, write
+from sqljury.sql.resolve import column_names, quoted_texts
 
 if TYPE_CHECKING:
     from sqljury.types import Schema
@@ -41,13 +42,13 @@ def translations(sql: str, schema: Schema) -> list[str]:
     A name in double quotes that nothing has is the string that SQLite and MySQL take it for. What a reading cannot say
     in the dialect is not a translation. The results are parsed, not run.
     """
-    found: dict[str, None] = {}
+    readings: dict[str, None] = {}
     for source in dict.fromkeys((schema.dialect, *SOURCES)):
         try:
-            found[_translation(sql, source, schema)] = None
+            readings[_translation(sql, source, schema)] = None
         except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
             continue  # sqlglot's generators may stumble over arguments that a dialect does not have
-    return [text for text in found if _letters(text) != _letters(sql)]
+    return [text for text in readings if _letters(text) != _letters(sql)]
 
 
 @quiet()
@@ -77,17 +78,17 @@ def _translation(sql: str, source: str, schema: Schema) -> str:
 
 def _restrictions(tree: exp.Expr) -> Counter[str]:
     """How many conditions, joins, keys of groups and orders, limits and DISTINCTs a query has."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for node in tree.walk():
         if isinstance(node, exp.Predicate | exp.And | exp.Not):
-            found["conditions"] += 1
+            counts["conditions"] += 1
         elif isinstance(node, exp.Join | exp.Ordered | exp.Offset | exp.Distinct):
-            found[str(node.key)] += 1
+            counts[str(node.key)] += 1
         elif isinstance(node, exp.Limit | exp.Fetch):
-            found["limit"] += 1
+            counts["limit"] += 1
         elif isinstance(node, exp.Group):
-            found["keys"] += len(node.expressions)
-    return found
+            counts["keys"] += len(node.expressions)
+    return counts
 
 
 def _literals(sql: str, dialect: str) -> int:
@@ -105,17 +106,15 @@ def _backquoted(sql: str, schema: Schema) -> str:
 
 
 def _names(schema: Schema) -> set[str]:
-    return {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
+    return {table.name.lower() for table in schema.tables} | column_names(schema)
 
 
 def _strings(tree: exp.Expr, schema: Schema) -> None:
-    """Turn quoted names that are no column, table or alias into strings."""
+    """Turn quoted names that are not of a column, a table or an alias into strings."""
     known = _names(schema)
     known |= {node.alias.lower() for node in tree.find_all(exp.Alias, exp.TableAlias, exp.CTE, exp.Table, exp.Subquery)}
-    for column in list(tree.find_all(exp.Column)):
-        name = column.this
-        if isinstance(name, exp.Identifier) and name.quoted and not column.table and name.name.lower() not in known:
-            column.replace(exp.Literal.string(name.name))
+    for column in quoted_texts(tree, known):
+        column.replace(exp.Literal.string(column.name))
 
 
 def _letters(sql: str) -> str:

@@ -1,17 +1,16 @@
-"""What a suite needs to know of a gold query: its tree, its constants and the columns they are compared with."""
+"""SQLite queries as test databases see them: the tree, its constants and the columns they are compared with."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from sqljury.sql.parse import errors, exp, parse_one, quiet
-from sqljury.types import Cell, Schema
+from sqljury.sql.parse import exp, quiet, read_query
+from sqljury.sql.resolve import quoted_texts
+from sqljury.types import Cell
 
 DIALECT: Final = "sqlite"
 MAX_QUERY_CHARS: Final = 20_000
-
-_COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between)
 
 
 class Facts(NamedTuple):
@@ -24,39 +23,27 @@ class Facts(NamedTuple):
     linked: frozenset[frozenset[str]]
 
 
-def column_names(schema: Schema) -> frozenset[str]:
-    """The names of all columns in lower case."""
-    return frozenset(column.name.lower() for table in schema.tables for column in table.columns)
-
-
 @quiet()
 def tree_of(sql: str, columns: Collection[str] = ()) -> exp.Expr | None:
-    """The query's tree, None where sqlglot cannot read it as one SELECT.
+    """The query's tree, None where the parser cannot read it as one query.
 
-    What stands in double quotes and is none of ``columns`` becomes the string that SQLite takes it for.
+    A name in double quotes that is not among ``columns`` becomes the string that SQLite takes it for.
     """
-    if len(sql) > MAX_QUERY_CHARS:
+    tree = read_query(sql, DIALECT) if len(sql) <= MAX_QUERY_CHARS else None
+    if tree is None:
         return None
-    try:
-        tree = parse_one(sql, DIALECT)
-    except (errors.SqlglotError, RecursionError):
-        return None
-    if not isinstance(tree, exp.Query):
-        return None
-    for column in list(tree.find_all(exp.Column)):
-        name = column.this
-        quoted = isinstance(name, exp.Identifier) and name.quoted and not column.table
-        if quoted and name.name.lower() not in columns:
-            column.replace(exp.Literal.string(name.name))
+    for column in quoted_texts(tree, columns):
+        column.replace(exp.Literal.string(column.name))
     return tree
 
 
 def facts_of(trees: Collection[exp.Expr]) -> Facts:
     """The constants and linked columns of these queries, found by name, whatever table a column is of."""
+    comparisons = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between)
     constants: dict[str, dict[Cell, None]] = {}
     linked = set()
     for tree in trees:
-        for node in tree.find_all(*_COMPARISONS):
+        for node in tree.find_all(*comparisons):
             sides = [part.name.lower() for part in node.find_all(exp.Column) if part.name]
             operands = [node.this, node.args.get("expression")]
             if all(isinstance(side, exp.Column) for side in operands) and len(set(sides)) == 2:
@@ -64,7 +51,7 @@ def facts_of(trees: Collection[exp.Expr]) -> Facts:
             name = node.this.name.lower() if isinstance(node.this, exp.Column) else ""
             for literal in _literals(node):
                 constants.setdefault(name, {})[_value(literal)] = None
-    return Facts({name: tuple(found) for name, found in constants.items()}, frozenset(linked))
+    return Facts({name: tuple(values) for name, values in constants.items()}, frozenset(linked))
 
 
 def _literals(node: exp.Expr) -> list[exp.Literal]:

@@ -17,10 +17,10 @@ from sqljury.db.sqlite_memory import MemoryDatabase
 from sqljury.schema.samples import sample_rows
 from sqljury.sql.affinity import affinity, stored
 from sqljury.sql.parse import exp, parse_one
-from sqljury.sql.resolve import used
+from sqljury.sql.resolve import column_names, used
 from sqljury.sql.text import quote_name, quote_table
 from sqljury.sql.translate import in_sqlite
-from sqljury.sql.tree import DIALECT, Facts, column_names, facts_of, tree_of
+from sqljury.sql.tree import DIALECT, Facts, facts_of, tree_of
 from sqljury.testing.cells import ColumnKey, Source, fresh, sources
 from sqljury.testing.fuzz import fuzz
 from sqljury.testing.shape import Checks, Rows, Shape, checks_of, read_checks

@@ -11,9 +11,9 @@ from typing import Final
 from sqljury.db.sqlite_memory import MemoryDatabase
 from sqljury.resources import Closing
 from sqljury.sql.compare import COMPUTED, RELAXED, TRIAL, Policy, same
+from sqljury.sql.resolve import column_names
 from sqljury.sql.scan import orders
 from sqljury.sql.translate import in_sqlite
-from sqljury.sql.tree import column_names
 from sqljury.testing.shape import Rows, Shape
 from sqljury.testing.ties import Ranked, decided, ranked
 from sqljury.types import Limits, QueryFailure, Result, Row, Schema, TestCase, Tried

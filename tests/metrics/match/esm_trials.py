@@ -27,7 +27,8 @@ from sqljury.db.connect import connect
 from sqljury.metrics.esm_plus import STRICT, Facts, esm_plus
 from sqljury.metrics.execution import EX, judge
 from sqljury.schema.introspect import introspect
-from sqljury.sql.tree import column_names, facts_of, tree_of
+from sqljury.sql.resolve import column_names
+from sqljury.sql.tree import facts_of, tree_of
 from sqljury.testing.cells import Source, sampled, sources
 from sqljury.testing.fuzz import fuzz
 from sqljury.testing.store import write_database

@@ -22,6 +22,7 @@ from typing import Final
 from sqljury.language import cues
 from sqljury.language.alike import likeness, pieces, question_words
 from sqljury.language.keywords import quoted
+from sqljury.language.words import NUMBER_WORDS
 from sqljury.sql.compare import VOTES, canonical, cell_key
 from sqljury.sql.features import Anatomy, anatomy
 from sqljury.stages.select.base import groups, members, spokesman
@@ -106,8 +107,7 @@ LEAST_LOGPROB: Final = -60.0
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _WORD: Final = re.compile(r"\w+")
 _QUOTES: Final = re.compile(r"('[^']*'|\"[^\"]*\")")
-_WORDS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_SPELT: Final = {word: str(number) for number, word in enumerate(_WORDS, 2)}
+_SPELT: Final = {word: str(number) for number, word in enumerate(NUMBER_WORDS[2:], 2)}
 
 
 def features(

@@ -12,8 +12,8 @@ from typing import Final
 
 from sqljury.resources import Closing
 from sqljury.sql.mutate import neighbours
+from sqljury.sql.resolve import column_names
 from sqljury.sql.text import cell_text, plain
-from sqljury.sql.tree import column_names
 from sqljury.testing.agents.linking import Linked
 from sqljury.testing.shape import Rows, Shape
 from sqljury.testing.trial import Pair, Trial, pairs_of

@@ -16,10 +16,10 @@ from sqljury.language import embed
 from sqljury.language.keywords import by_rules
 from sqljury.schema.index import Hit, Index
 from sqljury.schema.joins import Joins
-from sqljury.sql.resolve import used
+from sqljury.sql.resolve import column_names, used
 from sqljury.sql.text import remark
 from sqljury.sql.translate import in_sqlite
-from sqljury.sql.tree import column_names, facts_of, tree_of
+from sqljury.sql.tree import facts_of, tree_of
 from sqljury.testing.cells import ColumnKey
 from sqljury.types import Cell, Schema, Table, Task
 from sqljury.types.schema import subset
