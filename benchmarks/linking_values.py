@@ -3,7 +3,7 @@
     python benchmarks/linking_values.py --data ../shared/spider --limit 300 --seed 5 [--typos]
 
 Questions of Spider's train split whose gold query compares with a text that the database holds. Ours takes what
-``schema.values.hints.meant`` is sure of. TS-SQL's takes for each keyword the values within 0.3 edits a letter, the
+``values.hints.meant`` is sure of. TS-SQL's takes for each keyword the values within 0.3 edits a letter, the
 five nearest, and of these the best by vectors if it is 0.6 alike; here with the vectors that the package uses. With
 --typos two neighbouring letters of each such text are swapped in the question.
 """

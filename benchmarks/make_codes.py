@@ -1,7 +1,7 @@
 """Writes the table of well-known codes and names that the value index knows, from Unicode's CLDR as Babel carries it.
 
 pip install -r benchmarks/requirements.txt
-python benchmarks/make_codes.py src/sqljury/schema/values/codes.tsv
+python benchmarks/make_codes.py src/sqljury/values/codes.tsv
 """
 
 from __future__ import annotations

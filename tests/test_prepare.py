@@ -13,8 +13,8 @@ from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.db.base import Database
 from sqljury.recipes.parts import SchemaPart
-from sqljury.schema.describe import Item, Notes
 from sqljury.schema.introspect import introspect
+from sqljury.schema.notes import Item, Notes
 from sqljury.stages.prepare import Preparation
 from sqljury.types import Task
 from sqljury.types.schema import only_tables

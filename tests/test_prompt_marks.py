@@ -22,7 +22,7 @@ from sqljury.llm.fake import Call
 from sqljury.prompts import unmarked
 from sqljury.recipes import FixPart, GeneratePart, Recipe, RefinePart, SelectPart
 from sqljury.recipes.parts import LinkPart, SchemaPart, TestsPart
-from sqljury.schema.describe import load
+from sqljury.schema.notes_files import load
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.link import read, reply_schema
 from sqljury.stages.select import SELECTORS

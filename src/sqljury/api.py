@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.budget import UNLIMITED, Allowance
-from sqljury.context import Progress, State, silent
+from sqljury.context import Options, Progress, State, silent
 from sqljury.datasets.pool import Pool
 from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
@@ -24,12 +24,12 @@ from sqljury.db.connect import connect
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
-from sqljury.pipeline import Pipeline, compiled, run, until
+from sqljury.pipeline import Pipeline, compiled, run
 from sqljury.recipes.parts import TestKind
 from sqljury.resources import Closing
-from sqljury.schema.describe import NO_NOTES, Notes
-from sqljury.schema.describe import load as load_notes
 from sqljury.schema.introspect import introspect
+from sqljury.schema.notes import NO_NOTES, Notes
+from sqljury.schema.notes_files import load as load_notes
 from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
 from sqljury.stages.prepare import Preparation
@@ -47,7 +47,7 @@ class Session(Closing):
     ``database`` is a path, a URL, or what ``connect`` returned; ``schemas`` names those of a server to ask about, the
     default one first. ``recipe`` is the name of one of the package's, or the path of a TOML file. ``model`` is a model
     or its name, by default the embedded one; the models that a recipe names are opened beside it. ``access`` says which
-    tables and columns may be seen. ``notes`` on the database are what ``schema.describe.load`` read, or paths of YAML
+    tables and columns may be seen. ``notes`` on the database are those of ``schema.notes_files.load``, or paths of YAML
     files and ``database_description`` folders. ``examples`` are worked examples or the path of a file of them, for
     recipes that show some. ``limits`` hold for each query, ``allowance`` for a question: once it is spent, the best of
     what there is then is the answer. ``cache`` keeps replies of models between sessions; ``ledger`` holds their calls
@@ -55,7 +55,7 @@ class Session(Closing):
     is called with each step, and setting ``cancel`` stops a question with ``CancelledError``.
 
     What is given by name is opened here and closed with the session. Raises what ``connect``, ``guard``,
-    ``open_model``, ``schema.describe.load`` and ``Pipeline.from_recipe`` raise.
+    ``open_model``, ``schema.notes_files.load`` and ``Pipeline.from_recipe`` raise.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Session(Closing):
         on which its query and the best other one differ. Raises what ``Pipeline.answer`` raises.
         """
         asked = Question(question, evidence)
-        answer = self.pipeline.answer(asked, self.database, **self._given())
+        answer = self.pipeline.answer(asked, self.database, **self._options())
         if not verify:
             return answer
         self._progress(Progress("looking for rows that tell the answer from its rival", 0, 1))
@@ -120,7 +120,7 @@ class Session(Closing):
         no ``NoAnswerError``.
         """
         pipeline = replace(self.pipeline, recipe=with_tests(self.pipeline.recipe, tests))
-        return check_with(pipeline, Question(question, evidence), sql, self.database, **self._given())
+        return check_with(pipeline, Question(question, evidence), sql, self.database, **self._options())
 
     def prepare(self) -> Schema:
         """The schema as questions see it; makes what the first question would wait for.
@@ -135,7 +135,7 @@ class Session(Closing):
             prepared.index(self.database, schema, lambda *done: self._progress(Progress(*done)), self._cancel)
         return schema
 
-    def _given(self) -> dict[str, Any]:
+    def _options(self) -> Options:
         return {"seed": self.seed, "progress": self._progress, "cancel": self._cancel, "notes": self.notes}
 
 
@@ -169,10 +169,12 @@ def check(
         return opened.check(question, sql, evidence=evidence, tests=tests)
 
 
-def check_with(pipeline: Pipeline, question: Question, sql: str, database: Database, **given: Any) -> Checked:
-    """Whether ``sql`` answers the question, by a pipeline with tests; ``given`` is what ``Pipeline.answer`` takes."""
-    context = pipeline.context(question, database, **given)
-    stages = until("group", compiled(pipeline.recipe))
+def check_with(
+    pipeline: Pipeline, question: Question, sql: str, database: Database, **options: Unpack[Options]
+) -> Checked:
+    """Whether ``sql`` answers the question, by a pipeline whose recipe has tests."""
+    context = pipeline.context(question, database, **options)
+    stages = compiled(pipeline.recipe, last="group")
     return check_query(sql, context, lambda: run(stages, State.of(question), context))
 
 

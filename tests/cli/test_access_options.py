@@ -28,7 +28,7 @@ def test_denied_columns_are_refused_and_others_answered(start: Start, zoo: Path,
 def test_a_rule_that_matches_nothing_is_wrong_usage(start: Start, zoo: Path, tmp_path: Path) -> None:
     for more, words in (
         (("--deny", "animal.foto"), "deny: 'animal.foto' matches no table or column"),
-        (("--mask", "a.b.c.d"), "is no pattern"),
+        (("--mask", "a.b.c.d"), "is not a pattern"),
         (("--access", str(tmp_path / "none.toml")), "cannot be read"),
     ):
         process = start("SELECT 1", "ask", "Which?", "--db", str(zoo), *more)

@@ -151,7 +151,7 @@ def test_dialogues_as_cosql_has_them(tmp_path: Path) -> None:
     for content, words in (
         (mixed, "entry 1: has no 'interaction' although others have"),
         ([{"interaction": [{"query": "g0"}]}], "entry 0: has no 'database_id' or 'db_id'"),
-        ([{"interaction": {}, "database_id": "pets"}], "entry 0, 'interaction': holds no list"),
+        ([{"interaction": {}, "database_id": "pets"}], "entry 0, 'interaction': is not a list"),
         ([{"interaction": [{"utterance": "?"}], "database_id": "pets"}], "entry 0, turn 0: has no 'query'"),
     ):
         with pytest.raises(DatasetError, match=words):
@@ -178,9 +178,9 @@ def test_bird_predictions_are_paired_by_key_in_any_order(tmp_path: Path) -> None
     [
         ({"0": "a"}, r"pred\.json: has no prediction with the id '1' \(.*gold\.sql, line 2\)"),
         ({"0": "a", "1": "b\t----- bird -----\tdogs"}, r"pred\.json, key '1': is for the database 'dogs'"),
-        ({"0": "a", "1": 5}, r"pred\.json, key '1': is no text"),
+        ({"0": "a", "1": 5}, r"pred\.json, key '1': is not text"),
         ('{"0": "a",\n"1": "b", "1": "c"}', r"pred\.json: has the key '1' twice"),
-        ('{"0": "a",\n"1": }', r"pred\.json, line 2: is no JSON"),
+        ('{"0": "a",\n"1": }', r"pred\.json, line 2: is not JSON"),
     ],
 )
 def test_bird_predictions_that_do_not_fit(tmp_path: Path, content: Any, message: str) -> None:
@@ -209,13 +209,13 @@ def test_dev_json_of_spider_and_of_bird(tmp_path: Path) -> None:
     [
         ([{"query": "SELECT 1"}], r"dev\.json, entry 0: has no 'db_id'"),
         ([{"db_id": "pets"}], r"entry 0: has no 'query' or 'SQL'"),
-        ([{"db_id": "pets", "query": " "}], r"entry 0: 'query' is no text"),
-        ([5], r"entry 0: is no object"),
+        ([{"db_id": "pets", "query": " "}], r"entry 0: 'query' is not a text"),
+        ([5], r"entry 0: is not an object"),
         (
             [{"db_id": "a", "query": "b", "question_id": 1}, {"db_id": "a", "query": "b"}],
             r"entry 1: has no 'question_id'",
         ),
-        ("[" * 100_000, r"dev\.json: is no JSON"),
+        ("[" * 100_000, r"dev\.json: is not JSON"),
     ],
 )
 def test_dev_json_that_does_not_hold_together(tmp_path: Path, content: Any, message: str) -> None:
@@ -240,9 +240,9 @@ def test_answers_of_a_run_are_gold_and_predictions(tmp_path: Path) -> None:
     [
         ('{"db_id": "pets", "sql": "x"}', r"pred\.jsonl, line 3: has no 'id'"),
         ('{"id": 1}', r"line 3: has no 'sql'"),
-        ('{"id": 1, "sql": "x", "db_id": 3}', r"line 3: 'db_id' is no text"),
-        ("[1]", r"line 3: is no JSON object"),
-        ('{"id": 1', r"line 3: is no JSON"),
+        ('{"id": 1, "sql": "x", "db_id": 3}', r"line 3: 'db_id' is not text"),
+        ("[1]", r"line 3: is not a JSON object"),
+        ('{"id": 1', r"line 3: is not JSON"),
     ],
 )
 def test_jsonl_that_does_not_hold_together(tmp_path: Path, line: str, message: str) -> None:

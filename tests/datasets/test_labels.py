@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.datasets.reading import read_labels
+from sqljury.datasets.pairs import read_labels
 from sqljury.errors import DatasetError
 
 
@@ -17,11 +17,11 @@ def test_a_table_filled_in_by_hand(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no header"),
-        ("index\tgood\n0\t1\n", "has no header"),
-        ("index\tright\n0\tyes\n", "line 2: 'yes' is no judgement"),
-        ("index\tright\n0\t1\n4\t1\n", "line 3: names no pair; they are counted from 0 to 3"),
-        ("index\tright\n-1\t1\n", "line 2: names no pair"),
+        ("", "has no tab-separated header"),
+        ("index\tgood\n0\t1\n", "has no tab-separated header"),
+        ("index\tright\n0\tyes\n", "line 2: 'yes' is not a label"),
+        ("index\tright\n0\t1\n4\t1\n", "line 3: has no index of a pair; these are counted from 0 to 3"),
+        ("index\tright\n-1\t1\n", "line 2: has no index of a pair"),
         ("index\tright\n0\t1\n0\t1\n", "line 3: pair 0 was judged before"),
         ("index\tright\n0\n1\t\n", "judges no pair"),
     ],

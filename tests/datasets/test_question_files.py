@@ -44,16 +44,16 @@ def test_names_and_texts_need_no_databases(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "holds no questions"),
-        ("[]", "holds no questions"),
-        ("[1]", "entry 0: is no object"),
+        ("", "has no questions"),
+        ("[]", "has no questions"),
+        ("[1]", "entry 0: is not an object"),
         ("{}", "line 1: has no 'db_id'"),
-        ("3", "line 1: is no JSON object"),
+        ("3", "line 1: is not a JSON object"),
         (json.dumps([entry(db_id="../shop")]), "there is no database '../shop'"),
         (json.dumps([entry(db_id="none")]), "there is no database 'none'"),
-        (json.dumps([entry(evidence=1)]), "'evidence' is no text"),
+        (json.dumps([entry(evidence=1)]), "'evidence' is not text"),
         (json.dumps([entry(id=1), entry(id="1")]), "entry 1: the id '1' was given before"),
-        (json.dumps([entry(question=" ")]), "'question' is no text"),
+        (json.dumps([entry(question=" ")]), "'question' is not a text"),
     ],
 )
 def test_what_is_wrong_is_named(databases: Path, text: str, says: str) -> None:

@@ -73,15 +73,15 @@ def test_train_in_one_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[{", r"dev\.json: is no JSON"),
-        ("[" * 100_000, r"dev\.json: is no JSON"),
-        ({"question": "x"}, r"dev\.json: holds no list"),
-        ([entry(), 5], r"dev\.json, entry 1: is no object"),
+        ("[{", r"dev\.json: is not JSON"),
+        ("[" * 100_000, r"dev\.json: is not JSON"),
+        ({"question": "x"}, r"dev\.json: is not a list"),
+        ([entry(), 5], r"dev\.json, entry 1: is not an object"),
         ([entry(query=None)], r"dev\.json, entry 0: has no text for 'query'"),
         ([entry(question=" ")], r"entry 0: has no text for 'question'"),
         ([{"question": "x", "query": "y"}], r"entry 0: has no text for 'db_id'"),
-        ([entry(), entry(evidence=None)], r"dev\.json, entry 1: 'evidence' is no text"),
-        ([entry(evidence=["a"])], r"entry 0: 'evidence' is no text"),
+        ([entry(), entry(evidence=None)], r"dev\.json, entry 1: 'evidence' is not text"),
+        ([entry(evidence=["a"])], r"entry 0: 'evidence' is not text"),
         ([entry(), entry(db_id="dogs")], r"entry 1: there is no database 'dogs'"),
         ([entry(db_id="../database/pets")], r"entry 0: there is no database"),
         ([entry(db_id="..")], r"entry 0: there is no database"),
@@ -96,7 +96,7 @@ def test_a_file_that_does_not_hold_together(tmp_path: Path, content: Any, messag
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     folder = spider(tmp_path)
     (folder / "dev.json").write_bytes(b'["\xff\xfe"]')
-    with pytest.raises(DatasetError, match="is no JSON"):
+    with pytest.raises(DatasetError, match="is not JSON"):
         load(folder, "dev")
 
 

@@ -11,10 +11,9 @@ import pytest
 
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.schema.describe import Notes, bind, load, merge
 from sqljury.schema.introspect import introspect
-from sqljury.schema.relevant import relevant
-from sqljury.schema.yaml_notes import parse
+from sqljury.schema.notes import Notes, bind, merge, relevant
+from sqljury.schema.notes_files import load, parse_yaml
 from sqljury.types import ForeignKey, Schema, Table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,7 +102,7 @@ def test_a_question_finds_few_others(schema: Schema, notes: Notes) -> None:
 def test_the_example_of_the_documentation(schema: Schema) -> None:
     text = (ROOT / "docs" / "schema.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
-    notes = parse(example)
+    notes = parse_yaml(example)
     merged = merge(schema, notes)
     assert table(merged, "order_value").comment == "orders that were not cancelled"
     assert table(merged, "return_line").foreign_keys == table(schema, "return_line").foreign_keys  # it was there

@@ -130,7 +130,7 @@ def test_tables_in_other_schemas_are_told_of(tmp_path: Path) -> None:
     for schemas, where in (((), "its default schema"), (("bare",), "schema bare")):
         with connect(tmp_path / "e.duckdb", schemas) as db, pytest.raises(EmptyDatabaseError) as caught:
             introspect(db)
-        assert str(caught.value).endswith(f"in {where}; choose among those that have some with --schema: sales")
+        assert str(caught.value).endswith(f"in {where}; choose a schema that has some with --schema: sales")
 
 
 def test_a_thousand_tables_take_seconds_at_most(tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.llm.local import LocalModel
 from sqljury.schema.introspect import introspect
-from sqljury.schema.render import Form, Style, cell_text, render
+from sqljury.schema.render import Style, render
 from sqljury.schema.samples import TOO_LARGE, sample
-from sqljury.sql.text import tokens
+from sqljury.sql.text import cell_text, tokens
 from sqljury.types import Column, ForeignKey, Result, Schema, Table
+from sqljury.types.schema import Form
 
 SCHEMA = Schema(
     "shop",

@@ -45,12 +45,13 @@ def believes(monkeypatch: pytest.MonkeyPatch, sql: str | None) -> list[TestCase]
     """The model expects what this query returns; the cases it was asked about."""
     seen = list[TestCase]()
 
-    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> tuple[TestCase, Cost]:
+    def with_expected(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
+        context.budget.charge(Cost(calls=1, completion_tokens=5))
         seen.append(case)
         expected = None if sql is None else run_case(case, [sql]).results[0]
-        return replace(case, expected=expected), Cost(calls=1, completion_tokens=5)
+        return replace(case, expected=expected)
 
-    monkeypatch.setattr(suite, "expect", expect)
+    monkeypatch.setattr(suite, "with_expected", with_expected)
     return seen
 
 
@@ -133,11 +134,11 @@ def test_no_tests_once_the_allowance_is_spent(db: Database, monkeypatch: pytest.
 def test_the_judge_says_what_is_expected(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> tuple[TestCase, Cost]:
+    def with_expected(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
         asked.append(context.model.name)
-        return case, Cost()
+        return case
 
-    monkeypatch.setattr(suite, "expect", expect)
+    monkeypatch.setattr(suite, "with_expected", with_expected)
     judged = replace(recipe(2), select=SelectPart("rerank", judge="other"))
     pipeline = Pipeline(judged, written((COUNT, -1.0), (DOGS, -1.0)), judge=FakeModel([], name="other"))
     pipeline.answer(Question("How many?"), db)

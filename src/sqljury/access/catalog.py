@@ -1,4 +1,4 @@
-"""What access rules need to know of a database beyond its schema: its owner's code, and tables within tables."""
+"""Reads what access rules need besides the schema: the owner's code, partitions, and fields of composite types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqljury.db.base import Database
 
 _POSTGRES_OWN: Final = """{oid} >= 16384 AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend e
     WHERE e.classid = 'pg_catalog.{catalog}'::regclass AND e.objid = {oid} AND e.deptype = 'e')"""
-"""Objects that are neither built in nor an extension's: PostgreSQL numbers what is created later from 16384 on."""
+"""Objects that are neither built in nor an extension's: PostgreSQL's OIDs of user objects start at 16384."""
 
 
 def _own(oid: str, catalog: str) -> str:
@@ -81,7 +81,7 @@ _MYSQL_ROUTINES: Final = "SELECT lower(routine_name) FROM information_schema.rou
 
 @dataclass(frozen=True, slots=True)
 class Kin:
-    """A table whose rows another has too, as PostgreSQL's partitions and child tables; like ``Table`` to a pattern."""
+    """A table that shares rows with another, such as a partition or child table; patterns match it like a ``Table``."""
 
     name: str
     schema: str
@@ -89,13 +89,13 @@ class Kin:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """What a query or a view may run or read that the schema does not show; tables by their names in the schema.
+    """What a query or a view may run or read that the schema does not show; tables are named as in the schema.
 
-    ``code`` has the numbers of arguments of functions and macros that the owner made, by their names in small letters,
-    ``operators`` the names of such operators, ``types`` those of such types. ``row_code`` are names of functions that
-    the owner made for rows, beside built-in ones of as many arguments, which all other values go to. ``runs`` are
-    tables and views that run such code when they are read. ``parts`` are the partitions and child tables of a table,
-    at any depth. ``fields`` are those of columns of a composite type, by table and column.
+    ``code`` has the possible numbers of arguments of the owner's functions and macros, by lower-case name.
+    ``operators`` and ``types`` are names of the owner's. ``row_code`` are names of the owner's functions on rows
+    for which a built-in function takes the same number of other arguments. ``runs`` are tables and views that run the
+    owner's code when read. ``parts`` are the partitions and child tables of a table at any depth. ``fields`` are those
+    of columns of a composite type, by table and column.
     """
 
     code: Mapping[str, range] = field(default_factory=dict)
@@ -108,14 +108,14 @@ class Catalog:
 
 
 def default_schema(db: Database) -> str:
-    """The schema that a name without one is looked up in; empty where an engine has but one."""
+    """The schema in which unqualified names are looked up; empty for engines with a single schema."""
     if db.schemas or db.dialect != "postgres":
         return db.schemas[0] if db.schemas else ""
     return str(db.catalog("SELECT current_schema()::text")[0][0] or "")
 
 
-def read(db: Database, default: str) -> Catalog:
-    """Read it; ``default`` is the name of the default schema. Raises ``DatabaseError`` when the catalogue is closed."""
+def read_catalog(db: Database, default: str) -> Catalog:
+    """The catalog of a database; ``default`` is its default schema. Raises ``DatabaseError`` if it cannot be read."""
     if db.dialect == "postgres":
         return _postgres(db, default)
     if db.dialect == "duckdb":
@@ -153,12 +153,12 @@ def _postgres(db: Database, default: str) -> Catalog:
 
 
 def _postgres_code(db: Database) -> tuple[dict[str, range], frozenset[str]]:
-    """``Catalog.code`` and ``Catalog.row_code``: the latter cannot be called by what is no row."""
+    """``Catalog.code`` and ``Catalog.row_code``; functions of the latter can be called only with rows."""
     built_in = {(str(name), int(arguments)) for name, arguments in db.catalog(_POSTGRES_ARITIES)}
     code: dict[str, range] = {}
     row_code = set()
-    for found, fewest, most, takes_row in db.catalog(_POSTGRES_CODE):
-        name = str(found)
+    for function, fewest, most, takes_row in db.catalog(_POSTGRES_CODE):
+        name = str(function)
         if takes_row and fewest == most and (name, int(most)) in built_in:
             row_code.add(name)
             continue

@@ -1,7 +1,7 @@
-"""Refuses queries that touch what may not be read, before they reach the database.
+"""Refuses queries that read hidden data, before they reach the database.
 
-Every name of a query must be found to mean something that may be read; what cannot be found is refused. Where a name
-could mean two things, both must be allowed.
+Every name of a query must resolve to something that may be read; an unresolved name is refused. If a name could mean
+two things, both must be allowed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from sqljury.access.scopes import Chain, Output, Rules, Scope, Source, broad, ex
 from sqljury.access.words import check_code, check_rest, check_types, check_words, edited, query_of, without_comments
 from sqljury.db import readonly
 from sqljury.errors import QueryRefusedError
-from sqljury.sql import parse as parsing
-from sqljury.sql.parse import ParsingStoppedError, quiet
+from sqljury.sql.parse import ParsingStoppedError, poll, quiet
 from sqljury.types import Table
 
 if TYPE_CHECKING:
@@ -35,20 +34,20 @@ _JOIN: Final = frozenset({"this", "on", "using", "method", "side", "kind"})
 _HALF: Final = frozenset({"SEMI", "ANTI"})
 
 Named = dict[str, "tuple[Output, exp.TableAlias]"]
-"""CTEs by their exact names; see ``access_names``."""
+"""CTEs by their names, as keys of ``exact``."""
 
 
 class Checker:
-    """Checks queries against rules; holds nothing of a query between two of them."""
+    """Checks queries against rules, and remembers the outcomes of the last ones."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._checked = functools.lru_cache(maxsize=256)(self._objection)
 
     def check(self, sql: str) -> str:
-        """The query to run, without comments; raises ``QueryRefusedError`` when it touches what may not be read.
+        """The query to run, without comments; raises ``QueryRefusedError`` if it reads hidden data.
 
-        Comments are taken out because engines differ on where they end, and what is run must be what was checked.
+        Comments are removed because engines differ on where they end, and what is run must be what was checked.
         """
         text, objection = self._checked(sql)
         if objection is not None:
@@ -56,12 +55,12 @@ class Checker:
         return text
 
     def view_passes(self, view: Table) -> bool:
-        """Whether all that the definition of a view reads may be read; False when it cannot be made out."""
+        """Whether everything that the definition of a view reads may be read; False if that is not certain."""
         query = query_of(view.definition, self._rules.dialect)
         if not query or view.name in self._rules.catalog.runs:
             return False
         try:
-            readonly.check(query, self._rules.dialect)  # functions too must be known only to read
+            readonly.check(query, self._rules.dialect)  # its functions must be known to be read-only
         except QueryRefusedError:
             return False
         return self._objection(query, is_view=True)[1] is None
@@ -74,7 +73,7 @@ class Checker:
             if text != sql:
                 tokens, statement = readonly.parse(text, self._rules.dialect)
             check_words(tokens, text, self._rules.dialect)
-            if not (is_view and self._rules.dialect == "postgres"):  # whose catalogue says what each view runs
+            if not (is_view and self._rules.dialect == "postgres"):  # its catalogue says which code a view runs
                 check_code(tokens, self._rules.catalog)
             if edits := _Walk(self._rules).run(statement, tokens):
                 text = edited(text, edits)
@@ -82,7 +81,7 @@ class Checker:
                 if _Walk(self._rules).run(statement, tokens):
                     return "", "the query cannot be checked against the access rules; write each column with its table"
         except ParsingStoppedError:
-            raise  # nothing was found out that could be remembered
+            raise  # there is no outcome to remember
         except QueryRefusedError as error:
             return "", str(error)
         except RecursionError:
@@ -102,7 +101,7 @@ class _Walk:
         self._hidden: set[str] = set()
 
     def run(self, statement: exp.Expr, tokens: Sequence[Any]) -> set[tuple[int, int, str]]:
-        """What is to be written otherwise; raises ``QueryRefusedError`` unless all that is touched may be read."""
+        """The necessary edits; raises ``QueryRefusedError`` unless everything that is read may be read."""
         from sqlglot import exp
 
         if not isinstance(statement, exp.Query | exp.Values):
@@ -113,10 +112,10 @@ class _Walk:
         return self._names.edits
 
     def query(self, node: exp.Expr, named: Named, outer: Chain) -> Output:
-        """Check a whole query; ``outer`` are the scopes it stands in."""
+        """Check a whole query within the ``outer`` scopes."""
         from sqlglot import exp
 
-        parsing.poll()
+        poll()
         if isinstance(node, exp.Select):
             return self._select(node, named, outer)
         if isinstance(node, exp.SetOperation):
@@ -151,8 +150,8 @@ class _Walk:
         ask = self._ask(named)
         self._names.expressions(node.expressions, chain, ask)
         for clause in _CLAUSES:
-            found = node.args.get(clause)
-            self._names.expressions(found if isinstance(found, list) else [found], chain, ask)
+            parts = node.args.get(clause)
+            self._names.expressions(parts if isinstance(parts, list) else [parts], chain, ask)
         self._order(node.args.get("order"), _aliases(node, self._dialect), chain, named)
         return self._output(node, scope)
 
@@ -191,7 +190,7 @@ class _Walk:
         return self._tail(node, output, named, outer)
 
     def _tail(self, node: exp.Expr, output: Output, named: Named, outer: Chain) -> Output:
-        """ORDER BY and LIMIT after a set operation or parentheses, which may name what any branch reads."""
+        """ORDER BY and LIMIT after a set operation or parentheses, which may name columns of any branch."""
         scope = Scope(list(output.sources), output.names, shields=False)
         clauses = [node.args.get(clause) for clause in ("limit", "offset")]
         self._names.expressions(clauses, (scope, *outer), self._ask(named))
@@ -199,7 +198,7 @@ class _Walk:
         return output
 
     def _order(self, order: exp.Expr | None, labels: Collection[str], chain: Chain, named: Named) -> None:
-        """ORDER BY, in which a name alone is that of a column of the result before any other, for every engine."""
+        """ORDER BY, in which every engine looks up an unqualified name among the result's columns first."""
         from sqlglot import exp
 
         if order is None:
@@ -215,27 +214,27 @@ class _Walk:
         self._names.expressions(rest, chain, self._ask(named))
 
     def _with(self, node: exp.Expr, named: Named, outer: Chain) -> Named:
-        """The CTEs in force within ``node``."""
+        """The CTEs that are visible within ``node``."""
         from sqlglot import exp
 
-        found = node.args.get("with_")
-        if found is None:
+        clause = node.args.get("with_")
+        if clause is None:
             return named
-        _only(found, {"expressions", "recursive"})
+        _only(clause, {"expressions", "recursive"})
         named = dict(named)
-        for cte in found.expressions:
+        for cte in clause.expressions:
             _only(cte, {"this", "alias", "materialized"})
             alias = cte.args["alias"]
             key = exact(alias.this, self._dialect, table=True)
-            if found.args.get("recursive") and isinstance(cte.this, exp.Union):
+            if clause.args.get("recursive") and isinstance(cte.this, exp.Union):
                 output = self._recursive(cte.this, key, alias, named, outer)
-            else:  # its own name within it is that of a table
+            else:  # within it, its name is that of a table
                 output = self.query(cte.this, {k: v for k, v in named.items() if k != key}, outer)
             named[key] = replace(output, sources=()), alias
         return named
 
     def _recursive(self, union: exp.Union, key: str, alias: exp.TableAlias, named: Named, outer: Chain) -> Output:
-        """Only the second part of a recursive UNION refers to itself; its name in the first is that of a table."""
+        """A recursive UNION; only its second part refers to itself, and in the first its name is that of a table."""
         _only(union, _SET - {"with_"})
         rest = {k: v for k, v in named.items() if k != key}
         first = self.query(union.this, rest, outer)
@@ -284,10 +283,10 @@ class _Walk:
         alike = node.args.get("db") is None and broad(name.name) in {broad(cte.name) for _, cte in named.values()}
         table = self._rules.find(node)
         if table is None:
-            refuse(f"there is no table {_say(node)} that may be read; use the tables of the schema")
+            refuse(f"there is no table {_written(node)} that may be read; use the tables of the schema")
         source = self._rules.source(table, alias, loose=alike)
         if source.partial and alias is not None and alias.columns:
-            refuse(f"columns of {_say(node)} cannot be renamed by its alias; use the names of the schema")
+            refuse(f"columns of {_written(node)} cannot be renamed by its alias; use the names of the schema")
         self._hidden |= source.hidden
         return source
 
@@ -316,7 +315,7 @@ class _Walk:
         self._joins(node.args.get("joins") or (), scope, named, outer)
 
     def _joins(self, joins: Iterable[exp.Expr], scope: Scope, named: Named, outer: Chain) -> None:
-        """Add joined items; their ON clauses are checked once all the sources are known."""
+        """Add joined items; their ON clauses are checked when all sources are known."""
         from sqlglot import exp
 
         for join in joins:
@@ -327,15 +326,15 @@ class _Walk:
             before = len(scope.sources)
             self._source(join.this, scope, named, outer)
             scope.joins.append((join, len(scope.sources)))
-            if str(join.kind).upper() in _HALF:  # not to be seen after its ON clause
+            if str(join.kind).upper() in _HALF:  # its columns are not visible after its ON clause
                 scope.sources[before:] = [replace(source, sure=frozenset()) for source in scope.sources[before:]]
 
     def _joined_columns(self, chain: Chain, named: Named) -> None:
-        """ON, USING and NATURAL of a SELECT's joins.
+        """Check ON, USING and NATURAL of a SELECT's joins.
 
-        An ON clause may read what stands before it. Later sources give no name a meaning, but some engines look at
-        them too, so they must not hide a column of that name. Each clause is walked once: two walks would become four
-        within a subquery of it, and so on.
+        An ON clause may read the sources before it. Names are not looked up in later sources, but some engines do so,
+        and therefore these must not hide a column of that name. Each clause is checked once: two walks would double
+        with each level of subqueries.
         """
         from sqlglot import exp
 
@@ -350,15 +349,12 @@ class _Walk:
             self._names.expressions([join.args.get("on")], (scope.until(known), *chain[1:]), self._ask(named))
 
     def _ask(self, named: Named) -> Any:
-        """What checks a subquery within an expression."""
-        return functools.partial(self._inner, named)
-
-    def _inner(self, named: Named, node: exp.Expr, chain: Chain) -> None:
-        self.query(node, named, chain)
+        """The function that checks a subquery within an expression."""
+        return lambda node, chain: self.query(node, named, chain)
 
 
 def _starred(item: exp.Expr, scope: Scope, dialect: str) -> list[Source] | None:
-    """The sources all whose columns this item of a SELECT stands for, None when it is no plain star."""
+    """The sources whose columns this item of a SELECT stands for, None if it is not a plain star."""
     from sqlglot import exp
 
     if isinstance(item, exp.Star):
@@ -372,7 +368,7 @@ def _starred(item: exp.Expr, scope: Scope, dialect: str) -> list[Source] | None:
 
 
 def _aliases(node: exp.Select, dialect: str) -> frozenset[str]:
-    """The exact names that this SELECT gives its columns."""
+    """The aliases of this SELECT's columns, as keys of ``exact``."""
     from sqlglot import exp
 
     names = [item.args.get("alias") for item in node.expressions if isinstance(item, exp.Alias)]
@@ -380,7 +376,7 @@ def _aliases(node: exp.Select, dialect: str) -> frozenset[str]:
 
 
 def _label(item: exp.Expr) -> str:
-    """The name that PostgreSQL gives a column of such an expression; empty where that is not certain."""
+    """The name that PostgreSQL gives to the column of this expression; empty if that is not certain."""
     from sqlglot import exp
 
     if isinstance(item, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max):
@@ -391,11 +387,11 @@ def _label(item: exp.Expr) -> str:
 
 
 def _only(node: exp.Expr, allowed: Iterable[str]) -> None:
-    """Refuse a clause that the walk does not know."""
+    """Refuse clauses other than those allowed."""
     for key, value in node.args.items():
         if value and key not in allowed:
             refuse(f"{key.strip('_').upper()} is not allowed under access rules; write a simpler SELECT")
 
 
-def _say(table: exp.Table) -> str:
+def _written(table: exp.Table) -> str:
     return ".".join(part.name[:60] for part in table.parts)

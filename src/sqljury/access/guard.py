@@ -1,4 +1,4 @@
-"""A database behind access rules: what may not be seen is not in its schema, and no query reaches it."""
+"""A database behind access rules: hidden data is not in its schema, and no query reaches it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, NoReturn
 
-from sqljury.access import catalog as access_catalog
+from sqljury.access.catalog import default_schema, read_catalog
 from sqljury.access.check import Checker
 from sqljury.access.rules import Access, compiled, secrets, tells
 from sqljury.db.base import DEFAULT_LIMITS, Database, failure
@@ -16,7 +16,7 @@ from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import QueryRefusedError
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
-from sqljury.sql import parse as parsing
+from sqljury.sql.parse import under
 from sqljury.types import Limits, Result, Schema
 
 _WITHHELD: Final = "the query failed, and the reason cannot be shown under access rules; check its names and types"
@@ -24,98 +24,97 @@ _WITHHELD: Final = "the query failed, and the reason cannot be shown under acces
 _MISSING: Final = re.compile(
     r"HINT|Perhaps you meant|There is a column named|Did you mean|Candidate|does not exist|no such|not found|Unknown"
 )
-"""Signs of an error about a name, to which engines add which other names there are when a hidden one is alike."""
+"""Signs of an error about an unknown name, to which engines add similar names, perhaps hidden ones."""
 
-_DENIALS: Final = ("is prohibited", "not authorized")  # with the name of what SQLite's authorizer denied
+_DENIALS: Final = ("is prohibited", "not authorized")  # followed by the name that SQLite's authorizer denied
 
 
 class Guarded(Closing):
-    """A ``Database`` that shows the visible part of another, and refuses queries that touch the rest.
+    """A ``Database`` that shows the visible part of another one, and refuses queries that read the rest.
 
-    Limits, cancellation and results are the other's. ``schema`` is the visible schema. The rules hold for the tables
-    and columns there were when it was made; later ones are not visible.
+    Limits, cancellation and results are those of the wrapped database. ``schema`` is the visible schema. Tables and
+    columns created after this object are not visible.
     """
 
     def __init__(self, db: Database, schema: Schema, access: Access) -> None:
-        """Raises ``InputError`` when a pattern matches nothing in ``schema``, or the rules leave nothing."""
-        default = access_catalog.default_schema(db)
+        """Raises ``InputError`` if a pattern matches nothing in ``schema``, or no table remains visible."""
+        default = default_schema(db)
         self._db = db
-        self._found = compiled(schema, access, default, access_catalog.read(db, default))
-        self._checker = Checker(self._found.rules) if access.allow or access.deny else None
-        self._secret = secrets(schema, self._found.shown)
+        self._rules = compiled(schema, access, default, read_catalog(db, default))
+        self._checker = Checker(self._rules.rules) if access.allow or access.deny else None
+        self._secret = secrets(schema, self._rules.shown)
 
     @property
     def name(self) -> str:
-        """The other's."""
+        """See the wrapped database."""
         return self._db.name
 
     @property
     def dialect(self) -> str:
-        """The other's."""
+        """See the wrapped database."""
         return self._db.dialect
 
     @property
     def schemas(self) -> tuple[str, ...]:
-        """The other's."""
+        """See the wrapped database."""
         return self._db.schemas
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The other's files, where it has some."""
+        """The files of the wrapped database, if any."""
         return tuple(getattr(self._db, "sources", ()))
 
     @property
     def url(self) -> str:
-        """The other's."""
+        """See the wrapped database."""
         return self._db.url
 
     @property
     def identity(self) -> str:
-        """The other's, its URL where it has none."""
+        """See the wrapped database; its URL if it has no identity."""
         return str(getattr(self._db, "identity", self._db.url))
 
     @property
     def schema(self) -> Schema:
-        """The tables and columns that may be seen."""
-        return self._found.shown
+        """The visible tables and columns."""
+        return self._rules.shown
 
     def __repr__(self) -> str:
         return f"Guarded({self._db!r})"
 
     def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
-        """Run one query that reads nothing but what may be seen; anything else is ``refused`` and not sent."""
+        """Run one query that reads only visible data; any other query is ``refused`` and not sent."""
         if self._checker is None:
             return self._db.execute(sql, limits, cancel)
         watch = Watch(limits, cancel)
         try:
-            with parsing.under(watch):
+            with under(watch):
                 text = self._checker.check(sql)
         except QueryRefusedError as error:
             return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
         limits = watch.left
         if isinstance(self._db, SQLiteDatabase):
-            result = self._db.execute(text, limits, cancel, may_read=self._found.may_read)
+            result = self._db.execute(text, limits, cancel, may_read=self._rules.may_read)
         else:
             result = self._db.execute(text, limits, cancel)
-        return self._told(result, sql)
+        return self._censored(result, sql)
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> NoReturn:  # noqa: ARG002
-        """The catalogue shows everything, so it is closed: raises ``QueryRefusedError``; use ``schema``."""
+        """Raises ``QueryRefusedError``, since the catalogue shows everything; use ``schema``."""
         raise QueryRefusedError(f"{self.url}: the catalogue is closed by access rules; use the schema that was read")
 
     def masked(self, table: str, column: str) -> bool:
-        """Whether values of this column must not be sampled nor indexed: it is masked, or not to be seen."""
-        if (table, column) in self._found.masked:
+        """Whether values of this column must be neither sampled nor indexed: it is masked or hidden."""
+        if (table, column) in self._rules.masked:
             return True
-        return not any(
-            other.name == table and any(one.name == column for one in other.columns) for other in self.schema.tables
-        )
+        shown = (known.columns for known in self.schema.tables if known.name == table)
+        return not any(known.name == column for columns in shown for known in columns)
 
     def close(self) -> None:
-        """Close the other."""
+        """Close the wrapped database."""
         self._db.close()
 
-    def _told(self, result: Result, sql: str) -> Result:
+    def _censored(self, result: Result, sql: str) -> Result:
         """The result, its error without names that the query does not have and that may not be seen."""
         if result.error is None:
             return result
@@ -128,20 +127,16 @@ class Guarded(Closing):
 
 
 def guard(db: Database, schema: Schema, access: Access) -> Database:
-    """``db`` behind these rules; ``schema`` is all of its schema. Without rules it is ``db`` itself.
+    """``db`` behind these rules, or ``db`` itself if there are none; ``schema`` is its whole schema.
 
-    Raises ``InputError`` when a pattern matches nothing in ``schema``, or the rules leave nothing to ask about.
+    Raises ``InputError`` if a pattern matches nothing in ``schema``, or no table remains visible.
     """
     return Guarded(db, schema, access) if access else db
 
 
 def skip(db: Database) -> Callable[[str, str], bool]:
-    """What tells, by table and column, whose values must be left alone; for samples and for the value index."""
-    return db.masked if isinstance(db, Guarded) else _open
-
-
-def _open(_table: str, _column: str) -> bool:
-    return False
+    """The function that says, by table and column, whose values must be neither sampled nor indexed."""
+    return db.masked if isinstance(db, Guarded) else lambda _table, _column: False
 
 
 def _words(sql: str, secret: frozenset[str]) -> frozenset[str]:

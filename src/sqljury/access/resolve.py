@@ -1,4 +1,4 @@
-"""Finds what each name within an expression reads, and refuses what may not be read or cannot be found."""
+"""Resolves the names within an expression, and refuses those that may not be read or cannot be resolved."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _BY_NAME: Final = re.compile(
     r"(query|table|schema|database|cursor)(_\w+)?_to_(xml|json)\w*|dblink\w*|ts_stat|pg_get_\w+|pg_read_\w+|lo_\w+"
     r"|query|query_table|json_execute_serialized_sql|duckdb_\w+|pragma_\w+|col_description|obj_description"
 )
-"""Functions that take a query or the name of a table as text."""
+"""Functions that take a query or a table's name as text."""
 
 
 class Resolver:
-    """Checks expressions of one query; ``seen`` has the ids of the nodes of all names it found to be allowed.
+    """Checks the expressions of one query; ``seen`` has the ids of the nodes of all allowed names.
 
-    ``edits`` say what is to be written otherwise, so that no hidden column can be meant: start, end and new text.
+    ``edits`` are changes (start, end, new text) of the query after which no name can mean a hidden column.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -52,13 +52,13 @@ class Resolver:
         self.edits: set[tuple[int, int, str]] = set()
 
     def expressions(self, nodes: Iterable[exp.Expr | None], chain: Chain, ask: Ask) -> None:
-        """Check these expressions, which stand in the scopes of ``chain``; raises ``QueryRefusedError``."""
+        """Check these expressions in the scopes of ``chain``; raises ``QueryRefusedError``."""
         for node in nodes:
             if node is not None and not isinstance(node, bool | str):
                 self._node(node, chain, ask)
 
     def shared(self, name: exp.Expr, sources: Sequence[Source]) -> None:
-        """Check a name in USING: the last of the sources has it, and so has one before; none may hide it."""
+        """Check a name in USING: the last source and one before it must have it, and none may hide it."""
         from sqlglot import exp
 
         if not isinstance(name, exp.Identifier):
@@ -70,7 +70,7 @@ class Resolver:
         self.seen.add(id(name))
 
     def _node(self, node: exp.Expr, chain: Chain, ask: Ask) -> None:
-        """One node: what is special of it, then its parts."""
+        """Check one node, then its parts."""
         from sqlglot import exp
 
         if isinstance(node, exp.Query | exp.Values):
@@ -90,7 +90,7 @@ class Resolver:
             self.expressions(self._parts(node), chain, ask)
 
     def _check_kind(self, node: exp.Expr, chain: Chain) -> None:
-        """Refuse nodes that read columns without naming them, or by names in a text."""
+        """Refuse nodes that read columns without naming them, or by names within a text."""
         from sqlglot import exp
 
         if isinstance(node, exp.Star):
@@ -109,7 +109,7 @@ class Resolver:
                 refuse(f"{name} is not allowed under access rules")
 
     def _parts(self, node: exp.Expr) -> list[exp.Expr]:
-        """The parts of a node to check; labels are no names of columns."""
+        """The parts of a node to check, without labels, which do not name columns."""
         from sqlglot import exp
 
         counted: exp.Expr | None = node.this if isinstance(node, exp.Count) else None
@@ -139,7 +139,7 @@ class Resolver:
                 refuse(f"a cast to {node.args['to'].sql(self._dialect)[:60]} is not allowed under access rules")
 
     def _bound(self, node: exp.Lambda | exp.Comprehension, chain: Chain, ask: Ask) -> None:
-        """A lambda or comprehension, whose parameters are names of their own."""
+        """Check a lambda or comprehension, whose parameters are additional names."""
         from sqlglot import exp
 
         if isinstance(node, exp.Comprehension):
@@ -160,12 +160,12 @@ class Resolver:
             refuse("a parameter must be a plain name under access rules")
         partial = any(source.partial for scope in chain for source in scope.sources)
         if not self._is_value(name, chain) and partial and (self._dialect != "duckdb" or len(name.name) > 1):
-            refuse_column(name.name)  # as if a column of that name were hidden; a letter serves as well
+            refuse_column(name.name)  # whether a column of that name is hidden or not; a single letter is allowed
         self._is_row(name, chain)
         self.seen.add(id(name))
 
     def _dot(self, node: exp.Dot, chain: Chain, ask: Ask) -> None:
-        """A field of a value: the value is checked, and a function called that way."""
+        """Check the value of a field, or a function called that way."""
         from sqlglot import exp
 
         if self._strict:
@@ -184,7 +184,7 @@ class Resolver:
         owners = [part for key in ("catalog", "db", "table") if (part := node.args.get(key)) is not None]
         names = [*owners, node.this]
         star = isinstance(node.this, exp.Star)
-        said = ".".join(part.name for part in names)
+        written = ".".join(part.name for part in names)
         if not all(isinstance(part, exp.Identifier) for part in (owners if star else names)):
             refuse("a column's name must be written as a name, not as a text")
         if star:
@@ -200,18 +200,18 @@ class Resolver:
             self._bare(node.this, chain)
         else:
             pairs = [names[-2:]] if self._strict else pairwise(names)
-            found = [self._qualified(owner, name, chain, said) for owner, name in pairs]
-            if not any(found) and not self._has_fields(owners[0], chain):
-                refuse_column(said)
+            known = [self._qualified(owner, name, chain, written) for owner, name in pairs]
+            if not any(known) and not self._has_fields(owners[0], chain):
+                refuse_column(written)
         self.seen |= {id(part) for part in names}
 
     def _star_of(self, owners: list[exp.Identifier], chain: Chain) -> None:
-        """``t.*``, or ``*`` of a value that has fields."""
+        """Check ``t.*``, or ``*`` of a value with fields."""
         names = {broad(owner.name) for owner in owners}
-        found = [source for scope in chain for source in scope.sources if names & source.answers]
-        if any(source.partial for source in found):
+        sources = [source for scope in chain for source in scope.sources if names & source.answers]
+        if any(source.partial for source in sources):
             _refuse_star()
-        if all(source.later for source in found) and not self._has_fields(owners[0], chain):
+        if all(source.later for source in sources) and not self._has_fields(owners[0], chain):
             refuse_column(".".join(owner.name for owner in owners))
 
     def _star(self, chain: Chain) -> None:
@@ -219,7 +219,7 @@ class Resolver:
             _refuse_star()
 
     def _bare(self, name: exp.Identifier, chain: Chain) -> None:
-        """A name without a qualifier; one in double quotes that nothing has is a text to SQLite."""
+        """Check an unqualified name; to SQLite an unknown name in double quotes is a text."""
         self.seen.add(id(name))
         if self._is_text(name, chain):
             text = name.name.replace("'", "''")
@@ -231,25 +231,25 @@ class Resolver:
                 refuse_row(name.name)
 
     def _is_text(self, name: exp.Identifier, chain: Chain) -> bool:
-        """Whether SQLite is to read this name in double quotes as a text, whatever hidden column has that name.
+        """Whether this name in double quotes is rewritten as a text for SQLite, also if a hidden column has the name.
 
-        That holds where a text may be expected; elsewhere it is refused like any name that means nothing.
+        It is so in places of texts; elsewhere it is refused like any unknown name.
         """
         if self._dialect != "sqlite" or not name.quoted:
             return False
         sources = [source for scope in chain for source in scope.sources]
         if any(source.partial for source in sources) and not is_text_place(name):
             return False
-        found = {source.read(name, self._dialect) for source in sources} - {None, Reading.HIDDEN}
+        readings = {source.read(name, self._dialect) for source in sources} - {None, Reading.HIDDEN}
         named = any(broad(name.name) in scope.aliases for scope in chain)
-        return not found and not named and not any(broad(name.name) in source.answers for source in sources)
+        return not readings and not named and not any(broad(name.name) in source.answers for source in sources)
 
     def _has_fields(self, owner: exp.Identifier, chain: Chain) -> bool:
-        """Whether what stands before a dot may be a column with fields rather than a table."""
+        """Whether the name before a dot may be a column with fields rather than a table."""
         return self._dialect == "duckdb" and self._is_value(owner, chain)
 
     def _field(self, node: exp.Dot, chain: Chain, ask: Ask) -> None:
-        """``(value).field`` in PostgreSQL: a column of a table's row, or a field that the catalogue knows."""
+        """Check ``(value).field`` in PostgreSQL: a column of a table's row, or a field in the catalogue."""
         from sqlglot import exp
 
         field, row = node.expression, row_name(node.this)
@@ -272,7 +272,7 @@ class Resolver:
         self._node(node.this, chain, ask)
 
     def _certain(self, name: exp.Identifier, chain: Chain) -> bool:
-        """Whether a name without a qualifier is surely that of a column."""
+        """Whether an unqualified name is surely that of a column."""
         return any(source.read(name, self._dialect) is Reading.SURE for scope in chain for source in scope.sources)
 
     def _is_value(self, name: exp.Identifier, chain: Chain) -> bool:
@@ -294,9 +294,9 @@ class Resolver:
         return found
 
     def _qualify(self, name: exp.Identifier, scope: Scope) -> None:
-        """Write a name that the query gave to a column of its own with its source, beside a table that may hide one.
+        """Qualify the name of a column that the query defined, if a table beside it may hide a column of that name.
 
-        To refuse it where one is hidden would tell so; where the source is not certain it is refused always.
+        Refusing it only if one is hidden would reveal that; if the source is not certain, it is always refused.
         """
         sources = [source for source in scope.sources if source.read(name, self._dialect) is not None]
         sources = [source for source in sources if source.read(name, self._dialect) is not Reading.HIDDEN]
@@ -308,14 +308,14 @@ class Resolver:
         self.edits.add((start, start, f"{quote_name(sources[0].alias, self._dialect)}."))
 
     def _is_row(self, name: exp.Identifier, chain: Chain) -> bool:
-        """Whether the name means whole rows of a source; refuses those with columns that may not be read."""
+        """Whether the name means whole rows of a source; refuses rows with hidden columns."""
         rows = [source for scope in chain for source in scope.sources if broad(name.name) in source.answers]
         if any(source.partial for source in rows):
             refuse_row(name.name)
         return any(not source.later for source in rows)
 
-    def _qualified(self, owner: exp.Identifier, name: exp.Identifier, chain: Chain, said: str) -> bool:
-        """Whether ``owner.name`` is a column that may be read; refuses one that may not, as ``said``."""
+    def _qualified(self, owner: exp.Identifier, name: exp.Identifier, chain: Chain, written: str) -> bool:
+        """Whether ``owner.name`` is a column that may be read; refuses one that may not, called ``written``."""
         _check_length(name, self._dialect)
         found = False
         key, folded = exact(owner, self._dialect, table=True), broad(owner.name)
@@ -323,12 +323,12 @@ class Resolver:
             answering = [source for source in scope.sources if folded in source.answers]
             readings = [(s.alias == key, s.read(name, self._dialect)) for s in answering]
             if any(reading is Reading.HIDDEN for _, reading in readings):
-                refuse_column(said)
+                refuse_column(written)
             if any(s.partial and s.lacks(name) for s in answering):
-                refuse_column(said)  # as if it were hidden
+                refuse_column(written)  # as if it were hidden
             certain = [reading == (True, Reading.SURE) for reading in readings]
             if self._strict and not all(c or s.later for s, c in zip(answering, certain, strict=True)):
-                refuse_column(said)
+                refuse_column(written)
             if (True, Reading.SURE) in readings and scope.shields:
                 return True
             found = found or any(reading is not None for _, reading in readings)
@@ -336,14 +336,14 @@ class Resolver:
 
 
 def _is_guess(name: exp.Identifier, scope: Scope, dialect: str) -> bool:
-    """Whether the query itself gave a column this name, and stands beside a table that may hide one of that name.
+    """Whether the query itself defined a column of this name beside a table that may hide one of that name.
 
-    To refuse it only where one is hidden would tell so.
+    Refusing it only if one is hidden would reveal that.
     """
     if not any(source.partial for source in scope.sources):
         return False
-    found = [(source.made, source.read(name, dialect)) for source in scope.sources]
-    given = [made for made, reading in found if reading not in (None, Reading.HIDDEN)]
+    readings = [(source.made, source.read(name, dialect)) for source in scope.sources]
+    given = [made for made, reading in readings if reading not in (None, Reading.HIDDEN)]
     return bool(given) and all(given)
 
 
@@ -353,12 +353,12 @@ def refuse(why: str) -> NoReturn:
 
 
 def refuse_row(name: str) -> NoReturn:
-    """Refuse a table's name in the place of a value."""
+    """Refuse a table's name used as a value."""
     refuse(f"{name[:60]} as a whole may not be read; name its columns")
 
 
 def refuse_column(name: str) -> NoReturn:
-    """Refuse a name in the same words whether it is hidden or does not exist."""
+    """Refuse a name with the same message whether it is hidden or does not exist."""
     refuse(f"there is no column {name[:120]} that may be read here; use the columns of the schema, each with its table")
 
 
@@ -367,6 +367,6 @@ def _refuse_star() -> NoReturn:
 
 
 def _check_length(name: exp.Identifier, dialect: str) -> None:
-    # PostgreSQL cuts longer names, so that they mean another one.
+    # PostgreSQL truncates longer names, so that they mean another one.
     if dialect == "postgres" and len(name.name.encode()) > 63:
         refuse(f"the name {name.name[:60]}… is longer than PostgreSQL's names")

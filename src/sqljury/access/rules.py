@@ -1,6 +1,6 @@
-"""Access rules: which tables and columns may be seen, and whose values may be shown unasked.
+"""Access rules: which tables and columns are visible, and whose values may be sampled and indexed.
 
-Patterns of tables and columns: ``table``, ``table.column``, ``schema.table.column``, with ``*`` for any letters.
+Patterns are ``table``, ``table.column`` or ``schema.table.column``, with ``*`` for any characters.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _QUOTATION: Final = re.compile(r"""(?<!\w)'[^']*'(?!\w)|"[^"]*"|`[^`]*`|[“„�
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Patterns of what may be seen (``allow``, all when empty), what may not (``deny``), what is never shown unasked.
+    """Patterns of visible (``allow``, everything if empty), hidden (``deny``) and masked (``mask``) columns.
 
-    A pattern is ``table``, ``table.column`` or ``schema.table.column``, with ``*`` for any letters, in any case.
-    ``deny`` wins over ``allow``. A table that some pattern of ``allow`` names by columns has only those. Values of
-    ``mask``'s columns may be queried but are neither sampled nor indexed. Raises ``InputError`` for what is no pattern.
+    A pattern is ``table``, ``table.column`` or ``schema.table.column``, with ``*`` for any characters, in any case.
+    ``deny`` overrides ``allow``. A table of which ``allow`` names columns has only those. Masked columns may be
+    queried, but their values are neither sampled nor indexed. Raises ``InputError`` for an invalid pattern.
     """
 
     allow: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Access:
         for rule in fields(self):
             given = getattr(self, rule.name)
             if isinstance(given, str) or not all(isinstance(text, str) for text in given):
-                raise InputError(f"{rule.name}: {given!r} is no list of patterns; write them as a list of texts")
+                raise InputError(f"{rule.name}: {given!r} is not a list of patterns; write them as a list of texts")
             object.__setattr__(self, rule.name, tuple(given))
             for text in given:
                 parse(text)
@@ -52,48 +52,39 @@ class Access:
         return bool(self.allow or self.deny or self.mask)
 
     def __add__(self, other: Access) -> Access:
-        """Both sets of rules together."""
+        """The union of both sets of rules."""
         return Access(self.allow + other.allow, self.deny + other.deny, self.mask + other.mask)
 
 
 def load(path: str | os.PathLike[str]) -> Access:
-    """The rules in a TOML file of the lists ``allow``, ``deny`` and ``mask``; raises ``InputError``."""
+    """The rules in a TOML file with the lists ``allow``, ``deny`` and ``mask``; raises ``InputError``."""
     name = os.fspath(path)
     try:
-        found = tomllib.loads(Path(name).read_text(encoding="utf-8"))
+        rules = tomllib.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{name}: the access rules cannot be read ({error.strerror}); check the path") from None
     except UnicodeDecodeError:
-        raise InputError(f"{name}: is no UTF-8 text; save the access rules as UTF-8") from None
+        raise InputError(f"{name}: is not UTF-8 text; save the access rules as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{name}: is no TOML ({error}); write lines such as deny = ['customer.ssn']") from None
+        raise InputError(f"{name}: is not TOML ({error}); write lines such as deny = ['customer.ssn']") from None
     known = [rule.name for rule in fields(Access)]
-    for key, given in found.items():
+    for key, given in rules.items():
         if key not in known:
             raise InputError(f"{name}: unknown key {key!r}; known are {', '.join(known)}")
         if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
-            raise InputError(f"{name}: {key} is no list of texts; write {key} = ['table.column']")
+            raise InputError(f"{name}: {key} is not a list of texts; write {key} = ['table.column']")
     try:
-        return Access(**{key: tuple(given) for key, given in found.items()})
+        return Access(**{key: tuple(given) for key, given in rules.items()})
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
 
 
-def visible(schema: Schema, access: Access, default: str = "") -> Schema:
-    """The tables and columns that may be seen, with nothing left in them that tells of the others.
-
-    A view that reads what may not be seen is not seen either, unless a pattern of ``allow`` names it. ``default`` is
-    the name of the default schema. Raises ``InputError`` for a pattern that means nothing in this schema: a misspelt
-    rule would protect nothing.
-    """
-    return compiled(schema, access, default).shown
-
-
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The rules applied to one schema; ``masked`` holds table and column as the schema spells them.
+    """The rules applied to one schema: the ``shown`` part, and what checks of queries need.
 
-    ``hidden`` holds those that may not be read, ``trusted`` the views that are allowed by name, in small letters.
+    ``masked`` holds table and column as spelled in the schema, ``hidden`` those that may not be read and ``trusted``
+    the views that are allowed by name, both in lower case.
     """
 
     full: Schema
@@ -104,15 +95,19 @@ class Compiled:
     trusted: frozenset[str]
 
     def may_read(self, table: str, column: str, view: str) -> bool:
-        """Whether SQLite may read this column, on behalf of ``view`` if there is one; the second wall behind the check.
+        """Whether SQLite may read this column, on behalf of ``view`` if given: the second wall after the check.
 
-        Tables that are not in the schema belong to virtual tables, which read them for themselves.
+        Tables that are not in the schema store the data of virtual tables.
         """
         return (table.lower(), column.lower()) not in self.hidden or view.lower() in self.trusted
 
 
 def compiled(schema: Schema, access: Access, default: str = "", catalog: Catalog | None = None) -> Compiled:
-    """What ``visible`` finds, and what a check of queries needs to know; raises ``InputError``."""
+    """The rules applied to a schema, with nothing in the shown part that reveals the rest.
+
+    A view that reads hidden data is hidden, unless a pattern of ``allow`` names it. ``default`` is the name of the
+    default schema. Raises ``InputError`` for a pattern without a match, since a misspelled rule would protect nothing.
+    """
     catalog = catalog or Catalog()
     places = _Places(default or _DEFAULTS.get(schema.dialect, schema.name), _kin(schema, catalog), catalog)
     _check_meanings(schema, access, places)
@@ -125,14 +120,14 @@ def compiled(schema: Schema, access: Access, default: str = "", catalog: Catalog
     masked = _masked(schema, access, places)
     shown = _without_values(_clean(schema, subset(schema, kept), rules), masked)
     if not shown.tables:
-        raise InputError("the access rules leave no table to ask about; allow some, or deny fewer")
+        raise InputError("the access rules leave no table to ask about; allow more, or deny fewer")
     trusted = frozenset(table.name.lower() for table in schema.tables if table.kind == "view" and table.name in named)
     return Compiled(schema, shown, rules, masked, _hidden(schema, kept), trusted)
 
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """The name of the default schema, by table those whose rows it has or that have its rows, and the catalogue."""
+    """The name of the default schema, the tables that share rows with each table, and the catalogue."""
 
     default: str
     kin: Mapping[str, tuple[Kin, ...]]
@@ -140,19 +135,19 @@ class _Places:
 
 
 def _kin(schema: Schema, catalog: Catalog) -> dict[str, tuple[Kin, ...]]:
-    """By table, its partitions and child tables, and the tables of which it is one."""
+    """For each table its partitions and child tables, and the tables of which it is one."""
     kin = {name: list(parts) for name, parts in catalog.parts.items()}
     for table in schema.tables:
         above = [name for name, parts in catalog.parts.items() if any(part.name == table.name for part in parts)]
         kin.setdefault(table.name, []).extend(
             Kin(other.name, other.schema) for other in schema.tables if other.name in above
         )
-    return {name: tuple(found) for name, found in kin.items()}
+    return {name: tuple(tables) for name, tables in kin.items()}
 
 
 def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tuple[str, str]]:
-    """What may not be read, in small letters; of a table that is not shown, the rows as such too (column "")."""
-    pairs = [(table.name, column) for table in schema.tables for column in ("", *(one.name for one in table.columns))]
+    """Tables and columns that may not be read, in lower case; the column "" stands for the rows of a hidden table."""
+    pairs = [(table.name, name) for table in schema.tables for name in ("", *(c.name for c in table.columns))]
     shown = {(name, column) for name, columns in kept.items() for column in columns}
     return frozenset(
         (table.lower(), column.lower())
@@ -162,7 +157,7 @@ def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tu
 
 
 def _check_meanings(schema: Schema, access: Access, places: _Places) -> None:
-    """Every pattern must mean something, and a pattern of ``allow`` one thing only."""
+    """Raise ``InputError`` for a pattern without a match, and for an ambiguous pattern of ``allow``."""
     for rule in fields(access):
         for text in getattr(access, rule.name):
             readings = parse(text).readings
@@ -176,8 +171,8 @@ def _check_meanings(schema: Schema, access: Access, places: _Places) -> None:
 
 
 def _meant(reading: Reading, table: Table, places: _Places) -> bool:
-    of: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
-    return any(reading.has(one, column.name, places.default) for one in of for column in table.columns)
+    tables: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
+    return any(reading.has(each, column.name, places.default) for each in tables for column in table.columns)
 
 
 def _shown_columns(table: Table, access: Access, places: _Places) -> list[str]:
@@ -192,20 +187,20 @@ def _shown_columns(table: Table, access: Access, places: _Places) -> list[str]:
     hidden = {column.name for column in table.columns} - computed - set(names)
     if table.kind == "table" and table.name in places.catalog.runs and (access.allow or access.deny):
         hidden |= computed  # by code that may read anything
-    # What a generated column is computed from is not known here: beside a hidden column none is shown.
+    # The sources of a generated column are not known here, so that it is hidden if any column is.
     return [name for name in names if not hidden or name not in computed]
 
 
 def _allows(reading: Reading, table: Table, default: str) -> bool:
-    # Without a schema only the default one is meant: to allow too little is safe.
+    # A pattern without a schema means the default schema only: to allow too little is safe.
     return reading.has_table(table, default) and (reading.schema is not None or not table.schema)
 
 
 def _matches(table: Table, column: str, texts: Iterable[str], places: _Places) -> bool:
-    """Whether a pattern means this column, or it in a table that shares its rows."""
-    of: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
+    """Whether a pattern means this column, in this table or in one that shares its rows."""
+    tables: tuple[Table | Kin, ...] = (table, *places.kin.get(table.name, ()))
     readings = [reading for text in texts for reading in parse(text).readings]
-    return any(reading.has(one, column, places.default) for one in of for reading in readings)
+    return any(reading.has(each, column, places.default) for each in tables for reading in readings)
 
 
 def _is_named(table: Table, access: Access, default: str) -> bool:
@@ -215,7 +210,7 @@ def _is_named(table: Table, access: Access, default: str) -> bool:
 
 
 def _hide_views(schema: Schema, kept: dict[str, list[str]], named: set[str], places: _Places) -> None:
-    """Leave out views that read what is not shown; a view may read others, so one after the other is let in."""
+    """Remove views that read hidden data; since views may read views, they are admitted one after another."""
     waiting = {t.name: t for t in schema.tables if t.kind == "view" and t.name not in named and kept[t.name]}
     columns = {name: kept.pop(name) for name in waiting}
     while True:
@@ -229,7 +224,7 @@ def _hide_views(schema: Schema, kept: dict[str, list[str]], named: set[str], pla
 
 
 def _masked(schema: Schema, access: Access, places: _Places) -> frozenset[tuple[str, str]]:
-    """The masked columns, and all columns of views in which a masked one may show."""
+    """The masked columns, and all columns of views that may show a masked one."""
     every = {(table.name, column.name) for table in schema.tables for column in table.columns}
     masked = {
         (table.name, column.name)
@@ -253,16 +248,16 @@ def _masked(schema: Schema, access: Access, places: _Places) -> frozenset[tuple[
 
 
 def _without_values(shown: Schema, masked: Collection[tuple[str, str]]) -> Schema:
-    """The same without masked values: what types allow, what is quoted in comments, and views that may have them."""
+    """The schema without masked values in enumerations, in quotations within comments, and in definitions of views."""
 
-    def told(table: Table) -> Table:
+    def without(table: Table) -> Table:
         hidden = {column for name, column in masked if name == table.name}
         if not hidden:
             return table
         columns = tuple(_without_value(c) if c.name in hidden else c for c in table.columns)
         return replace(table, columns=columns, comment=_unquoted(table.comment), definition="")
 
-    return replace(shown, tables=tuple(told(table) for table in shown.tables))
+    return replace(shown, tables=tuple(map(without, shown.tables)))
 
 
 def _without_value(column: Column) -> Column:
@@ -270,12 +265,12 @@ def _without_value(column: Column) -> Column:
 
 
 def _unquoted(comment: str) -> str:
-    """The comment with a mark for each quotation and number, which may be a masked value."""
+    """The comment with … for each quotation and number, which may be a masked value."""
     return _QUOTATION.sub("…", comment)
 
 
 def _clean(full: Schema, shown: Schema, rules: Rules) -> Schema:
-    """The same tables, without definitions and comments that name what is not shown."""
+    """The shown tables without definitions and comments that name hidden tables or columns."""
     if full == shown:
         return shown
     secret = secrets(full, shown)
@@ -289,16 +284,16 @@ def _clean(full: Schema, shown: Schema, rules: Rules) -> Schema:
 def _clean_table(table: Table, secret: frozenset[str], hidden: Iterable[str], checker: Checker) -> Table:
     secret |= {broad(name) for name in hidden}
 
-    def said(comment: str) -> str:
+    def cleaned(comment: str) -> str:
         return "" if tells(comment, secret) else comment
 
-    columns: tuple[Column, ...] = tuple(replace(column, comment=said(column.comment)) for column in table.columns)
+    columns: tuple[Column, ...] = tuple(replace(column, comment=cleaned(column.comment)) for column in table.columns)
     definition = table.definition if checker.view_passes(table) else ""
-    return replace(table, columns=columns, comment=said(table.comment), definition=definition)
+    return replace(table, columns=columns, comment=cleaned(table.comment), definition=definition)
 
 
 def secrets(full: Schema, shown: Schema) -> frozenset[str]:
-    """Names of tables and columns that are nowhere shown, without case."""
+    """The keys (of ``broad``) of names of tables and columns that are not shown anywhere."""
     return frozenset(_all_names(full) - _all_names(shown))
 
 
@@ -310,7 +305,7 @@ def _all_names(schema: Schema) -> set[str]:
 
 
 def tells(text: str, secret: frozenset[str]) -> bool:
-    """Whether a text names one of these, as a word or as the words it is made of."""
+    """Whether a text contains one of these names as a word, or as part of it if the name is not a word."""
     if not text or not secret:
         return False
     folded = broad(text)
@@ -325,19 +320,19 @@ _FORMS: Final = "table, table.column, schema.table or schema.table.column"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to read a pattern; a part that is None stands for all, an empty ``schema`` for the default one."""
+    """One way to read a pattern; a part that is None matches everything."""
 
     schema: re.Pattern[str] | None
     table: re.Pattern[str]
     column: re.Pattern[str] | None
 
     def has_table(self, table: Table | Kin, default: str) -> bool:
-        """Whether the table is meant, or some of its columns; ``default`` is the default schema's name."""
+        """Whether the pattern means the table or some of its columns; ``default`` is the default schema's name."""
         bare = table.name.removeprefix(table.schema + ".") if table.schema else table.name
         return self._has_schema(table.schema, default) and self.table.fullmatch(bare) is not None
 
     def has(self, table: Table | Kin, column: str, default: str) -> bool:
-        """Whether this column is meant."""
+        """Whether the pattern means this column."""
         return self.has_table(table, default) and (self.column is None or self.column.fullmatch(column) is not None)
 
     def _has_schema(self, schema: str, default: str) -> bool:
@@ -346,20 +341,20 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern with the ways to read it; two parts may be table and column or schema and table."""
+    """A pattern with its readings: two parts may be table and column or schema and table."""
 
     text: str
     readings: tuple[Reading, ...]
 
     @property
     def is_exact(self) -> bool:
-        """It has no wildcard."""
+        """Whether it has no wildcard."""
         return "*" not in self.text
 
 
 @functools.lru_cache(maxsize=1024)
 def parse(text: str) -> Pattern:
-    """The pattern written so; raises ``InputError``. Parts with dots or stars in them stand in double quotes."""
+    """The pattern in a text; raises ``InputError``. Parts that contain dots or stars must be in double quotes."""
     parts: list[re.Pattern[str]] = []
     position = 0
     while (match := _PARTS.match(text, position)) is not None:
@@ -369,7 +364,7 @@ def parse(text: str) -> Pattern:
         if not dot:
             break
     if not parts or position != len(text) or text.rstrip().endswith(".") or len(parts) > 3:
-        raise InputError(f"{text!r} is no pattern of tables or columns; write {_FORMS}, with * for any letters")
+        raise InputError(f"{text!r} is not a pattern of tables or columns; write {_FORMS}, with * for any characters")
     if len(parts) == 1:
         return Pattern(text, (Reading(None, parts[0], None),))
     if len(parts) == 2:

@@ -1,8 +1,7 @@
-"""When two names are surely the same to an engine, and when they might be.
+"""What names in a query may mean: the sources of its FROM clauses, and which of their columns may be read.
 
-What the names in a query may mean: the sources of its FROM clauses, and which of their columns may be read.
-
-Where a value may be a whole row, in PostgreSQL, or a text in double quotes, in SQLite.
+Engines differ on when two names are the same, when a value is a whole row (PostgreSQL), and when it is a text in
+double quotes (SQLite): ``exact`` compares names as the engine surely does, ``broad`` as any engine might.
 """
 
 from __future__ import annotations
@@ -19,20 +18,16 @@ from sqljury.types import Column, Schema, Table
 
 if TYPE_CHECKING:
     from sqlglot import exp
-if TYPE_CHECKING:
-    from sqlglot import exp
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 _ASCII: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def exact(identifier: exp.Identifier, dialect: str, *, table: bool = False) -> str:
-    """The key of a name in a query: equal keys are the same name to the engine, whatever else may be too.
+    """The key of a name in a query: names with equal keys are surely the same to the engine.
 
-    Engines fold ASCII letters and differ on the rest. Names of tables keep their case in MySQL, where some servers
-    tell ``a`` from ``A``.
+    Engines fold ASCII letters and differ on the rest. Names of tables keep their case in MySQL, since some servers
+    distinguish ``a`` from ``A``.
     """
     if (dialect == "postgres" and identifier.quoted) or (dialect == "mysql" and table):
         return str(identifier.name)
@@ -40,12 +35,12 @@ def exact(identifier: exp.Identifier, dialect: str, *, table: bool = False) -> s
 
 
 def declared(name: str, dialect: str, *, table: bool = False) -> str:
-    """The key of a name in the catalogue, to compare with ``exact``."""
+    """The key of a name in the catalogue, to be compared with that of ``exact``."""
     return name if dialect == "postgres" or (dialect == "mysql" and table) else name.translate(_ASCII)
 
 
 def broad(name: str) -> str:
-    """The key under which names that any engine might take for one another are equal: no case, no accents."""
+    """The key of a name without case and accents: names that any engine might equate have equal keys."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
     return "".join(c for c in plain if not unicodedata.combining(c))
 
@@ -54,7 +49,7 @@ _ROW_IDS: Final = {"sqlite": ("rowid", "oid", "_rowid_"), "duckdb": ("rowid",)}
 
 
 class Reading(enum.Enum):
-    """What a source makes of a column's name: surely its own, perhaps its own, or one that may not be read."""
+    """How a source reads a column's name: surely its column, perhaps its column, or one that may not be read."""
 
     SURE = enum.auto()
     MAYBE = enum.auto()
@@ -65,11 +60,11 @@ class Reading(enum.Enum):
 class Source:
     """One item of a FROM clause.
 
-    ``sure`` holds keys of ``access_names.exact``, the other sets keys of ``broad``. ``answers`` are the names that
-    qualify its columns, ``alias`` the one that surely does. ``partial`` says that not all of it may be read, ``opaque``
-    that it may have columns of any name, all of which may be read, ``made`` that the query gave them their names. Where
-    a source stands ``later`` than an expression, a name is not found in it, but what it hides may not be named.
-    ``fields`` are those of columns of a composite type, by the column's exact key.
+    ``sure`` holds keys of ``exact``, the other sets keys of ``broad``. ``answers`` are the names that qualify its
+    columns, ``alias`` the one that surely does. ``partial`` means that not all of it may be read, ``opaque`` that it
+    may have columns of any name, all of which may be read, ``made`` that the query named its columns. In a source
+    ``later`` than an expression no name is looked up, but its hidden columns may not be named. ``fields`` are those
+    of columns of a composite type, by the column's exact key.
     """
 
     alias: str = ""
@@ -84,7 +79,7 @@ class Source:
     fields: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def read(self, name: exp.Identifier, dialect: str) -> Reading | None:
-        """What this name would read here, None when it has no such column."""
+        """What this name reads here, None if there is no such column."""
         if exact(name, dialect) in self.sure:
             return None if self.later else Reading.SURE
         folded = broad(name.name)
@@ -101,10 +96,10 @@ class Source:
 
 @dataclass(slots=True)
 class Scope:
-    """The sources of one SELECT, the names it gives its columns (keys of ``broad``), and its joins.
+    """The sources of one SELECT, its columns' aliases (keys of ``broad``), and its joins.
 
-    Each join comes with the number of sources up to it. Where ``shields`` is False, a name found here may still mean
-    something outside.
+    Each join has the number of sources up to it. If ``shields`` is False, a name known here may still have a meaning
+    outside.
     """
 
     sources: list[Source] = field(default_factory=list)
@@ -113,12 +108,12 @@ class Scope:
     joins: list[tuple[exp.Join, int]] = field(default_factory=list)
 
     def until(self, number: int) -> Scope:
-        """The same with all sources behind the first ``number`` as later ones."""
+        """The scope with all sources after the first ``number`` marked as later."""
         later = [replace(source, later=True) for source in self.sources[number:]]
         return Scope([*self.sources[:number], *later], self.aliases, self.shields)
 
     def open(self) -> Scope:
-        """The same without shielding, as it stands now."""
+        """A copy of the scope, without shielding."""
         return Scope(list(self.sources), self.aliases, shields=False)
 
 
@@ -128,7 +123,7 @@ Chain = tuple[Scope, ...]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The columns of a subquery: names that are surely there, all that may be, and the sources it read."""
+    """The columns of a subquery: names that surely exist, names that may exist, and the sources it reads."""
 
     sure: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
@@ -137,7 +132,7 @@ class Output:
 
 
 class Rules:
-    """Which columns of a schema's tables may be read: ``shown`` has them by the table's name."""
+    """The columns of a schema's tables that may be read: ``shown`` has them by table name."""
 
     def __init__(
         self, schema: Schema, shown: Mapping[str, Iterable[str]], default: str, catalog: Catalog | None = None
@@ -161,13 +156,14 @@ class Rules:
         """The table of the schema that this surely is, if it may be read; None otherwise."""
         name, owner = table.this, table.args.get("db")
         key = exact(name, self.dialect, table=True)
-        place = "" if owner is None else exact(owner, self.dialect, table=True)
-        inner = [t for t in self.tables if self._key(t) == key and self._is_in(t, place)]
-        found = [t for t in inner if _bare(t) == name.name] if len(inner) > 1 else inner
-        return found[0] if len(found) == 1 and self.shown.get(found[0].name) else None
+        schema = "" if owner is None else exact(owner, self.dialect, table=True)
+        matching = [t for t in self.tables if self._key(t) == key and self._is_in(t, schema)]
+        if len(matching) > 1:
+            matching = [t for t in matching if _bare(t) == name.name]
+        return matching[0] if len(matching) == 1 and self.shown.get(matching[0].name) else None
 
     def source(self, table: Table, alias: exp.TableAlias | None, *, loose: bool = False) -> Source:
-        """A table in a FROM clause; ``loose`` when the name may mean another source instead."""
+        """A table in a FROM clause; ``loose`` if the name may mean another source instead."""
         shown = self.shown[table.name]
         sure = frozenset(declared(name, self.dialect) for name in shown)
         maybe = frozenset(broad(name) for name in shown)
@@ -183,7 +179,7 @@ class Rules:
             maybe |= frozenset(broad(column.name) for column in renamed)
         label = table.name if alias is None or alias.this is None else alias.name
         return Source(
-            alias=self._label(table)
+            alias=self._key(table)
             if alias is None or alias.this is None
             else exact(alias.this, self.dialect, table=True),
             answers=frozenset({broad(label), broad(_bare(table))}),
@@ -195,11 +191,11 @@ class Rules:
         )
 
     def _fields(self, table: Table) -> dict[str, frozenset[str]]:
-        found = {column: self.catalog.fields.get((table.name, column)) for column in self.shown[table.name]}
-        return {declared(column, self.dialect): names for column, names in found.items() if names}
+        fields = {column: self.catalog.fields.get((table.name, column)) for column in self.shown[table.name]}
+        return {declared(column, self.dialect): names for column, names in fields.items() if names}
 
     def derived(self, output: Output, alias: exp.TableAlias | None, *, loose: bool = False) -> Source:
-        """A subquery in a FROM clause, or a CTE; what it reads was checked on its own."""
+        """A subquery in a FROM clause, or a CTE; what it reads is checked separately."""
         columns = [] if alias is None else alias.columns
         sure = frozenset(exact(column, self.dialect) for column in columns) or output.sure
         names = output.names | {broad(column.name) for column in columns}
@@ -219,13 +215,10 @@ class Rules:
     def _key(self, table: Table) -> str:
         return declared(_bare(table), self.dialect, table=True)
 
-    def _label(self, table: Table) -> str:
-        return self._key(table)
-
-    def _is_in(self, table: Table, place: str) -> bool:
-        if not place:
+    def _is_in(self, table: Table, schema: str) -> bool:
+        if not schema:
             return not table.schema
-        return declared(table.schema or self.default, self.dialect, table=True) == place
+        return declared(table.schema or self.default, self.dialect, table=True) == schema
 
 
 def _bare(table: Table) -> str:
@@ -233,7 +226,7 @@ def _bare(table: Table) -> str:
 
 
 def joined(sources: Sequence[Source], alias: str, answers: str) -> Source:
-    """What an alias for several joined sources stands for."""
+    """The source that an alias for several joined sources stands for."""
     hidden: frozenset[str] = frozenset().union(*(source.hidden for source in sources))
     sure = frozenset(key for source in sources for key in source.sure if broad(key) not in hidden)
     return Source(
@@ -249,7 +242,7 @@ def joined(sources: Sequence[Source], alias: str, answers: str) -> Source:
 
 
 def may_share_hidden(sources: Sequence[Source]) -> bool:
-    """Whether a hidden column of one source may have its name in common with another's."""
+    """Whether a hidden column of one source may have the name of another source's column."""
     if any(source.made for source in sources) and any(source.partial for source in sources):
         return True  # a query could guess a hidden name by giving it to a column of its own
     return any(
@@ -261,16 +254,16 @@ def may_share_hidden(sources: Sequence[Source]) -> bool:
 
 
 _ROW_TAKERS: Final = frozenset({"count", "to_json", "to_jsonb", "row_to_json", "json_agg", "jsonb_agg"})
-"""Built-in functions of PostgreSQL that take any row and give none."""
+"""Built-in functions of PostgreSQL that take any row and return none."""
 
 _PAIRS: Final = frozenset({"json_each", "json_each_text", "jsonb_each", "jsonb_each_text"})
 
 
 def is_row_taken(node: exp.Expr, made: Collection[str]) -> bool:
-    """Whether this whole row is given straight to a function that makes no row of it, or is compared with NULL.
+    """Whether this whole row is passed directly to a function that returns no row, or is compared with NULL.
 
-    Elsewhere PostgreSQL could pass it on to functions, casts and operators that the owner made for such rows; ``made``
-    are names of such functions.
+    Elsewhere PostgreSQL could pass it to functions, casts and operators that the owner created for such rows;
+    ``made`` are the names of such functions.
     """
     from sqlglot import exp
 
@@ -286,7 +279,7 @@ def is_row_taken(node: exp.Expr, made: Collection[str]) -> bool:
 
 
 def row_name(node: exp.Expr) -> exp.Identifier | None:
-    """The name in ``(name)``, where it may be that of a row."""
+    """The name in ``(name)``, if it may be that of a row."""
     from sqlglot import exp
 
     value = node.unnest()
@@ -316,10 +309,10 @@ def field_names(node: exp.Expr, chain: Chain, dialect: str) -> frozenset[str]:
 
 
 def is_text_place(name: exp.Identifier) -> bool:
-    """Whether a name in double quotes stands where queries for SQLite write texts.
+    """Whether a name in double quotes is in a position where queries for SQLite write texts.
 
-    That is: after a comparison, in a list or range, joined to another text, given to a function, or the outcome of a
-    CASE. What stands before a comparison, by itself, or before an arrow is a column.
+    These are: after a comparison, in a list or range, in a concatenation, as an argument of a function, and as a
+    result of CASE. Before a comparison, alone, or before an arrow it is a column.
     """
     from sqlglot import exp
 

@@ -1,6 +1,6 @@
-"""Refuses casts to types that the owner made: a table's row, a domain with a condition, an enumeration's values.
+"""Checks the words of a query, since a parser drops some of them or reads them differently from the engine.
 
-The words of a query: what a parser drops or reads otherwise than an engine does not pass unseen.
+Refused are types, functions and operators that the database's owner created, which may read or reveal hidden data.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from sqljury.access.catalog import Catalog
 from sqljury.access.resolve import refuse, refuse_column
 from sqljury.access.scopes import Rules, broad
-from sqljury.sql import parse as parsing
+from sqljury.sql.parse import tokenize
 
-if TYPE_CHECKING:
-    from sqlglot import exp
 if TYPE_CHECKING:
     from sqlglot import exp
 
@@ -28,20 +26,20 @@ _KIND_WORDS: Final = """
     VARBINARY VARCHAR XML
 """
 _KINDS: Final = frozenset(_KIND_WORDS.split())
-"""The parser's names for types that PostgreSQL has; it knows others, which there would be the owner's."""
+"""The parser's names for PostgreSQL's types; a type with another name is one of the owner's."""
 
 _BUILT_IN_WORDS: Final = """
     xid xid8 lseg path box polygon line circle macaddr macaddr8 cidr varbit pg_lsn tsvector tsquery jsonpath
     txid_snapshot pg_snapshot
 """
 _BUILT_IN: Final = frozenset(_BUILT_IN_WORDS.split())
-"""Types of PostgreSQL that the parser takes for somebody's own."""
+"""Types of PostgreSQL that the parser reads as user-defined."""
 
 
 def check_types(statement: exp.Expr, rules: Rules) -> None:
-    """Refuse a type that is neither built in nor the enumeration of a column that is shown.
+    """Refuse a type that is neither built in nor the enumeration of a shown column.
 
-    What a type allows may be a hidden column's values, a row's type has its columns, and a domain may run code.
+    An enumeration may list a hidden column's values, a row's type has its columns, and a domain may run code.
     """
     from sqlglot import exp
 
@@ -75,11 +73,11 @@ _GRAMMAR_WORDS: Final = """
     symmetric asymmetric current unbounded sounds leading trailing both normalized nfc nfd nfkc nfkd returning
 """
 _GRAMMAR: Final = frozenset(_GRAMMAR_WORDS.split())
-"""Words that are names to the parser and have a meaning where no name stands."""
+"""Words that the parser reads as names and that have a meaning in places without names."""
 
 
 def without_comments(sql: str, tokens: Sequence[Any]) -> str:
-    """The text with blanks for all that is not a word of it."""
+    """The text with everything but its tokens replaced by blanks."""
     parts, end = [], 0
     for token in tokens:
         parts += [_blank(sql[end : token.start]), sql[token.start : token.end + 1]]
@@ -92,7 +90,7 @@ def _blank(text: str) -> str:
 
 
 def check_words(tokens: Sequence[Any], text: str, dialect: str) -> None:
-    """Refuse words that the parser and the engine are known to read differently."""
+    """Refuse words that the parser and the engine read differently."""
     for token, following in zip_longest(tokens, tokens[1:]):
         if token.token_type.name == "HINT":
             refuse("hints are not allowed under access rules")
@@ -104,9 +102,9 @@ def check_words(tokens: Sequence[Any], text: str, dialect: str) -> None:
 
 
 def check_code(tokens: Sequence[Any], catalog: Catalog) -> None:
-    """Refuse functions, macros and operators of the owner's, whatever built-in one bears the same name.
+    """Refuse the owner's functions, macros and operators, also if a built-in one has the same name.
 
-    What they read is not known. Names after ``::`` are types, of which the owner's may be named like built-in ones.
+    What they read is not known. Names after ``::`` are types; one of the owner's may be named like a built-in type.
     """
     before = ""
     for at, token in enumerate(tokens):
@@ -122,7 +120,7 @@ def check_code(tokens: Sequence[Any], catalog: Catalog) -> None:
 
 
 def _arguments(tokens: Sequence[Any]) -> set[int]:
-    """How many arguments the words up to the closing parenthesis may be: all numbers where VARIADIC stands."""
+    """The possible numbers of arguments up to the closing parenthesis; any number with VARIADIC."""
     depth, commas, words = 0, 0, 0
     for token in tokens:
         kind = token.token_type.name
@@ -138,16 +136,16 @@ def _arguments(tokens: Sequence[Any]) -> set[int]:
 
 
 def edited(sql: str, edits: Collection[tuple[int, int, str]]) -> str:
-    """The query with other text at these places: start, end and what to write there."""
+    """The query with these edits: start, end and new text."""
     for start, end, text in sorted(edits, reverse=True):
         sql = sql[:start] + text + sql[end:]
     return sql
 
 
 def check_rest(statement: exp.Expr, tokens: Sequence[Any], hidden: Collection[str], seen: Collection[int]) -> None:
-    """Refuse a name where neither the walk nor a label accounts for it; ``seen`` has the ids of checked nodes.
+    """Refuse a name that is neither checked nor a label; ``seen`` has the ids of checked nodes.
 
-    The parser drops some words, and takes others for units or parameters that an engine takes for columns.
+    The parser drops some words, and reads others as units or parameters that an engine reads as columns.
     """
     if not hidden:
         return
@@ -155,24 +153,24 @@ def check_rest(statement: exp.Expr, tokens: Sequence[Any], hidden: Collection[st
     kinds = _name_kinds()
     before = ""
     for token, following in zip_longest(tokens, tokens[1:]):
-        # What is called like a function takes whole rows, which are refused; AS and :: have a label or a type.
+        # A name called like a function takes whole rows, which are refused; AS and :: precede a label or a type.
         called = following is not None and following.token_type.name == "L_PAREN"
         accounted = token.start in used or called or before in ("AS", "::", "COLLATE")
         kind, name = token.token_type.name, broad(token.text)
-        unknown = kind in ("VAR", "IDENTIFIER") and name not in _GRAMMAR  # refused whether it is hidden or not
+        unknown = kind in ("VAR", "IDENTIFIER") and name not in _GRAMMAR  # refused whether hidden or not
         if not accounted and (unknown or (kind in kinds and name in hidden)):
             refuse_column(token.text)
         before = token.text.upper()
 
 
 def _start(node: exp.Expr) -> int:
-    """Where in the text a name stands, -1 for what is no name."""
+    """The position of a name in the text, -1 for another node."""
     start = node.meta.get("start")
     return start if isinstance(start, int) else -1
 
 
 def _is_label(node: exp.Expr) -> bool:
-    """Whether this is a name that is given here rather than used, or a table's."""
+    """Whether this is an alias that is defined here, or a table's name."""
     from sqlglot import exp
 
     return isinstance(node, exp.Identifier) and isinstance(node.parent, exp.TableAlias | exp.Alias | exp.Table)
@@ -180,7 +178,7 @@ def _is_label(node: exp.Expr) -> bool:
 
 @functools.cache
 def _name_kinds() -> frozenset[str]:
-    """Kinds of words that may be names; those left out are reserved or stand in every other query."""
+    """Kinds of words that may be names, without reserved words and frequent keywords."""
     from sqlglot.parser import Parser
 
     kinds = {kind.name for kind in (*Parser.ID_VAR_TOKENS, *Parser.TYPE_TOKENS)} | {"VAR", "IDENTIFIER"}
@@ -188,11 +186,11 @@ def _name_kinds() -> frozenset[str]:
 
 
 def query_of(definition: str, dialect: str) -> str:
-    """The query in the statement that made a view, or the text itself where only the query is kept."""
+    """The query in the statement that created a view, or the text itself if only the query is stored."""
     from sqlglot.errors import SqlglotError
 
     try:
-        tokens = parsing.tokenize(definition, dialect)
+        tokens = tokenize(definition, dialect)
     except (SqlglotError, RecursionError):
         return ""
     if not tokens or tokens[0].text.upper() != "CREATE":

@@ -12,8 +12,8 @@ from rich.console import Console
 from sqljury.cli import eval_tables, terminal
 from sqljury.cli.outputs import table_file
 from sqljury.datasets.formats import read_golds, read_pairs
-from sqljury.datasets.pairs import database_files
-from sqljury.datasets.reading import Document, read_labels
+from sqljury.datasets.pairs import database_files, read_labels
+from sqljury.datasets.reading import Document
 from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation import scores
 from sqljury.evaluation.agree import reference, with_labels

@@ -1,34 +1,39 @@
-"""Which reader reads which file: a format given by name, or the one that the file's beginning shows."""
+"""Readers of gold and prediction files: one for each format, chosen by name or by how the file begins.
+
+``lines`` is a query on each line, as in Spider's, SParC's and CoSQL's gold and prediction files and in BIRD's
+``dev_gold.sql``; ``bird`` BIRD's prediction file, a JSON object from numbers to queries; ``dev`` the question files of
+Spider and BIRD and the dialogues of CoSQL and SParC, a JSON list of objects; ``jsonl`` a JSON object on each line, as
+`sqljury bench` writes them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from sqljury.datasets import bird_json, dev_json, jsonl, lines
 from sqljury.datasets.pairs import UNKNOWN, Gold, Known, Pair, Prediction, pair
-from sqljury.datasets.reading import Document
+from sqljury.datasets.reading import Document, entries_of, field, json_lines, json_of, some_text
 from sqljury.errors import DatasetError
 
-GOLD: Final[dict[str, Callable[[Document], list[Gold]]]] = {
-    "lines": lines.golds,
-    "bird": bird_json.golds,
-    "dev": dev_json.golds,
-    "jsonl": jsonl.golds,
-}
-PREDICTIONS: Final[dict[str, Callable[[Document, Known], list[Prediction]]]] = {
-    "lines": lines.predictions,
-    "bird": bird_json.predictions,
-    "jsonl": jsonl.predictions,
-}
+_SEPARATOR: Final = "\t----- bird -----\t"
+_DEV_QUERY: Final = ("query", "SQL")
+_JSONL_QUERY: Final = ("gold", "query", "sql")
+_DATABASE: Final = re.compile(r"[\w.-]+")
+_UNFINISHED: Final = re.compile(
+    r"(\b(select|distinct|all|from|join|on|as|where|and|or|not|in|like|between|is|by|having|limit|offset|union|"
+    r"intersect|except|case|when|then|else)|[-,.=<>+*/%|(])$",
+    re.IGNORECASE,
+)
+"""Endings that no query has, so that a tab and a word after them continue the query."""
 
 
 def detect(file: str | Path | Document) -> str:
-    """The format's name: by how the file begins, for the names of such files tell little.
+    """The format's name, by the beginning of the file.
 
-    ``[`` begins ``dev``. ``{`` begins ``jsonl`` where the name says so or the first line is a whole object followed by
-    others, else ``bird``; all else is ``lines``.
+    ``[`` begins ``dev``. ``{`` begins ``jsonl`` if the file's suffix says so or the first line is a whole object
+    followed by others, else ``bird``. Everything else is ``lines``.
     """
     document = Document.of(file)
     text = document.text.lstrip()
@@ -44,7 +49,7 @@ def detect(file: str | Path | Document) -> str:
 def read_golds(file: str | Path | Document, format: str | None = None) -> list[Gold]:
     """The gold queries of a file, in its order; ``format`` is a key of ``GOLD``, by default detected.
 
-    Raises ``DatasetError`` that names file and line: a file that does not hold together, or an unknown format.
+    Raises ``DatasetError``, which names file and line, for a malformed file and for an unknown format.
     """
     document = Document.of(file)
     name = format or detect(document)
@@ -56,7 +61,7 @@ def read_golds(file: str | Path | Document, format: str | None = None) -> list[G
 def read_predictions(
     file: str | Path | Document, format: str | None = None, known: Known = UNKNOWN
 ) -> list[Prediction]:
-    """The predictions of a file; ``known`` is what gold says of how to read it.
+    """The predictions of a file; ``known`` is what the gold file determines about reading it.
 
     Raises ``DatasetError`` as ``read_golds`` does.
     """
@@ -74,12 +79,207 @@ def read_pairs(
     gold_format: str | None = None,
     format: str | None = None,
 ) -> list[Pair]:
-    """Both files, paired; raises ``DatasetError`` as the readers and ``pair`` do."""
+    """The gold queries of one file paired with the predictions of another; raises as the readers and ``pair`` do."""
     golds = read_golds(gold, gold_format)
     known = Known(has_interactions(golds), frozenset(gold.db_id for gold in golds))
     return pair(golds, read_predictions(predictions, format, known))
 
 
 def has_interactions(golds: Sequence[Gold]) -> bool:
-    """Whether the queries are turns of several dialogues."""
+    """Whether the queries belong to several dialogues."""
     return len({gold.interaction for gold in golds}) > 1
+
+
+def _golds_of_lines(file: Document) -> list[Gold]:
+    """``SQL TAB db_id`` on each line; blank lines separate interactions. Ids count the queries from 0.
+
+    Raises ``DatasetError`` for a line without a database, and if no line has a query.
+    """
+    golds: list[Gold] = []
+    for interaction, place, line in _numbered(file):
+        sql, tab, db_id = line.rstrip().rpartition("\t")
+        if not tab or not db_id.strip():
+            raise _incomplete(place, "a tab")
+        golds.append(Gold(str(len(golds)), sql.strip(), db_id.strip(), interaction, place))
+    if golds and not any(gold.sql for gold in golds):
+        raise _incomplete(golds[0].place, "a tab")
+    return golds
+
+
+def _predictions_of_lines(file: Document, known: Known) -> list[Prediction]:
+    """``SQL`` or ``SQL TAB db_id`` on each line, without ids.
+
+    Blank lines separate interactions if gold has some; otherwise a blank line is an empty prediction. Queries may
+    contain tabs: the text after the last one is a database if all lines have one, or if gold has one of this name.
+    """
+    numbered = _numbered(file, separated=known.interactions)
+    listed = [(interaction, place, *_parted(line)) for interaction, place, line in numbered]
+    everywhere = all(db_id for _, _, sql, db_id in listed if sql or db_id)
+    predictions = []
+    for interaction, place, sql, db_id in listed:
+        if db_id and not everywhere and known.databases and db_id not in known.databases:
+            sql, db_id = f"{sql}\t{db_id}", ""
+        predictions.append(Prediction(None, sql, db_id or None, interaction, place))
+    return predictions
+
+
+def _parted(line: str) -> tuple[str, str]:
+    """The query, and what may be a database after its last tab, or an empty text."""
+    sql, tab, db_id = line.rpartition("\t")
+    if not tab or not _DATABASE.fullmatch(db_id.strip()) or _UNFINISHED.search(sql.rstrip()):
+        return line.strip(), ""
+    return sql.strip(), db_id.strip()
+
+
+def _numbered(file: Document, separated: bool = True) -> Iterator[tuple[int, str, str]]:
+    """Interaction, place and text of each line; blank lines only if they do not separate interactions."""
+    interaction, fresh = 0, True
+    for number, line in enumerate(file.lines, 1):
+        if line.strip() or not separated:
+            fresh = False
+            yield interaction, f"{file}, line {number}", line
+        elif not fresh:
+            interaction, fresh = interaction + 1, True
+
+
+def _golds_of_bird(file: Document) -> list[Gold]:
+    """Gold queries ordered by key; raises ``DatasetError`` for one without a database, and if none has a query."""
+    golds: list[Gold] = []
+    for key, text, place in sorted(_bird_items(file), key=lambda item: (len(item[0]), item[0])):
+        sql, db_id = _bird_split(text)
+        if not db_id:
+            raise _incomplete(place, repr(_SEPARATOR.strip()))
+        golds.append(Gold(key, sql, db_id, place=place))
+    if golds and not any(gold.sql for gold in golds):
+        raise _incomplete(golds[0].place, repr(_SEPARATOR.strip()))
+    return golds
+
+
+def _predictions_of_bird(file: Document, _known: Known) -> list[Prediction]:
+    """The keys are the ids, and null is an empty prediction; raises ``DatasetError`` for other values than text."""
+    return [Prediction(key, *_bird_split(text), place=place) for key, text, place in _bird_items(file)]
+
+
+def _bird_items(file: Document) -> list[tuple[str, str, str]]:
+    entries: Any = json_of(file.text, str(file))
+    if not isinstance(entries, dict):
+        raise DatasetError(f"{file}: is not an object from numbers to queries; give another format or file")
+    for key, value in entries.items():
+        if not isinstance(value, str | None):
+            raise DatasetError(f"{file}, key {key!r}: is not text; give a query, or null for none")
+    return [(key, value or "", f"{file}, key {key!r}") for key, value in entries.items()]
+
+
+def _bird_split(text: str) -> tuple[str, str | None]:
+    # The separator's tabs get lost in some files.
+    sql, _, db_id = text.partition(_SEPARATOR.strip())
+    return sql.strip(), db_id.strip() or None
+
+
+def _golds_of_dev(file: Document) -> list[Gold]:
+    """``query`` (Spider) or ``SQL`` (BIRD) with ``db_id``; the id is ``question_id``, else the index of the entry.
+
+    Entries with ``interaction`` are dialogues of CoSQL or SParC, in which each turn is a query on ``database_id``;
+    ``final``, the dialogue's aim, is not. Some queries may be empty or null. Raises ``DatasetError``, which names the
+    entry.
+    """
+    entries = entries_of(json_of(file.text, str(file)), str(file))
+    dialogues = [number for number, entry in enumerate(entries) if "interaction" in entry]
+    if not dialogues:
+        return _dev_questions(entries, file)
+    if len(dialogues) < len(entries):
+        odd = next(number for number in range(len(entries)) if number not in dialogues)
+        raise DatasetError(f"{file}, entry {odd}: has no 'interaction' although others have; add it")
+    return _dev_turns(entries, file)
+
+
+def _dev_questions(entries: list[dict[str, Any]], file: Document) -> list[Gold]:
+    golds = []
+    named = sum("question_id" in entry for entry in entries)
+    some = some_text(entries, _DEV_QUERY)
+    for number, entry in enumerate(entries):
+        place = f"{file}, entry {number}"
+        if named and "question_id" not in entry:
+            raise DatasetError(f"{place}: has no 'question_id' although others have; add it")
+        sql, db_id = field(entry, _DEV_QUERY, place, may_be_empty=some).strip(), field(entry, ("db_id",), place)
+        level = entry.get("difficulty")
+        name = str(entry.get("question_id", number))
+        golds.append(Gold(name, sql, db_id, place=place, difficulty=level if isinstance(level, str) else ""))
+    return golds
+
+
+def _dev_turns(entries: list[dict[str, Any]], file: Document) -> list[Gold]:
+    golds: list[Gold] = []
+    for number, entry in enumerate(entries):
+        place = f"{file}, entry {number}"
+        db_id = field(entry, ("database_id", "db_id"), place)
+        turns = entries_of(entry["interaction"], f"{place}, 'interaction'")
+        some = some_text(turns, _DEV_QUERY)
+        for at, turn in enumerate(turns):
+            where = f"{place}, turn {at}"
+            sql = field(turn, ("query",), where, may_be_empty=some).strip()
+            golds.append(Gold(str(len(golds)), sql, db_id, number, where))
+    return golds
+
+
+def _golds_of_jsonl(file: Document) -> list[Gold]:
+    """The query is ``gold``, else ``query`` or ``sql``; ``interaction`` may number dialogues.
+
+    Raises ``DatasetError``, which names the line, also if no line has a query.
+    """
+    entries = list(json_lines(file))
+    some = some_text((entry for entry, _ in entries), _JSONL_QUERY)
+    return [
+        Gold(
+            _jsonl_id(entry, place),
+            field(entry, _JSONL_QUERY, place, may_be_empty=some).strip(),
+            field(entry, ("db_id",), place),
+            _jsonl_interaction(entry, place),
+            place,
+        )
+        for entry, place in entries
+    ]
+
+
+def _predictions_of_jsonl(file: Document, _known: Known) -> list[Prediction]:
+    """The query is ``sql``, empty or null for no query; ``db_id`` may be missing."""
+    predictions = []
+    for entry, place in json_lines(file):
+        sql, db_id = entry.get("sql", 0), entry.get("db_id")
+        if not isinstance(sql, str | None):
+            raise DatasetError(f"{place}: has no 'sql'; add it, empty for no query")
+        if not isinstance(db_id, str | None):
+            raise DatasetError(f"{place}: 'db_id' is not text; give a name or leave it out")
+        predictions.append(Prediction(_jsonl_id(entry, place), (sql or "").strip(), db_id, place=place))
+    return predictions
+
+
+def _jsonl_id(entry: dict[str, Any], place: str) -> str:
+    name = entry.get("id")
+    if not isinstance(name, str | int) or name == "":
+        raise DatasetError(f"{place}: has no 'id'; give each line its own")
+    return str(name)
+
+
+def _jsonl_interaction(entry: dict[str, Any], place: str) -> int:
+    number = entry.get("interaction", 0)
+    if not isinstance(number, int):
+        raise DatasetError(f"{place}: 'interaction' is not a whole number; number the dialogues")
+    return number
+
+
+def _incomplete(place: str, separator: str) -> DatasetError:
+    return DatasetError(f"{place}: is not a query, {separator} and a database; add what is missing")
+
+
+GOLD: Final[dict[str, Callable[[Document], list[Gold]]]] = {
+    "lines": _golds_of_lines,
+    "bird": _golds_of_bird,
+    "dev": _golds_of_dev,
+    "jsonl": _golds_of_jsonl,
+}
+PREDICTIONS: Final[dict[str, Callable[[Document, Known], list[Prediction]]]] = {
+    "lines": _predictions_of_lines,
+    "bird": _predictions_of_bird,
+    "jsonl": _predictions_of_jsonl,
+}

@@ -1,7 +1,4 @@
-"""Gold queries and predictions as files hold them, and which prediction answers which gold query.
-
-Where a benchmark keeps its databases: ``<folder>/<db_id>/*.sqlite``, one file or a test suite of several.
-"""
+"""Gold queries, their predictions, manual judgements of these, and the databases they run on."""
 
 from __future__ import annotations
 
@@ -12,15 +9,16 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from sqljury.datasets.reading import Document, is_file_name
 from sqljury.errors import DatasetError
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A gold query; ``place`` is the file and line or entry it was read from.
+    """A gold query; ``place`` is its file and line or entry.
 
-    ``interaction`` numbers the dialogue that the query is a turn of, 0 for all where there are none. ``difficulty`` is
-    the benchmark's own level where its file gives one (BIRD), else empty.
+    ``interaction`` numbers the dialogue of which the query is a turn, always 0 without dialogues. ``difficulty`` is
+    the benchmark's level if its file has one (BIRD), else empty.
     """
 
     id: str
@@ -33,9 +31,9 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A predicted query, empty where the model gave none.
+    """A predicted query, empty if the model gave none.
 
-    ``id`` is None in files that pair by place, ``db_id`` where the file does not say.
+    ``id`` is None in files that pair by position, ``db_id`` in files without databases.
     """
 
     id: str | None
@@ -46,10 +44,7 @@ class Prediction:
 
 
 class Known(NamedTuple):
-    """What gold says of how predictions are to be read: whether blank lines part dialogues, and the databases' names.
-
-    Without ``databases`` nothing is known of them.
-    """
+    """What gold determines about reading predictions: whether there are dialogues, and the databases if known."""
 
     interactions: bool = False
     databases: frozenset[str] = frozenset()
@@ -68,28 +63,29 @@ class Pair(NamedTuple):
 def pair(golds: Sequence[Gold], predictions: Sequence[Prediction]) -> list[Pair]:
     """A pair for each gold query, in gold's order.
 
-    Predictions with ids are paired by id. Ids 0 to n-1 that are not gold's own number gold's entries, as in BIRD's
-    prediction files. Those without ids are paired by place, turn by turn where gold has interactions. Raises
-    ``DatasetError`` that names both places for a wrong count, a missing, repeated or unknown id, or another database.
+    Predictions with ids are paired by id. Ids 0 to n-1 that are not gold's ids are positions, as in BIRD's prediction
+    files. Predictions without ids are paired by position, turn by turn if gold has interactions. Raises
+    ``DatasetError``, which names both places, for a wrong count, a missing, repeated or unknown id, or a wrong
+    database.
     """
     if not golds:
-        raise DatasetError("there are no gold queries; give a file that holds some")
+        raise DatasetError("there are no gold queries; give a file that has some")
     _refuse_repeated(golds)
     keyed = [prediction for prediction in predictions if prediction.id is not None]
     if not keyed:
-        pairs = _by_place(golds, predictions)
+        pairs = _by_position(golds, predictions)
     elif len(keyed) == len(predictions):
         pairs = _by_id(golds, predictions)
     else:
         odd = next(prediction for prediction in predictions if prediction.id is None)
         raise DatasetError(f"{odd.place}: has no id although others have; give each prediction one")
-    for one in pairs:
-        _check_database(one)
+    for pair_ in pairs:
+        _check_database(pair_)
     return pairs
 
 
 def perfect(golds: Sequence[Gold]) -> list[Prediction]:
-    """Gold's own queries as predictions, which every metric must find right."""
+    """The gold queries as predictions, which every metric must judge right."""
     return [Prediction(gold.id, gold.sql, gold.db_id, gold.interaction, gold.place) for gold in golds]
 
 
@@ -111,7 +107,7 @@ def _by_id(golds: Sequence[Gold], predictions: Sequence[Prediction]) -> list[Pai
     for name, gold in zip(names, golds, strict=True):
         if name not in by_id:
             message = f"{_file(predictions[0].place)}: has no prediction with the id {name!r} ({gold.place})"
-            raise DatasetError(f"{message}; add it, empty if need be")
+            raise DatasetError(f"{message}; add it, empty if necessary")
     known = set(names)
     unknown = next((prediction for prediction in predictions if prediction.id not in known), None)
     if unknown is not None:
@@ -119,21 +115,20 @@ def _by_id(golds: Sequence[Gold], predictions: Sequence[Prediction]) -> list[Pai
     return [Pair(gold, by_id[name]) for name, gold in zip(names, golds, strict=True)]
 
 
-def _by_place(golds: Sequence[Gold], predictions: Sequence[Prediction]) -> list[Pair]:
-    found = list(predictions)
-    while len(found) > len(golds) and not found[-1].sql and not found[-1].db_id:
-        found.pop()  # blank lines at the end of a file stand for nothing
+def _by_position(golds: Sequence[Gold], predictions: Sequence[Prediction]) -> list[Pair]:
+    given = list(predictions)
+    while len(given) > len(golds) and not given[-1].sql and not given[-1].db_id:
+        given.pop()  # blank lines at the end of a file
     if len({gold.interaction for gold in golds}) > 1:
-        _check_turns(golds, found)
-    if len(found) != len(golds):
-        raise _wrong_count(golds, found)
-    # Turns keep gold's number: where gold has no interactions, the predictions' are none either.
-    aligned = zip(golds, found, strict=True)
+        _check_turns(golds, given)
+    if len(given) != len(golds):
+        raise _wrong_count(golds, given)
+    aligned = zip(golds, given, strict=True)
     return [Pair(gold, replace(prediction, interaction=gold.interaction)) for gold, prediction in aligned]
 
 
 def _wrong_count(golds: Sequence[Gold], predictions: Sequence[Prediction]) -> DatasetError:
-    """An error that names the first line on which the files do not fit, as far as that can be seen."""
+    """An error that names the first line on which the files differ, as far as databases show it."""
     message = f"{len(predictions)} predictions for {len(golds)} gold queries"
     shifted = next(
         (
@@ -145,29 +140,29 @@ def _wrong_count(golds: Sequence[Gold], predictions: Sequence[Prediction]) -> Da
     )
     if len(predictions) < len(golds):
         first = golds[len(predictions)].place
-        return DatasetError(f"{message}: none is left for {first}{shifted}; give a line a query, empty if need be")
-    return DatasetError(f"{message}: {predictions[len(golds)].place} is one too many{shifted}; remove what is extra")
+        return DatasetError(f"{message}: none is left for {first}{shifted}; give one line for each query")
+    return DatasetError(f"{message}: {predictions[len(golds)].place} is one too many{shifted}; remove extra lines")
 
 
 def _check_turns(golds: Sequence[Gold], predictions: Sequence[Prediction]) -> None:
-    ours, theirs = _places(golds), _places(predictions)
-    for number, (wanted, given) in enumerate(zip(ours, theirs, strict=False), 1):
+    expected, predicted = _places(golds), _places(predictions)
+    for number, (wanted, given) in enumerate(zip(expected, predicted, strict=False), 1):
         if len(wanted) != len(given):
             message = f"{given[0]}: interaction {number} has {len(given)} turns, gold's {len(wanted)}"
             raise DatasetError(
-                f"{message} ({wanted[0]}); blank lines separate interactions in both files, and a tab and the "
-                "database are a turn without a query"
+                f"{message} ({wanted[0]}); separate interactions by blank lines in both files, and write a tab and "
+                "the database for a turn without a query"
             )
-    if len(ours) > len(theirs):
-        message = f"{len(theirs)} interactions are predicted of {len(ours)}"
-        raise DatasetError(f"{message}: none is left for {ours[len(theirs)][0]}; add it")
-    if len(ours) < len(theirs):
-        extra = theirs[len(ours)][0]
-        raise DatasetError(f"{extra}: starts interaction {len(ours) + 1}, and gold has {len(ours)}; remove it")
+    if len(expected) > len(predicted):
+        message = f"{len(predicted)} interactions are predicted of {len(expected)}"
+        raise DatasetError(f"{message}: none is left for {expected[len(predicted)][0]}; add it")
+    if len(expected) < len(predicted):
+        extra = predicted[len(expected)][0]
+        raise DatasetError(f"{extra}: starts interaction {len(expected) + 1}, and gold has {len(expected)}; remove it")
 
 
 def _places(items: Sequence[Gold] | Sequence[Prediction]) -> list[list[str]]:
-    """By interaction, where its turns stand."""
+    """The places of the turns, by interaction."""
     turns = groupby([(item.interaction, item.place) for item in items], key=itemgetter(0))
     return [[place for _, place in group] for _, group in turns]
 
@@ -184,33 +179,63 @@ def _file(place: str) -> str:
 
 
 def database_files(folder: str | Path, golds: Iterable[Gold], *, all_there: bool = True) -> dict[str, tuple[Path, ...]]:
-    """From each database the queries name to its files, ``<db_id>.sqlite`` first and the rest by name.
+    """For each database of the queries its files ``<db_id>/*.sqlite``: ``<db_id>.sqlite``, then a test suite by name.
 
-    Raises ``DatasetError`` that names the first query on an unknown database. Unless ``all_there``, unknown ones are
-    left out, as long as one is known.
+    Raises ``DatasetError``, which names the first query on an unknown database. Unless ``all_there``, unknown ones are
+    left out as long as one is known.
     """
-    found: dict[str, tuple[Path, ...]] = {}
+    files_of: dict[str, tuple[Path, ...]] = {}
     root = Path(folder)
     if not root.is_dir():
         raise DatasetError(f"{root}: no such folder; give the one that holds <db_id>/<db_id>.sqlite")
     missing: list[Gold] = []
     for gold in golds:
-        if gold.db_id not in found:
-            found[gold.db_id] = _files(root, gold.db_id)
-            missing += [] if found[gold.db_id] else [gold]
-    if missing and (all_there or len(missing) == len(found)):
+        if gold.db_id not in files_of:
+            files_of[gold.db_id] = _files(root, gold.db_id)
+            missing += [] if files_of[gold.db_id] else [gold]
+    if missing and (all_there or len(missing) == len(files_of)):
         name = missing[0].db_id
         raise DatasetError(
             f"{missing[0].place}: there is no database {name!r} in {root} ({name}/{name}.sqlite); add it"
         )
-    return {name: files for name, files in found.items() if files}
+    return {name: files for name, files in files_of.items() if files}
 
 
 def _files(root: Path, name: str) -> tuple[Path, ...]:
-    """The database's own file and those beside it; none where there is no such database."""
-    # A name, not a path: what a file says does not choose which file outside the folder is opened.
-    if Path(name).name == name and name != ".." and "\0" not in name:
-        own = root / name / f"{name}.sqlite"
-        if own.is_file():
-            return own, *sorted(file for file in own.parent.glob("*.sqlite") if file != own)
-    return ()
+    if not is_file_name(name) or not (database := root / name / f"{name}.sqlite").is_file():
+        return ()
+    return database, *sorted(file for file in database.parent.glob("*.sqlite") if file != database)
+
+
+_LABELS: Final = {"0": 0.0, "1": 1.0, "": None}
+
+
+def read_labels(file: str | Path | Document, total: int) -> list[float | None]:
+    """Manual judgements of ``total`` pairs: 1 for right, 0 for wrong, None without a judgement.
+
+    The file is a TSV table whose header has ``index`` (counted from 0) and ``right``, in any order and among other
+    columns, so that the table of ``sqljury eval --per-query`` can be completed by hand. Raises ``DatasetError``, which
+    names the line.
+    """
+    document = Document.of(file)
+    header, *lines = [line.split("\t") for line in document.lines] or [[]]
+    names = [name.strip().lower() for name in header]
+    if not {"index", "right"} <= set(names):
+        raise DatasetError(f"{file}: has no tab-separated header with the columns index and right; add one")
+    index, right = names.index("index"), names.index("right")
+    judged: dict[int, float | None] = {}
+    for number, cells in enumerate(lines, 2):
+        if not any(cell.strip() for cell in cells):
+            continue
+        place = f"{file}, line {number}"
+        if len(cells) <= index or not (text := cells[index].strip()).isdecimal() or int(text) >= total:
+            raise DatasetError(f"{place}: has no index of a pair; these are counted from 0 to {total - 1}")
+        if int(text) in judged:
+            raise DatasetError(f"{place}: pair {text} was judged before; remove one of the lines")
+        label = cells[right].strip() if len(cells) > right else ""
+        if label not in _LABELS:
+            raise DatasetError(f"{place}: {label[:20]!r} is not a label; write 1 for right, 0 for wrong, or nothing")
+        judged[int(text)] = _LABELS[label]
+    if not any(label is not None for label in judged.values()):
+        raise DatasetError(f"{file}: judges no pair; write 1 or 0 into the column right")
+    return [judged.get(position) for position in range(total)]

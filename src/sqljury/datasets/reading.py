@@ -1,24 +1,21 @@
-"""What the readers of files share: text and JSON, with errors that name the file and the line.
-
-Judgements by hand: a file that says of each pair whether the prediction is right.
-"""
+"""Reads files as text and JSON, with errors that name the file and the line."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from sqljury.errors import DatasetError
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file's content, read once: a pipe, as of ``<(...)``, gives it only once, and what is judged is what is hashed.
+    """A file's path and content, read once: a pipe can be read only once, and what is judged must be what is hashed.
 
-    As text it is the path, for messages.
+    ``str`` of it is the path, for messages.
     """
 
     file: Path
@@ -26,7 +23,7 @@ class Document:
 
     @classmethod
     def of(cls, file: str | Path | Document) -> Document:
-        """The document at this path, or the one given; raises ``DatasetError`` where it cannot be read."""
+        """The document at this path, or the given document; raises ``DatasetError`` if it cannot be read."""
         if isinstance(file, Document):
             return file
         path = Path(file)
@@ -41,7 +38,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        """Line ends are ``\\n``; raises ``DatasetError`` where it is not UTF-8."""
+        """The text with line ends ``\\n``; raises ``DatasetError`` if it is not UTF-8."""
         try:
             text = self.raw.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -51,24 +48,36 @@ class Document:
 
     @property
     def lines(self) -> list[str]:
-        """Without their ends; other characters that count as line ends elsewhere are left in the line."""
+        """The lines without their ends; only ``\\n`` ends a line."""
         lines = self.text.split("\n")
         return lines if lines[-1] else lines[:-1]
 
 
 def json_of(text: str, place: str) -> Any:
-    """What the text holds; a key that is given twice is refused, for JSON would keep one of them unasked."""
+    """The JSON value of a text; raises ``DatasetError``, also for a repeated key, of which JSON would keep one."""
     try:
         return json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, place))
     except (ValueError, RecursionError) as error:
         line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) and "\n" in text else ""
-        raise DatasetError(f"{place}{line}: is no JSON ({error}); write the file again") from None
+        raise DatasetError(f"{place}{line}: is not JSON ({error}); write the file again") from None
+
+
+def json_lines(document: Document) -> Iterator[tuple[dict[str, Any], str]]:
+    """The JSON object on each line that is not blank, with its place; raises ``DatasetError`` for other lines."""
+    for number, line in enumerate(document.lines, 1):
+        if not line.strip():
+            continue
+        place = f"{document}, line {number}"
+        entry = json_of(line, place)
+        if not isinstance(entry, dict):
+            raise DatasetError(f"{place}: is not a JSON object; write the line again")
+        yield entry, place
 
 
 def field(entry: Mapping[str, Any], names: Iterable[str], place: str, *, may_be_empty: bool = False) -> str:
-    """The text under the first of these names that is there; raises ``DatasetError`` for none, or one without text.
+    """The text under the first of these names that the entry has; null counts as empty.
 
-    Where it ``may_be_empty`` it may also be null.
+    Raises ``DatasetError`` if there is none, for another type, and for an empty text unless it ``may_be_empty``.
     """
     for name in names:
         if name in entry:
@@ -76,65 +85,36 @@ def field(entry: Mapping[str, Any], names: Iterable[str], place: str, *, may_be_
             if may_be_empty and value is None:
                 return ""
             if not isinstance(value, str) or not (may_be_empty or value.strip()):
-                raise DatasetError(f"{place}: {name!r} is no text; give it one")
+                raise DatasetError(f"{place}: {name!r} is not a text or is empty; write one")
             return value
     wanted = " or ".join(repr(name) for name in names)
     raise DatasetError(f"{place}: has no {wanted}; add it")
 
 
 def some_text(entries: Iterable[Mapping[str, Any]], names: Sequence[str]) -> bool:
-    """Whether any entry has text under one of these names: then a gold query that is empty is one bad question."""
+    """Whether any entry has text under one of these names; if so, an empty query is a single bad question."""
     return any(isinstance(entry.get(name), str) and entry[name].strip() for entry in entries for name in names)
 
 
 def entries_of(items: Any, place: str) -> list[dict[str, Any]]:
-    """A list of objects as such; raises ``DatasetError`` that names the entry, counted from 0."""
+    """``items`` as a list of objects; raises ``DatasetError``, which names the entry, counted from 0."""
     if not isinstance(items, list):
-        raise DatasetError(f"{place}: holds no list of objects; give another format or file")
+        raise DatasetError(f"{place}: is not a list of objects; give another format or file")
     for number, item in enumerate(items):
         if not isinstance(item, dict):
-            raise DatasetError(f"{place}, entry {number}: is no object; write the file again")
+            raise DatasetError(f"{place}, entry {number}: is not an object; write the file again")
     return items
 
 
+def is_file_name(name: str) -> bool:
+    """Whether a name from a file may become a part of a path: it must not lead out of the folder."""
+    return Path(name).name == name and name != ".." and "\0" not in name
+
+
 def _object(pairs: list[tuple[str, Any]], place: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in entries:
             raise DatasetError(f"{place}: has the key {key!r} twice; keep one")
-        found[key] = value
-    return found
-
-
-_MEANINGS: Final = {"0": 0.0, "1": 1.0, "": None}
-
-
-def read_labels(file: str | Path | Document, total: int) -> list[float | None]:
-    """For each of ``total`` pairs 1 for right, 0 for wrong, None where nobody judged.
-
-    The file is a TSV table with a header in which ``index`` (counted from 0) and ``right`` stand, in any order and
-    beside any other columns, so that the table of ``sqljury eval --per-query`` can be filled in by hand. Raises
-    ``DatasetError`` that names the line.
-    """
-    document = Document.of(file)
-    header, *lines = [line.split("\t") for line in document.lines] or [[]]
-    names = [name.strip().lower() for name in header]
-    if not {"index", "right"} <= set(names):
-        raise DatasetError(f"{file}: has no header with the columns index and right, tabs between; add one")
-    index, right = names.index("index"), names.index("right")
-    found: dict[int, float | None] = {}
-    for number, cells in enumerate(lines, 2):
-        if not any(cell.strip() for cell in cells):
-            continue
-        place = f"{file}, line {number}"
-        if len(cells) <= index or not (text := cells[index].strip()).isdecimal() or int(text) >= total:
-            raise DatasetError(f"{place}: names no pair; they are counted from 0 to {total - 1}")
-        if int(text) in found:
-            raise DatasetError(f"{place}: pair {text} was judged before; leave one of the lines out")
-        judged = cells[right].strip() if len(cells) > right else ""
-        if judged not in _MEANINGS:
-            raise DatasetError(f"{place}: {judged[:20]!r} is no judgement; write 1 for right, 0 for wrong, or nothing")
-        found[int(text)] = _MEANINGS[judged]
-    if not any(label is not None for label in found.values()):
-        raise DatasetError(f"{file}: judges no pair; write 1 or 0 into the column right")
-    return [found.get(place) for place in range(total)]
+        entries[key] = value
+    return entries

@@ -1,7 +1,6 @@
-"""Spider (Yu et al. 2018), read from its folder as downloaded or as a smaller copy of the same form.
+"""Reads Spider (Yu et al. 2018), or another benchmark in its layout, from a folder.
 
-The folder holds ``dev.json``, ``train.json`` or the download's two parts of it, and
-``database/<db_id>/<db_id>.sqlite``.
+The folder holds ``dev.json``, ``train.json`` or its two parts as downloaded, and ``database/<db_id>/<db_id>.sqlite``.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from sqljury.datasets.reading import is_file_name
 from sqljury.errors import DatasetError, InputError
 from sqljury.types import Question
 
@@ -22,14 +22,14 @@ SPLITS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "dev": (("dev.json",),),
     "train": (("train.json",), ("train_spider.json", "train_others.json")),
 }
-"""By split, the files that make it up; where there are several such sets, the first that is there."""
+"""By split, the sets of files that make it up; the first complete set is read."""
 
 _KEYS: Final = ("question", "query", "db_id")
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One question of a benchmark; ``id``, also that of ``question``, is its split and place there: ``dev-0017``."""
+    """One question of a benchmark; ``id``, also that of ``question``, is split and position, such as ``dev-0017``."""
 
     id: str
     question: Question
@@ -39,12 +39,11 @@ class Example:
 
 
 def load(directory: str | Path, split: str, *, databases: bool = True) -> list[Example]:
-    """All examples of a split in the order of its file, the second file of ``train`` counted on after the first.
+    """All examples of a split in the order of its files, numbered across files.
 
-    ``evidence`` may be there, as BIRD has it. Without ``databases`` their files need not be there, for those who want
-    names and texts alone. Raises ``DatasetError`` that names the file and the entry, counted from 0: an unknown split,
-    no such file, one that is no JSON list of objects with the texts ``question``, ``query`` and ``db_id``, an evidence
-    that is no text, or no database for a ``db_id``.
+    Entries are objects with the texts ``question``, ``query`` and ``db_id``, and optionally ``evidence``, as in BIRD.
+    Without ``databases`` the database files are not required. Raises ``DatasetError``, which names file and entry
+    (counted from 0), for an unknown split, a missing or malformed file, and a missing database.
     """
     folder = Path(directory)
     examples: list[Example] = []
@@ -56,26 +55,25 @@ def load(directory: str | Path, split: str, *, databases: bool = True) -> list[E
 
 
 def database_file(folder: Path, db_id: str, place: str, *, there: bool = True) -> Path:
-    """``<db_id>/<db_id>.sqlite`` in a folder; raises ``DatasetError`` for none, unless it need not be ``there``."""
+    """``<db_id>/<db_id>.sqlite`` in a folder; if it must be ``there``, raises ``DatasetError`` when it is not."""
     file = folder / db_id / f"{db_id}.sqlite"
-    # A name, not a path: the entry does not choose which file outside the folder is opened.
-    if Path(db_id).name != db_id or db_id == ".." or "\0" in db_id or (there and not file.is_file()):
+    if not is_file_name(db_id) or (there and not file.is_file()):
         raise DatasetError(f"{place}: there is no database {db_id!r} ({file}); add the file or remove the entry")
     return file
 
 
 def sample(items: Sequence[T], limit: int | None, seed: int) -> list[T]:
-    """``limit`` of the items chosen by ``seed``, in their own order; all where ``limit`` is None or not smaller.
+    """``limit`` of the items, chosen by ``seed``, in their order; all items if ``limit`` is None or not smaller.
 
-    The places are ``random.Random(seed).sample(range(len(items)), limit)``, sorted. Raises ``InputError`` for a limit
-    below 1.
+    Their positions are ``random.Random(seed).sample(range(len(items)), limit)``, sorted. Raises ``InputError`` for a
+    limit below 1.
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit is {limit}; give at least 1, or none for all")
     if limit is None or limit >= len(items):
         return list(items)
     chosen = random.Random(seed).sample(range(len(items)), limit)  # noqa: S311
-    return [items[place] for place in sorted(chosen)]
+    return [items[position] for position in sorted(chosen)]
 
 
 def _files(folder: Path, split: str) -> list[Path]:
@@ -97,20 +95,20 @@ def _read(file: Path) -> list[Any]:
     except OSError as error:
         raise DatasetError(f"{file}: cannot be read ({error.strerror}); check its permissions") from None
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{file}: is no JSON ({error}); download Spider again") from None
+        raise DatasetError(f"{file}: is not JSON ({error}); download Spider again") from None
     if not isinstance(entries, list):
-        raise DatasetError(f"{file}: holds no list of questions; use the file as Spider has it")
+        raise DatasetError(f"{file}: is not a list of questions; use Spider's original file")
     return entries
 
 
 def _example(entry: Any, place: str, folder: Path, name: str, databases: bool) -> Example:
     if not isinstance(entry, dict):
-        raise DatasetError(f"{place}: is no object; use the file as Spider has it")
+        raise DatasetError(f"{place}: is not an object; use Spider's original file")
     for key in _KEYS:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             raise DatasetError(f"{place}: has no text for {key!r}; add it or remove the entry")
     evidence = entry.get("evidence", "")
     if not isinstance(evidence, str):
-        raise DatasetError(f"{place}: 'evidence' is no text; give it one or leave it out")
+        raise DatasetError(f"{place}: 'evidence' is not text; write a text or leave it out")
     database = database_file(folder / "database", entry["db_id"], place, there=databases)
     return Example(name, Question(entry["question"], evidence, name), entry["query"], entry["db_id"], database)

@@ -1,103 +1,216 @@
-"""The parts of a recipe that steps read: how a schema is shown, how tables are linked, how queries are tested."""
+"""A recipe and its parts, one for each table of its TOML file; the annotations are what is validated on load."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-Form = Literal["ddl", "compact", "mschema"]
+from annotated_types import Interval, MinLen
+
+from sqljury.types.schema import Form
+
+Share = Annotated[float, Interval(ge=0, le=1)]
+Temperature = Annotated[float, Interval(ge=0, le=5)]
+MaxTokens = Annotated[int, Interval(ge=1, le=32_768)]
 Keywords = Literal["rules", "model"]
 LinkKind = Literal["", "retrieval", "model"]
+Rounds = Literal["both", "features", "focus"]
+TestKind = Literal["", "suite", "agents"]
+Shown = Literal["csv", "sqlite"]
+Voting = Literal["majority", "selection"]
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaPart:
-    """How the model sees the schema: ``form`` as in ``schema.render``, and example rows of each table.
+    """How the prompt shows the schema: its ``form`` as in ``schema.render``, and sample rows of each table.
 
-    The form ``mschema`` has so many example values of each column instead. ``types`` says of columns what their
-    values show and their type does not, such as text that holds numbers. ``values`` is how many values of the database
-    that the question seems to mean are told at most; 0 needs no value index. ``keywords`` says who picks the words
-    that are looked up in it: ``rules``, or the ``model``, which costs a call. ``examples`` is how many values stand
-    beside each column in any form, seeded draws from the first rows; with ``nearest`` those of text columns are the
-    ones most like the question's words, which needs the value index (MSc-SQL, section 3.2).
+    The form ``mschema`` has as many example values of each column instead. ``types`` adds what the values of a column
+    show and its type does not, such as text that holds numbers. ``values`` is the largest number of database values
+    that the question seems to mean; 0 needs no value index. ``keywords`` selects who extracts the words that are
+    looked up in it: ``rules``, or the ``model``, at the cost of a call. ``examples`` is the number of values beside
+    each column in any form, seeded draws from the first rows; with ``nearest`` those of text columns are the most
+    similar to the question's words, which needs the value index (MSc-SQL, section 3.2).
     """
 
     form: Form = "ddl"
-    sample_rows: int = 3
+    sample_rows: Annotated[int, Interval(ge=0, le=100)] = 3
     types: bool = False
-    values: int = 0
+    values: Annotated[int, Interval(ge=0, le=100)] = 0
     keywords: Keywords = "rules"
-    examples: int = 0
+    examples: Annotated[int, Interval(ge=0, le=20)] = 0
     nearest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LinkPart:
-    """Which tables of a schema a question is shown: all, or those that ``retrieval`` or a ``model`` picks.
+    """Schema linking: which tables the prompt shows; all, or those that ``retrieval`` or a ``model`` selects.
 
-    Retrieval keeps the tables whose score is at least ``share`` of the best one's. The model is asked ``samples``
-    times at ``temperature``, and what any reply names is kept, beside what retrieval keeps. It is the model of that
-    name, as ``open_model`` takes it; where ``model`` is empty, the one that writes the queries. Schemas of at most
-    ``whole`` tables are shown as they are.
+    Retrieval keeps the tables with at least ``share`` of the best table's score. The model is sampled ``samples``
+    times at ``temperature``; tables named in any reply are kept besides those of retrieval. ``model`` is a name for
+    ``open_model``; if empty, the model that writes the queries. Schemas of at most ``whole`` tables are shown whole.
     """
 
     kind: LinkKind = ""
-    share: float = 0.6
-    samples: int = 1
-    temperature: float = 0.0
+    share: Share = 0.6
+    samples: Annotated[int, Interval(ge=1, le=64)] = 1
+    temperature: Temperature = 0.0
     model: str = ""
-    whole: int = 0
+    whole: Annotated[int, Interval(ge=0, le=100_000)] = 0
 
 
-TestKind = Literal["", "suite", "agents"]
-Shown = Literal["csv", "sqlite"]
-Data = Literal["model", "program", "real"]
-Sayer = Literal["code", "model"]
-Voting = Literal["majority", "selection"]
+@dataclass(frozen=True, slots=True)
+class GeneratePart:
+    """``samples`` queries of one generator, of at most ``max_tokens`` each; a ``temperature`` of 0 is greedy.
+
+    ``form`` is this part's form of the schema, the recipe's if empty. An ``order`` above 0 shuffles tables and
+    columns, equally for all questions on a database, so that its state can be cached. ``examples`` is the number of
+    few-shot examples of generators that use some; ``rounds`` selects which of the two kinds ``synthetic`` writes, by
+    features of SQL or focused on the question. ``constrain`` restricts the model to SQL over existing names, see
+    ``generate.grammar``. A ``fallback`` runs only if no query of the other parts does. ``model`` is a name for
+    ``open_model``, such as ``+NAME`` for the run's model with that adapter; if empty, the run's model.
+    """
+
+    generator: str = "direct"
+    samples: Annotated[int, Interval(ge=1, le=256)] = 1
+    temperature: Temperature = 0.0
+    top_p: Share = 1.0
+    max_tokens: MaxTokens = 300
+    form: Literal["", Form] = ""
+    order: Annotated[int, Interval(ge=0, le=1000)] = 0
+    examples: Annotated[int, Interval(ge=0, le=100)] = 5
+    rounds: Rounds = "both"
+    constrain: bool = False
+    fallback: bool = False
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StopPart:
+    """Later parts are skipped once a ``share`` of at least ``least`` candidates agrees; a share of 0 means never."""
+
+    share: Share = 0.0
+    least: Annotated[int, Interval(ge=1, le=256)] = 2
+
+
+@dataclass(frozen=True, slots=True)
+class FixPart:
+    """Repairs: of ``names``, ``dialect`` and ``values`` without a model, and up to ``attempts`` by the model.
+
+    With ``hints`` the model is shown what schema and content tell about its query, besides the engine's message.
+    """
+
+    names: bool = True
+    dialect: bool = True
+    values: bool = False
+    attempts: Annotated[int, Interval(ge=0, le=20)] = 3
+    hints: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class TestsPart:
-    """How queries are tested: not at all, or on a ``suite`` (Li & Xie 2024), or by the ``agents`` of TS-SQL.
+    """How queries are tested: not at all, on a ``suite`` (Li & Xie 2024), or by the ``agents`` of TS-SQL.
 
-    A suite has up to ``cases`` databases, drawn ones with at most ``rows`` rows a table and ``numbers`` as the number
-    constraint; the model says ``samples`` times, at ``temperature``, what is expected there, after ``shots``
-    examples, with databases shown as ``form``.
+    A suite has up to ``cases`` databases; drawn ones have at most ``rows`` rows in a table and obey the number
+    constraint if ``numbers`` is set. The model predicts the expected result ``samples`` times at ``temperature``,
+    after ``shots`` examples, from databases shown as ``form``.
 
-    Agents write ``codes`` programs of at most ``max_tokens`` each, looked at
-    up to ``inspections`` times, for data that the model or a ``program`` makes up; ``real`` is no data agent: rows of
-    the user's, which the model is not shown. ``by`` ``model`` is no code agent: the model itself says what is expected.
+    Agents write ``codes`` programs of at most ``max_tokens`` each, inspected up to ``inspections`` times, for data
+    that the model or a ``program`` invents; with ``real`` there is no data agent, but rows of the user's database,
+    which the model is not shown. With ``by`` set to ``model`` there is no code agent: the model predicts the result.
 
-    ``models`` are the code agents, by what ``open_model`` takes: each writes ``codes`` programs and inspects its own;
-    an empty name, or none at all, is the model that judges. What most programs return is expected (``majority``), or
-    what the model ``chooser`` takes for right (``selection``); where that is empty, the model that judges chooses.
+    ``models`` are the code agents as names for ``open_model``: each writes ``codes`` programs and inspects its own;
+    an empty name, or no name, is the judging model. The expected result is that of most programs (``majority``), or
+    the one that the model ``chooser`` selects (``selection``); if that is empty, the judging model.
     """
 
-    __test__: ClassVar[bool] = False  # no test of pytest's
+    __test__: ClassVar[bool] = False  # not a test class of pytest
 
     kind: TestKind = ""
-    cases: int = 10
-    rows: int = 5
+    cases: Annotated[int, Interval(ge=1, le=100)] = 10
+    rows: Annotated[int, Interval(ge=1, le=100)] = 5
     numbers: bool = True
     form: Shown = "csv"
-    shots: int = 7
-    samples: int = 1
-    temperature: float = 0.0
-    codes: int = 3
-    inspections: int = 5
-    max_tokens: int = 400
-    data: Data = "model"
-    by: Sayer = "code"
+    shots: Annotated[int, Interval(ge=0, le=100)] = 7
+    samples: Annotated[int, Interval(ge=1, le=64)] = 1
+    temperature: Temperature = 0.0
+    codes: Annotated[int, Interval(ge=1, le=64)] = 3
+    inspections: Annotated[int, Interval(ge=0, le=20)] = 5
+    max_tokens: MaxTokens = 400
+    data: Literal["model", "program", "real"] = "model"
+    by: Literal["code", "model"] = "code"
     models: tuple[str, ...] = ()
     voting: Voting = "majority"
     chooser: str = ""
 
     @property
     def programs(self) -> int:
-        """How many programs are asked for, of all models together."""
+        """The number of programs requested from all models together."""
         return self.codes * max(1, len(self.models))
 
     @property
+    def runs_code(self) -> bool:
+        """Whether code that a model wrote is run."""
+        return self.kind == "agents" and (self.by == "code" or self.data == "model")
+
+    @property
     def named(self) -> frozenset[str]:
-        """The models that are named."""
+        """The models given by name."""
         return frozenset({*self.models, self.chooser} - {""})
+
+
+@dataclass(frozen=True, slots=True)
+class RefinePart:
+    """A query that fails its test is rewritten up to ``rounds`` times (TS-SQL, Algorithm 1); 0 for never.
+
+    A test counts only if the confidence in its expected result is at least ``sure``; 0 is the paper's rule.
+    """
+
+    rounds: Annotated[int, Interval(ge=0, le=20)] = 0
+    sure: Share = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SelectPart:
+    """The selector of a candidate; ``groups`` is the number of different results that a judge compares, 0 for all.
+
+    ``judge`` is the comparing model as a name for ``open_model``; if empty, the model that wrote the queries.
+    ``weights`` is a file of `sqljury train light` for the selector ``light``; if empty, the package's.
+    """
+
+    selector: str = "consistency"
+    groups: Annotated[int, Interval(ge=0, le=256)] = 0
+    judge: str = ""
+    weights: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A configuration of the pipeline."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"strict": True, "extra": "forbid"}
+
+    name: str
+    summary: str = ""
+    schema: SchemaPart = SchemaPart()
+    link: LinkPart = LinkPart()
+    generate: Annotated[tuple[GeneratePart, ...], MinLen(1)] = (GeneratePart(),)
+    stop: StopPart = StopPart()
+    fix: FixPart = FixPart()
+    tests: TestsPart = TestsPart()
+    refine: RefinePart = RefinePart()
+    select: SelectPart = SelectPart()
+
+    @property
+    def models(self) -> frozenset[str]:
+        """The models given by name, as names for ``open_model``."""
+        return self.judges | ({part.model for part in self.generate} | {self.link.model}) - {""}
+
+    @property
+    def judges(self) -> frozenset[str]:
+        """Those of them that choose among candidates and test them."""
+        return self.tests.named | {self.select.judge} - {""}
+
+    def steps(self, parts: Iterable[int]) -> list[str]:
+        """The names of these parts of ``generate``, by index, in an answer's ``steps``."""
+        return [f"{index + 1} {self.generate[index].generator}" for index in parts]

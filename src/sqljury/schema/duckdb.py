@@ -1,4 +1,4 @@
-"""The schema of a DuckDB database, from its catalogue functions: five queries, however many tables."""
+"""Reads the schema of a DuckDB database from its catalogue functions, in four queries and one for each view."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sqljury.db.base import Database
 from sqljury.db.files import FilesDatabase
@@ -16,14 +16,14 @@ from sqljury.errors import QueryError
 from sqljury.types import Column, ForeignKey, Row, Table
 
 _DEFAULT: Final = "main"
-_OWN: Final = "database_name = current_database() AND NOT internal AND NOT temporary"
+_USER: Final = "database_name = current_database() AND NOT internal AND NOT temporary"
 _ENUM: Final = re.compile(r"ENUM\((.*)\)", re.DOTALL)
 _LABEL: Final = re.compile(r"'((?:[^']|'')*)'")
 
 _TABLES: Final = (
     "SELECT schema_name, table_name, table_oid, 'table', NULL, comment FROM duckdb_tables() "  # noqa: S608
-    f"WHERE {_OWN} UNION ALL "
-    f"SELECT schema_name, view_name, view_oid, 'view', sql, comment FROM duckdb_views() WHERE {_OWN} ORDER BY 3"
+    f"WHERE {_USER} UNION ALL "
+    f"SELECT schema_name, view_name, view_oid, 'view', sql, comment FROM duckdb_views() WHERE {_USER} ORDER BY 3"
 )
 _COLUMNS: Final = (
     "SELECT table_oid, column_name, data_type, is_nullable, comment, is_generated FROM duckdb_columns() "
@@ -47,7 +47,7 @@ class _Keys(NamedTuple):
 
 
 class _Listed(NamedTuple):
-    """A table or view as the catalogue lists it; ``name`` is bare."""
+    """A table or view in the catalogue; ``name`` is without the schema."""
 
     schema: str
     name: str
@@ -58,9 +58,9 @@ class _Listed(NamedTuple):
 
 
 def tables(db: Database) -> tuple[Table, ...]:
-    """Tables, and views that work, of the schemas asked for: schema by schema, in the order the catalogue has them.
+    """Tables and working views of the chosen schemas, schema by schema, in the catalogue's order.
 
-    Views over files are tables to whoever asks about the files: how they are read is left out.
+    Views over data files are listed as tables, without the definitions that read the files.
     """
     schemas = db.schemas or (_DEFAULT,)
     listed = [
@@ -71,17 +71,17 @@ def tables(db: Database) -> tuple[Table, ...]:
     columns, constraints = _grouped(db.catalog(_COLUMNS)), _grouped(db.catalog(_CONSTRAINTS))
     indexes = _grouped(db.catalog(_INDEXES))
     of_files = isinstance(db, FilesDatabase)
-    found = []
+    read = []
     for table in chosen:
         if table.kind == "view" and not of_files and not _works(db, table):
             continue
         keys = _keys(constraints[table.number], indexes[table.number], columns[table.number])
-        found.append(_table(table, columns[table.number], keys, schemas[0], plain=of_files))
-    return _with_spelled_keys(found)
+        read.append(_table(table, columns[table.number], keys, schemas[0], plain=of_files))
+    return _with_spelled_keys(read)
 
 
 def _grouped(rows: Iterable[Row]) -> Mapping[int, list[Row]]:
-    """The rows without their first cell, by that cell: the number of a table."""
+    """The rows by their first cell, the table's number, and without it."""
     groups: dict[int, list[Row]] = defaultdict(list)
     for number, *rest in rows:
         groups[int(number)].append(tuple(rest))
@@ -89,7 +89,7 @@ def _grouped(rows: Iterable[Row]) -> Mapping[int, list[Row]]:
 
 
 def _works(db: Database, view: _Listed) -> bool:
-    """Whether the view can be asked about; one on a dropped table, or on files out of reach, cannot."""
+    """Whether the view can be queried; one on a dropped table or on missing files cannot."""
     with contextlib.suppress(QueryError):
         db.catalog(f"SELECT * FROM {_quoted(view.schema)}.{_quoted(view.name)} LIMIT 0")  # noqa: S608
         return True
@@ -108,19 +108,19 @@ def _keys(constraints: Iterable[Row], indexes: Iterable[Row], columns: Iterable[
             unique.append(key)
         else:
             foreign.append((key, str(other), tuple(str(name) for name in json.loads(ref_names))))
-    own = {str(row[0]) for row in columns}
+    known = {str(row[0]) for row in columns}
     for (expressions,) in indexes:
-        index = _index_columns(str(expressions), own)
+        index = _index_columns(str(expressions), known)
         if index:
             unique.append(index)
     return _Keys(primary, tuple(dict.fromkeys(unique)), tuple(dict.fromkeys(foreign)))
 
 
-def _index_columns(expressions: str, own: set[str]) -> tuple[str, ...]:
-    """The columns of an index, empty where one part of it is an expression. DuckDB writes ``[a, '"b c"']``."""
+def _index_columns(expressions: str, known: set[str]) -> tuple[str, ...]:
+    """The columns of an index, empty if a part of it is an expression. DuckDB writes ``[a, '"b c"']``."""
     parts = [part.strip("'") for part in expressions.strip("[]").split(", ")]
     names = [part[1:-1].replace('""', '"') if part.startswith('"') else part for part in parts]
-    return tuple(names) if own.issuperset(names) else ()
+    return tuple(names) if known.issuperset(names) else ()
 
 
 def _table(listed: _Listed, columns: Iterable[Row], keys: _Keys, default: str, *, plain: bool) -> Table:
@@ -156,26 +156,24 @@ def _column(row: Row, alone: set[str]) -> Column:
     )
 
 
-def _with_spelled_keys(found: list[Table]) -> tuple[Table, ...]:
-    """The same tables, their foreign keys spelled as the referenced table spells itself.
-
-    DuckDB keeps the spelling of whoever declared the key; it sees to it that the table exists.
-    """
-    by_name = {table.name.lower(): table for table in found}
+def _with_spelled_keys(tables: list[Table]) -> tuple[Table, ...]:
+    """The tables with foreign keys spelled as in the referenced tables, not as in the declaration."""
+    by_name = {table.name.lower(): table for table in tables}
     return tuple(
         replace(table, foreign_keys=tuple(_spelled(key, table, by_name) for key in table.foreign_keys))
-        for table in found
+        for table in tables
     )
 
 
 def _spelled(key: ForeignKey, table: Table, by_name: Mapping[str, Table]) -> ForeignKey:
     target = by_name.get(key.ref_table.lower(), table)
-    return ForeignKey(_own_names(key.columns, table), target.name, _own_names(key.ref_columns, target), target.schema)
+    columns, ref_columns = _as_in_table(key.columns, table), _as_in_table(key.ref_columns, target)
+    return ForeignKey(columns, target.name, ref_columns, target.schema)
 
 
-def _own_names(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
-    own: dict[str, Any] = {column.name.lower(): column.name for column in table.columns}
-    return tuple(str(own.get(name.lower(), name)) for name in names)
+def _as_in_table(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
+    columns = {column.name.lower(): column.name for column in table.columns}
+    return tuple(columns.get(name.lower(), name) for name in names)
 
 
 def _name(name: str, schema: str) -> str:

@@ -1,6 +1,6 @@
-"""What columns hold where their declared type does not say it: numbers or dates as text, dates as numbers.
+"""Writes a table for a prompt: as DDL, on one line, or as M-Schema's list of columns.
 
-The forms in which a table can be written down: DDL, one line, or a list of columns like M-Schema's.
+``contents`` finds what the values of a column show and its declared type does not, such as dates stored as text.
 """
 
 from __future__ import annotations
@@ -8,15 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqljury.sql import parse as parsing
-from sqljury.sql.parse import quiet
+from sqljury.sql.parse import parse_one, quiet
 from sqljury.sql.text import NAME_CHARS, cell_text, name, names, plain, table_name, type_text
 from sqljury.types import Column, Result, Schema, Table
 
 MIN_VALUES: Final = 5
-"""Values that are not NULL and must all agree, at least two of them different, before anything is said."""
+"""The fewest non-NULL values, two of them different, from which ``contents`` infers anything."""
 
 _TEXT: Final = re.compile(r"char|clob|text|string", re.IGNORECASE)
 _NUMBER_TYPE: Final = re.compile(r"int|real|floa|doub|num|dec|serial|money", re.IGNORECASE)
@@ -38,10 +37,9 @@ _YEARS: Final = (1900, 2100)
 
 
 def contents(table: Table, sample: Result) -> dict[str, str]:
-    """By column, what its sampled values show and its type does not say, such as ``text that holds numbers``.
+    """For each column what its sampled values show and its type does not, such as ``text that holds numbers``.
 
-    All values sampled of a column must agree, ``MIN_VALUES`` at least. Digits with leading zeros are no numbers: a
-    postcode loses by becoming one.
+    All sampled values of a column must agree. Digits with leading zeros are not numbers: they may be postcodes.
     """
     found = {}
     for column in table.columns:
@@ -55,19 +53,19 @@ def contents(table: Table, sample: Result) -> dict[str, str]:
 
 
 def are_numbers(values: Sequence[str]) -> bool:
-    """Whether each of the texts is a number, with neither leading zeros nor blanks; also where there are none."""
+    """Whether each text is a number, with neither leading zeros nor blanks; true for no texts."""
     return all(_NUMBER.fullmatch(value) and not _LEADING_ZERO.match(value) for value in values)
 
 
 def _held(column: Column, values: Sequence[Any]) -> str:
     is_date = bool(_DATE_TYPE.search(column.type))
     if all(isinstance(value, str) for value in values):
-        written = _written(column, [value.strip() for value in values])
+        kind = _kind(column, [value.strip() for value in values])
         if is_date:
-            return "" if written.startswith("dates as YYYY-MM-DD") else written and f"text that holds {written}"
+            return "" if kind.startswith("dates as YYYY-MM-DD") else kind and f"text that holds {kind}"
         if not column.type or _TEXT.search(column.type):
-            return f"text that holds {written}" if written else ""
-        return f"holds text: {written}" if written else "holds text" if _NUMBER_TYPE.search(column.type) else ""
+            return f"text that holds {kind}" if kind else ""
+        return f"holds text: {kind}" if kind else "holds text" if _NUMBER_TYPE.search(column.type) else ""
     if all(_is_whole(value) for value in values):
         dated = _dated(column, [int(value) for value in values])
         return f"number that holds {dated}" if dated else ""
@@ -78,7 +76,7 @@ def _is_whole(value: Any) -> bool:
     return type(value) in (int, float) and value == value // 1  # neither holds for infinities and NaN
 
 
-def _written(column: Column, values: list[str]) -> str:
+def _kind(column: Column, values: list[str]) -> str:
     if dates := _dates(values):
         return dates
     if all(value.isascii() and value.isdigit() for value in values) and (
@@ -95,7 +93,7 @@ def _written(column: Column, values: list[str]) -> str:
 
 
 def _dates(values: list[str]) -> str:
-    """The one way in which all values are dates, such as ``dates as DD.MM.YYYY``; empty when there is none."""
+    """The format in which all values are dates, such as ``dates as DD.MM.YYYY``; empty if there is none."""
     matches = [_YEAR_FIRST.fullmatch(value) or _YEAR_LAST.fullmatch(value) for value in values]
     if not all(matches):
         return ""
@@ -126,7 +124,7 @@ def _day_and_month(first: list[int], second: list[int], mark: str) -> list[str]:
 
 
 def _dated(column: Column, numbers: list[int]) -> str:
-    """How all numbers are dates: as 20240131, as 202401, or as seconds since 1970."""
+    """The format in which all numbers are dates: 20240131, 202401, or seconds since 1970; empty if there is none."""
     if all(_is_day(number) for number in numbers):
         return "dates as YYYYMMDD"
     hinted = bool(_TIME_NAME.search(column.name) or _DATE_TYPE.search(column.type))
@@ -146,16 +144,11 @@ def _is_month(number: int) -> bool:
     return _YEARS[0] <= number // 100 <= _YEARS[1] and 1 <= number % 100 <= 12
 
 
-Form = Literal["ddl", "compact", "mschema"]
-
 _VIEW_CHARS: Final = 1_000
 
 
 class Remarks(NamedTuple):
-    """What is said beside a table: ``about`` it, ``columns`` and ``examples`` by column, ``left_out`` columns.
-
-    Everything is text ready for its line.
-    """
+    """Text beside a table: ``about`` it, ``columns`` and ``examples`` by column, the number of columns ``left_out``."""
 
     about: str = ""
     columns: Mapping[str, str] = {}
@@ -169,7 +162,7 @@ class Remarks(NamedTuple):
 
 
 def ddl(table: Table, dialect: str, remarks: Remarks) -> list[str]:
-    """CREATE TABLE as its author might have written it, one column or constraint a line, remarks as comments."""
+    """CREATE TABLE with one column or constraint on each line and remarks as comments."""
     about = [f"-- {remarks.about}"] if remarks.about else []
     if table.kind == "view" and (query := _view_query(table.definition, dialect)):
         columns = names(tuple(column.name for column in table.columns), dialect)
@@ -208,7 +201,7 @@ def compact(table: Table, dialect: str, remarks: Remarks) -> list[str]:
 
 
 def mschema(table: Table, dialect: str, remarks: Remarks) -> list[str]:
-    """``# Table: name, remark`` and a line ``(column: TYPE, remark, Primary Key, examples: [...])`` a column."""
+    """``# Table: name, remark``, then ``(column: TYPE, remark, Primary Key, examples: [...])`` for each column."""
     lines = []
     for column in table.columns:
         kind = type_text(column.type)
@@ -228,8 +221,8 @@ def mschema(table: Table, dialect: str, remarks: Remarks) -> list[str]:
 
 
 def mschema_keys(schema: Schema) -> list[str]:
-    """The foreign keys of all tables, as M-Schema has them at its end."""
-    found = [
+    """The foreign keys of all tables, which end an M-Schema."""
+    keys = [
         " AND ".join(
             f"{_table(table, schema.dialect)}.{name(column, schema.dialect)} = "
             f"{table_name(key.ref_table, key.ref_schema, schema.dialect)}.{name(ref_column, schema.dialect)}"
@@ -238,11 +231,11 @@ def mschema_keys(schema: Schema) -> list[str]:
         for table in schema.tables
         for key in table.foreign_keys
     ]
-    return ["# Foreign keys", *found] if found else []
+    return ["# Foreign keys", *keys] if keys else []
 
 
 def sample_lines(table: Table, sample: Result, cell_chars: int, rows: int | None) -> Iterator[str]:
-    """The rows in a comment, the table's own columns only: a linked schema may have fewer than the sample."""
+    """The rows in a comment, with the table's columns only: a linked schema may have fewer than the sample."""
     kept = [sample.columns.index(column.name) for column in table.columns if column.name in sample.columns]
     if not kept:
         return
@@ -280,10 +273,10 @@ def _constraints(table: Table, dialect: str) -> Iterator[str]:
 @lru_cache(maxsize=256)
 @quiet()
 def _view_query(definition: str, dialect: str) -> str:
-    """The query of a view, written anew without comments and on one line; empty when it is long or unreadable.
+    """The query of a view on one line, empty if it is long or cannot be parsed.
 
-    It says what a name alone does not, such as which rows were left out. Comments in it may be made to address the
-    model, as any content may.
+    It shows what the name does not, such as which rows are excluded. Comments are removed, since they may contain
+    instructions to the model.
     """
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -291,11 +284,11 @@ def _view_query(definition: str, dialect: str) -> str:
     if not definition or len(definition) > _VIEW_CHARS:
         return ""
     try:
-        create = parsing.parse_one(definition, dialect)
+        create = parse_one(definition, dialect)
         query = create.args.get("expression") if isinstance(create, exp.Create) else None
         text = query.sql(dialect=dialect, comments=False) if isinstance(query, exp.Query) else ""
     except (SqlglotError, RecursionError, ValueError):
-        return ""  # ValueError: the parser takes what its generator cannot write
+        return ""  # ValueError: the generator cannot write everything that the parser accepts
     return plain(text, _VIEW_CHARS)
 
 

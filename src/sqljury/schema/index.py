@@ -1,37 +1,47 @@
-"""An index of a schema's names, and how much each table and column has to do with a question."""
+"""An index of a schema's names that scores how relevant each table and column is to a question.
+
+Words of the question match words of names by letters, as BM25 weighs them, and by meaning where the word embeddings
+of `wordllama` are installed.
+"""
 
 from __future__ import annotations
 
+import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple, get_args
 
+from sqljury.language import embed
 from sqljury.language.alike import joined_words, likeness, pieces, question_words
+from sqljury.language.words import singular
 from sqljury.schema.joins import Joins
-from sqljury.schema.meaning import Meanings
-from sqljury.schema.render import Form
 from sqljury.schema.sizes import Sizes
 from sqljury.types import Schema
+from sqljury.types.schema import Form
 
 TABLE: Final = 1.0
 COLUMN: Final = 0.6
 COMMENT: Final = 0.5
-"""What a word is worth in the name of a table, in that of a column, and in a comment."""
+"""Weights of a word in the name of a table, in the name of a column, and in a comment."""
 
 MEANING: Final = 0.9
-"""What the cosine of two words is worth beside the same word."""
+"""Weight of the cosine of two words, relative to an equal word."""
 
-_WHOLE: Final = 0.8  # the share of a name's worth that hangs on how much of the name was asked for
-_NEIGHBOUR: Final = 0.5  # what a table gets of the score of its best neighbour, twice over
-_TOPIC: Final = 8.0  # what the cosine of a question and a table as wholes is worth beside the rarity of words
-_HEAD: Final = 5.0  # what a word of a table's name is worth beside one of a column's for the whole
-_HIT: Final = 1.5
+_WHOLE: Final = 0.8  # share of a name's score that depends on how much of the name the question mentions
+_NEIGHBOUR: Final = 0.5  # share of the best neighbour's score that a table receives, in two rounds
+_TOPIC: Final = 8.0  # weight of the cosine of a whole question and a whole table
+_HEAD: Final = 5.0  # weight of a word of a table's name, relative to one of a column's name, in the table's vector
+_HIT: Final = 1.5  # weight of a value that the question names
+_NEAR: Final = 0.25  # the least cosine of related words
+_RELATED: Final = 24  # words of the schema that one word of the question may be related to
+_EXPANSIONS: Final = 12  # words that an abbreviation may stand for
+_KNOWN: Final = 8_000  # the more frequent half of the tokenizer's words; rarer ones are seldom English
 
 
 class Hit(NamedTuple):
-    """A column that holds a value the question names; ``score`` is in (0, 1]."""
+    """A column that holds a value named in the question; ``score`` is in (0, 1]."""
 
     table: str
     column: str
@@ -39,7 +49,7 @@ class Hit(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Scores by position in the schema: of each table, and of each table's columns."""
+    """Scores of the tables, and of each table's columns, by position in the schema."""
 
     tables: list[float]
     columns: list[list[float]]
@@ -47,7 +57,7 @@ class Scores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names as documents: each distinct one once, with the tables that have it."""
+    """Distinct names as documents, each with the tables that have it."""
 
     documents: tuple[tuple[str, ...], ...]
     owners: tuple[tuple[int, ...], ...]
@@ -61,20 +71,20 @@ class _Names:
             owners[document][table] = None
         postings: dict[str, list[int]] = defaultdict(list)
         holders: dict[str, set[int]] = defaultdict(set)
-        for number, (document, found) in enumerate(owners.items()):
+        for number, (document, having) in enumerate(owners.items()):
             for piece in dict.fromkeys(document):
                 postings[piece].append(number)
-                holders[piece].update(found)
-        rarity = {piece: _rarity(len(found), tables) for piece, found in holders.items()}
+                holders[piece].update(having)
+        rarity = {piece: _rarity(len(having), tables) for piece, having in holders.items()}
         return cls(
             tuple(owners),
-            tuple(tuple(found) for found in owners.values()),
-            {piece: tuple(found) for piece, found in postings.items()},
+            tuple(tuple(having) for having in owners.values()),
+            {piece: tuple(numbers) for piece, numbers in postings.items()},
             rarity,
         )
 
     def score(self, matches: Sequence[Mapping[str, float]], tables: int) -> tuple[list[float], list[list[float]]]:
-        """The score of each document, and for each match (one of a question's words) the best score by table."""
+        """The score of each document, and for each match (a word of the question) the best score by table."""
         best: dict[str, float] = {}
         for match in matches:
             for piece, weight in match.items():
@@ -84,18 +94,18 @@ class _Names:
         documents = [0.0] * len(self.documents)
         by_word = []
         for match in matches:
-            found: dict[int, float] = {}
+            weights: dict[int, float] = {}
             for piece, weight in match.items():
                 for number in self.postings.get(piece, ()):
-                    if weight > found.get(number, 0.0):
-                        found[number] = weight
+                    if weight > weights.get(number, 0.0):
+                        weights[number] = weight
             reached = [0.0] * tables
-            for number, weight in found.items():
+            for number, weight in weights.items():
                 for table in self.owners[number]:
                     reached[table] = max(reached[table], weight)
             rarity = _rarity(sum(reached), tables)
             reached = [0.0] * tables
-            for number, weight in found.items():
+            for number, weight in weights.items():
                 worth = rarity * weight * (1 - _WHOLE + _WHOLE * whole[number])
                 documents[number] += worth
                 for table in self.owners[number]:
@@ -105,22 +115,77 @@ class _Names:
         return documents, by_word
 
     def _coverage(self, document: tuple[str, ...], best: Mapping[str, float]) -> float:
-        """How much of a name was asked for, its rare words counting most."""
+        """The share of a name that the question mentions, weighted by rarity."""
         total = sum(self.rarity[piece] for piece in document)
         return sum(self.rarity[piece] * best.get(piece, 0.0) for piece in document) / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Meanings:
+    """The words of a schema as vectors: row ``i`` is a reading of ``words[i]`` with probability ``weights[i]``.
+
+    ``tables`` holds a vector for each table.
+    """
+
+    words: tuple[str, ...]
+    weights: Any
+    vectors: Any
+    tables: Any
+
+    @classmethod
+    def of(cls, words: Sequence[str], tables: Sequence[Mapping[str, float]]) -> Meanings | None:
+        """Vectors of ``words``, abbreviations expanded, and of ``tables`` as weighted words; None without wordllama."""
+        if not words or not embed.available():
+            return None
+        import numpy
+
+        common = _common_words()
+        known = set(common) | {word for word in words if len(word) > 5}
+        letters: dict[str, list[str]] = defaultdict(list)
+        for word in common:
+            letters[word[0]].append(word)
+        readings = [(word, *reading) for word in words for reading in _readings(word, known, letters)]
+        if not readings:
+            return None
+        vectors = embed.vectors([reading for _, reading, _ in readings])
+        weights = numpy.array([weight for *_, weight in readings], dtype=numpy.float32)
+        owners = tuple(word for word, *_ in readings)
+        return cls(owners, weights, vectors, _sums(tables, owners, weights, vectors))
+
+    def near(self, words: Sequence[str]) -> list[dict[str, float]]:
+        """For each of ``words`` the related words of the schema with their cosines."""
+        import numpy
+
+        if not words:
+            return []
+        related: list[dict[str, float]] = []
+        scores = (self.vectors @ embed.vectors(words).T) * self.weights[:, None]
+        for column in scores.T:
+            best: dict[str, float] = {}
+            for row in numpy.flatnonzero(column >= _NEAR):
+                word = self.words[row]
+                best[word] = max(best.get(word, 0.0), min(float(column[row]), 1.0))
+            related.append(dict(heapq.nlargest(_RELATED, best.items(), key=lambda pair: (pair[1], pair[0]))))
+        return related
+
+    def topics(self, words: Sequence[str]) -> list[float]:
+        """For each table the cosine of its vector and that of all words together, at least 0."""
+        if not words:
+            return [0.0] * len(self.tables)
+        question = embed.vectors([" ".join(words)])[0]
+        return [max(float(cosine), 0.0) for cosine in self.tables @ question]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Index:
-    """What of a schema is the same for every question; made once by ``of``, read by any number of threads."""
+    """The index of a schema, which does not depend on the question; any number of threads may read it."""
 
     schema: Schema
     joins: Joins
     tables: _Names
     columns: _Names
     comments: _Names
-    places: tuple[tuple[int, ...], ...]
-    own: tuple[int, ...]
+    column_documents: tuple[tuple[int, ...], ...]
     vocabulary: Mapping[str, tuple[str, ...]]
     endings: Mapping[str, tuple[str, ...]]
     meanings: Meanings | None
@@ -128,7 +193,7 @@ class Index:
 
     @classmethod
     def of(cls, schema: Schema, *, meanings: bool = True) -> Index:
-        """The index of a schema; with ``meanings`` by word embeddings too, where `wordllama` is installed."""
+        """The index of a schema; ``meanings`` adds word embeddings if `wordllama` is installed."""
         count = len(schema.tables)
         heads = [pieces(table.name) for table in schema.tables]
         named = [[pieces(column.name) for column in table.columns] for table in schema.tables]
@@ -137,7 +202,6 @@ class Index:
         comments = _Names.of(_comments(schema), count)
         words = sorted({*tables.postings, *columns.postings, *comments.postings})
         column_number = {document: number for number, document in enumerate(columns.documents)}
-        table_number = {document: number for number, document in enumerate(tables.documents)}
         return cls(
             schema,
             Joins.of(schema),
@@ -145,7 +209,6 @@ class Index:
             columns,
             comments,
             tuple(tuple(column_number[name] for name in names) for names in named),
-            tuple(table_number[head] for head in heads),
             _grouped((word[0], word) for word in words),
             _grouped((word[-3:], word) for word in words if len(word) > 3),
             Meanings.of(words, _weighted(heads, named, tables, columns)) if meanings else None,
@@ -153,7 +216,7 @@ class Index:
         )
 
     def scores(self, text: str, hits: Iterable[Hit] = ()) -> Scores:
-        """How much each table and column has to do with ``text``; 0 is nothing."""
+        """The relevance of each table and column to ``text``; 0 is none."""
         count = len(self.schema.tables)
         matches = self._matches(text)
         _, heads = self.tables.score(matches, count)
@@ -167,15 +230,15 @@ class Index:
         if self.meanings is not None:
             topics = self.meanings.topics(question_words(text))
             tables = [score + _TOPIC * topic for score, topic in zip(tables, topics, strict=True)]
-        columns = [[documents[number] for number in numbers] for numbers in self.places]
+        columns = [[documents[number] for number in numbers] for numbers in self.column_documents]
         self._add_hits(hits, tables, columns)
         return Scores(self._spread(tables), columns)
 
     def _add_hits(self, hits: Iterable[Hit], tables: list[float], columns: list[list[float]]) -> None:
-        place = {table.name: index for index, table in enumerate(self.schema.tables)}
+        positions = {table.name: index for index, table in enumerate(self.schema.tables)}
         worth = _HIT * _rarity(1, len(tables))
         for name, column_name, score in hits:
-            if (index := place.get(name)) is None:
+            if (index := positions.get(name)) is None:
                 continue
             for number, column in enumerate(self.schema.tables[index].columns):
                 if column.name == column_name:
@@ -183,24 +246,24 @@ class Index:
                     columns[index][number] += worth * score
 
     def _spread(self, tables: list[float]) -> list[float]:
-        """A table beside those that were asked for is likelier than a namesake that is not."""
+        """The scores with a share of those of joined tables: of tables named alike, a joined one is likelier meant."""
         scores = tables
         for _ in range(2):
             best = [max((scores[other] for other in near), default=0.0) for near in self.joins.near]
-            scores = [own + _NEIGHBOUR * other for own, other in zip(tables, best, strict=True)]
+            scores = [score + _NEIGHBOUR * other for score, other in zip(tables, best, strict=True)]
         return scores
 
     def _matches(self, text: str) -> list[dict[str, float]]:
-        """For each word of the question the words of names that may stand for it, with how surely."""
+        """For each word of the question the words of names that may mean it, with weights in (0, 1]."""
         words = question_words(text)
-        found = [self._alike(word) for word in words]
+        matches = [self._alike(word) for word in words]
         if self.meanings is not None:
-            for match, near in zip(found, self.meanings.near(words), strict=True):
+            for match, near in zip(matches, self.meanings.near(words), strict=True):
                 for piece, cosine in near.items():
                     match[piece] = max(match.get(piece, 0.0), MEANING * cosine)
         joined = dict.fromkeys(joined_words(text))
         whole = ({word: 1.0} for word in joined if len(word) > 2 and word in self.vocabulary.get(word[0], ()))
-        return [match for match in (*found, *whole) if match]
+        return [match for match in (*matches, *whole) if match]
 
     def _alike(self, word: str) -> dict[str, float]:
         candidates = {*self.vocabulary.get(word[0], ()), *self.endings.get(word[-3:], ())}
@@ -218,8 +281,8 @@ def _comments(schema: Schema) -> Iterable[tuple[tuple[str, ...], int]]:
 def _weighted(
     heads: list[tuple[str, ...]], named: list[list[tuple[str, ...]]], tables: _Names, columns: _Names
 ) -> list[dict[str, float]]:
-    """For each table the words of its names with their weights: rare ones more, its own name's most."""
-    found = []
+    """For each table the words of its names, weighted by rarity and by whether they are in the table's name."""
+    weighted = []
     for head, names in zip(heads, named, strict=True):
         weights: dict[str, float] = defaultdict(float)
         for name in names:
@@ -227,18 +290,18 @@ def _weighted(
                 weights[piece] += columns.rarity[piece]
         for piece in head:
             weights[piece] += _HEAD * tables.rarity[piece]
-        found.append(dict(weights))
-    return found
+        weighted.append(dict(weights))
+    return weighted
 
 
 def _either(*worths: float) -> float:
-    """The best of several, and a little for the others."""
+    """The best, and a fifth of the others."""
     best = max(worths)
     return best + 0.2 * (sum(worths) - best)
 
 
 def _rarity(holders: float, tables: int) -> float:
-    """BM25's weight of a word that ``holders`` of the ``tables`` have; never 0."""
+    """BM25's weight of a word in the names of ``holders`` of the ``tables``; never 0."""
     return log(1 + (tables - min(holders, tables) + 0.5) / (holders + 0.5))
 
 
@@ -247,3 +310,39 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     for key, word in pairs:
         groups[key].append(word)
     return {key: tuple(words) for key, words in groups.items()}
+
+
+def _sums(tables: Sequence[Mapping[str, float]], owners: Sequence[str], weights: Any, vectors: Any) -> Any:
+    """The weighted sums of the words' likeliest readings, normalized; 0 for a table without a word."""
+    import numpy
+
+    rows: dict[str, int] = {}
+    for row, word in enumerate(owners):
+        if word not in rows or weights[row] > weights[rows[word]]:
+            rows[word] = row
+    sums = numpy.zeros((len(tables), vectors.shape[1]), dtype=numpy.float32)
+    for number, table in enumerate(tables):
+        for word, weight in table.items():
+            if word in rows:
+                sums[number] += weight * vectors[rows[word]]
+    lengths = numpy.linalg.norm(sums, axis=1, keepdims=True)
+    return sums / numpy.where(lengths > 0, lengths, 1)
+
+
+def _readings(word: str, known: set[str], letters: dict[str, list[str]]) -> list[tuple[str, float]]:
+    """What a word of a name may mean, with a weight: itself, or what it abbreviates."""
+    if word in known or word[0].isdigit() or not word.isascii():
+        return [(word, 1.0)] if word.isalpha() else []
+    if len(word) < 3:
+        return []
+    expansions = [(other, likeness(other, word)) for other in letters[word[0]] if len(other) > len(word)]
+    expansions = sorted((pair for pair in expansions if pair[1] >= 0.5), key=lambda pair: -pair[1])[:_EXPANSIONS]
+    return [*expansions, (word, 0.8)]
+
+
+def _common_words() -> list[str]:
+    """The most frequent whole words of the embedding model, singular."""
+    words = (
+        word for word in embed.whole_words() if len(word) > 3 and word.isascii() and word.isalpha() and word.islower()
+    )
+    return list(dict.fromkeys(singular(word) for word in words))[:_KNOWN]

@@ -1,4 +1,4 @@
-"""Reads the schema of a database."""
+"""Reads the schema of a database, whatever its engine."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ READERS: Final[dict[str, Callable[[Database], tuple[Table, ...]]]] = {
     "postgres": servers.postgres_tables,
     "mysql": servers.mysql_tables,
 }
-"""From dialect to what lists the tables and views of such a database."""
+"""By dialect, the function that lists the tables and views of a database."""
 
 _SCHEMAS: Final = (
     "SELECT DISTINCT table_schema FROM information_schema.tables WHERE table_schema NOT IN "
     "('information_schema', 'pg_catalog', 'mysql', 'performance_schema', 'sys') ORDER BY 1"
 )
-"""Schemas with tables that the user has some right to; in MySQL these are its databases."""
+"""Schemas with tables that the user may access; in MySQL these are databases."""
 
-_NAMED: Final = 10
+_LISTED_SCHEMAS: Final = 10
 
 
 def introspect(db: Database) -> Schema:
-    """Tables and views with columns, types, keys and NOT NULL, in the order the database lists them.
+    """Tables and views with columns, types and keys in the database's order; with access rules, the visible ones.
 
-    Raises ``EmptyDatabaseError`` when there is no table or view to ask about, ``DatabaseError`` when the
-    catalogue cannot be read. Behind access rules it is what may be seen.
+    Raises ``EmptyDatabaseError`` if there is no table or view, ``DatabaseError`` if the catalogue cannot be read.
     """
     if isinstance(db, Guarded):
         return db.schema
@@ -48,7 +47,7 @@ def introspect(db: Database) -> Schema:
 
 
 def _what_is_missing(db: Database) -> str:
-    """Why nothing can be asked, and what to do: tables are often there, but in another schema."""
+    """Why there are no tables and what to do; often they are in another schema."""
     if db.dialect == "sqlite":
         return "has no table to ask about; give a database with data in it"
     try:
@@ -57,6 +56,6 @@ def _what_is_missing(db: Database) -> str:
         others = []
     if not others:
         return "has no table to ask about, or none that this user may read; give a database with data in it"
-    named = ", ".join(plain(name, 60) for name in others[:_NAMED]) + ", ..." * (len(others) > _NAMED)
+    listed = ", ".join(plain(name, 60) for name in others[:_LISTED_SCHEMAS]) + ", ..." * (len(others) > _LISTED_SCHEMAS)
     where = f"schema {', '.join(db.schemas)}" if db.schemas else "its default schema"
-    return f"has no table to ask about in {where}; choose among those that have some with --schema: {named}"
+    return f"has no table to ask about in {where}; choose a schema that has some with --schema: {listed}"

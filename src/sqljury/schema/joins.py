@@ -1,4 +1,4 @@
-"""The graph of tables and foreign keys, and the shortest ways through it."""
+"""The graph of tables and foreign keys, and shortest paths through it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from sqljury.types import ForeignKey, Schema
 
 @dataclass(frozen=True, slots=True)
 class Joins:
-    """Tables by position in the schema: ``near`` lists those one key away, ``keys`` the keys by (from, to)."""
+    """Tables are given by position in the schema: ``near`` lists neighbours, ``keys`` the keys by (from, to)."""
 
     near: tuple[tuple[int, ...], ...]
     keys: Mapping[tuple[int, int], tuple[ForeignKey, ...]]
 
     @classmethod
     def of(cls, schema: Schema) -> Joins:
-        """The graph of a schema; keys to tables or columns that it does not have are no edges."""
-        place = {table.name: index for index, table in enumerate(schema.tables)}
+        """The graph of a schema, without keys to tables or columns that it does not have."""
+        positions = {table.name: index for index, table in enumerate(schema.tables)}
         columns = [{column.name for column in table.columns} for table in schema.tables]
         keys: dict[tuple[int, int], list[ForeignKey]] = {}
         near: list[set[int]] = [set() for _ in schema.tables]
         for index, table in enumerate(schema.tables):
             for key in table.foreign_keys:
-                other = place.get(key.ref_table, index)
+                other = positions.get(key.ref_table, index)
                 if other == index or not columns[index].issuperset(key.columns):
                     continue
                 if columns[other].issuperset(key.ref_columns):
@@ -33,21 +33,20 @@ class Joins:
                     near[index].add(other)
                     near[other].add(index)
         return cls(
-            tuple(tuple(sorted(others)) for others in near), {pair: tuple(found) for pair, found in keys.items()}
+            tuple(tuple(sorted(others)) for others in near), {pair: tuple(between) for pair, between in keys.items()}
         )
 
-    def between(self, one: int, other: int) -> list[tuple[int, ForeignKey, int]]:
+    def between(self, first: int, second: int) -> list[tuple[int, ForeignKey, int]]:
         """The keys between two tables, in either direction, as (from, key, to)."""
-        forth = [(one, key, other) for key in self.keys.get((one, other), ())]
-        return forth + [(other, key, one) for key in self.keys.get((other, one), ())]
+        forth = [(first, key, second) for key in self.keys.get((first, second), ())]
+        return forth + [(second, key, first) for key in self.keys.get((second, first), ())]
 
     def path(
         self, start: int, goals: Collection[int], scores: Sequence[float], longest: int | None = None
     ) -> list[int]:
-        """The tables after ``start`` on the shortest way to one of ``goals``, the goal last.
+        """The tables after ``start`` on the shortest path to one of ``goals``, the goal last.
 
-        Of equally short ways it is the one over the better-scored tables. Empty when there is none, or none of at
-        most ``longest`` keys.
+        Ties are broken in favour of tables with higher scores. Empty if there is no path of at most ``longest`` keys.
         """
         best = max(scores, default=0.0) or 1.0
         front: list[tuple[int, float, int]] = [(0, 0.0, start)]
@@ -70,7 +69,7 @@ class Joins:
         return []
 
     def components(self) -> list[int]:
-        """For each table the number of the part of the graph that it is in."""
+        """For each table the number of its connected component."""
         part = [-1] * len(self.near)
         for start in range(len(self.near)):
             if part[start] >= 0:
@@ -85,13 +84,13 @@ class Joins:
         return part
 
     def closed(self, chosen: Collection[int], scores: Sequence[float]) -> set[int]:
-        """The chosen tables, and for each that keys connect to those before it the tables on its shortest way there."""
-        part, found = self.components(), set[int]()
-        for table in sorted(chosen, key=lambda one: (-scores[one], one)):
-            goals = {other for other in found if part[other] == part[table]}
-            if table not in found:
-                found.update([table, *(self.path(table, goals, scores) if goals else ())])
-        return found
+        """The chosen tables, and those on the shortest path from each to a better one in its component."""
+        part, closed = self.components(), set[int]()
+        for table in sorted(chosen, key=lambda table: (-scores[table], table)):
+            goals = {other for other in closed if part[other] == part[table]}
+            if table not in closed:
+                closed.update([table, *(self.path(table, goals, scores) if goals else ())])
+        return closed
 
 
 def _walk(came: Mapping[int, int], start: int, end: int) -> list[int]:

@@ -1,36 +1,46 @@
-"""Writes a schema down for a model: the same bytes for the same schema, samples and style, always."""
+"""Writes a schema for a prompt, deterministically, and shrinks the text until it fits a limit.
+
+Shrinking removes the least useful information first:
+
+1. Cells of sample rows and examples are cut to 20 characters, then to 10.
+2. One row and one example are left, then none.
+3. Comments are cut to 60 characters; then only those that share a word with the question stay.
+4. The form becomes ``compact``, first with those comments, then without any.
+5. As few columns as necessary are left out; the text says how many. Primary keys, foreign keys and the columns they
+   refer to stay; of the others, those that share a word with the question, and the first of each table, stay longest.
+6. Tables are left out; the text says how many. Those that share a word with the question stay longest.
+7. The text is empty.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
-from sqljury.language.words import content_words
-from sqljury.schema import forms, shrink
-from sqljury.schema.forms import Form, Remarks, contents
+from sqljury.language.words import content_words, words
+from sqljury.schema import forms
+from sqljury.schema.forms import Remarks, contents
 from sqljury.schema.samples import TOO_LARGE
-from sqljury.sql.text import CELL_CHARS, COMMENT_CHARS, cell_text, literal, remark
+from sqljury.sql.text import CELL_CHARS, COMMENT_CHARS, literal, remark, tokens
 from sqljury.types import Column, Result, Schema, Table
-from sqljury.types.schema import shuffled
+from sqljury.types.schema import Form, only_tables, shuffled, subset
 
-__all__ = ["CELL_CHARS", "Form", "Style", "cell_text", "render"]
-
-EXAMPLES: Final = 3
+_MSCHEMA_EXAMPLES: Final = 3
 _WRITERS: Final = {"ddl": forms.ddl, "compact": forms.compact, "mschema": forms.mschema}
 _BETWEEN: Final = {"ddl": "\n\n", "compact": "\n", "mschema": "\n"}
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What is written down beside names, types and keys.
+    """What is written besides names, types and keys.
 
-    ``rows`` of the samples are shown below a table (all if None), never in the form ``mschema``; ``examples`` distinct
-    values beside each column (if None, three in the form ``mschema`` and none in others), from rows that ``seed``
-    chooses, after those that ``near`` has by table and column. ``comments`` are cut to so many characters, none at 0.
-    ``types`` says what ``contents`` found. ``shuffle`` is the seed of an order of tables and columns, None keeps the
-    database's. What meets ``question`` outlasts the rest when the text must shrink.
+    ``rows`` is the number of sample rows below a table (all if None), never used in the form ``mschema``.
+    ``examples`` is the number of distinct values beside each column (if None, three in the form ``mschema`` and none
+    in others): first those in ``near`` by table and column, then values of rows chosen by ``seed``. Comments are cut
+    to ``comments`` characters, 0 for none. ``types`` adds what ``contents`` finds. ``shuffle`` seeds an order of
+    tables and columns; None keeps the database's. Words of ``question`` decide what stays when the text must shrink.
     """
 
     rows: int | None = None
@@ -53,29 +63,29 @@ def render(
     max_chars: int | None = None,
     max_tokens: int | None = None,
 ) -> str:
-    """The schema as text; ``samples`` (of ``sample``) adds rows, examples and what columns hold.
+    """The schema as text; ``samples``, as ``sample`` reads them, add rows, examples and contents of columns.
 
-    ``ddl`` is one CREATE TABLE a table with its rows in a comment, ``compact`` one line a table, ``mschema`` a list of
-    columns like M-Schema's. Over ``max_chars``, or ``max_tokens`` as ``text.tokens`` estimates them, the text shrinks
-    by the ladder of ``shrink``; it is never longer, and empty when not even one table fits.
+    ``ddl`` is a CREATE TABLE for each table with its rows in a comment, ``compact`` one line for each table,
+    ``mschema`` a list of columns as in M-Schema. The text shrinks to ``max_chars`` characters and ``max_tokens``
+    tokens as estimated by ``text.tokens``; it is never longer, and empty if not even one table fits.
     """
     style = style or Style()
     if style.shuffle is not None:
         schema = shuffled(schema, style.shuffle)
-    room = shrink.Room(max_chars, max_tokens)
+    room = _Room(max_chars, max_tokens)
     text = _write(schema, samples or {}, form, style)
     if room.fits(text):
         return text
-    for step in shrink.ladder(style.cell_chars, style.comments):
+    for step in _ladder(style.cell_chars, style.comments):
         smaller = _smaller(style, step, form)
         kept = _only_relevant(schema, style.question) if step.relevant else schema
         text = _write(kept, samples or {}, "compact" if step.compact else form, smaller)
         if room.fits(text):
             return text
-    return shrink.cut(schema, style.question, room, _write_cut)
+    return _cut(schema, style.question, room)
 
 
-def _smaller(style: Style, step: shrink.Step, form: Form) -> Style:
+def _smaller(style: Style, step: _Step, form: Form) -> Style:
     examples = _examples(style, form) if step.rows is None else min(step.rows, _examples(style, form))
     rows = style.rows if step.rows is None else min(step.rows, style.rows if style.rows is not None else step.rows)
     return replace(
@@ -89,7 +99,7 @@ def _smaller(style: Style, step: shrink.Step, form: Form) -> Style:
 
 
 def _only_relevant(schema: Schema, question: str) -> Schema:
-    """The schema without the comments that share no word with the question."""
+    """The schema without comments that share no word with the question."""
     asked = set(content_words(question)) if question else set()
 
     def kept(comment: str) -> str:
@@ -121,7 +131,7 @@ def _write(schema: Schema, samples: Mapping[str, Result], form: Form, style: Sty
 
 
 def _write_cut(schema: Schema, left_out: Mapping[str, int]) -> str:
-    """The form that tables have when columns are left out; a last line says how many tables are missing."""
+    """The tables in compact form; ``left_out`` has the number of missing columns by table, and of tables by ``""``."""
     lines = [
         line
         for table in schema.tables
@@ -135,9 +145,9 @@ def _remarks(table: Table, sample: Result | None, form: Form, style: Style) -> R
     held = contents(table, sample) if style.types and sample is not None else {}
     columns = {}
     for column in table.columns:
-        said = _about(column, style.comments) + ([held[column.name]] if column.name in held else [])
-        if said:
-            columns[column.name] = "; ".join(said)
+        texts = _about(column, style.comments) + ([held[column.name]] if column.name in held else [])
+        if texts:
+            columns[column.name] = "; ".join(texts)
     about = remark(table.comment, style.comments) if style.comments else ""
     count = _examples(style, form)
     examples = _values(table, sample, count, style) if count and sample is not None else {}
@@ -160,11 +170,11 @@ def _about(column: Column, chars: int) -> list[str]:
 
 
 def _examples(style: Style, form: Form) -> int:
-    return style.examples if style.examples is not None else EXAMPLES * (form == "mschema")
+    return style.examples if style.examples is not None else _MSCHEMA_EXAMPLES * (form == "mschema")
 
 
 def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str, str]:
-    """By column, up to ``count`` distinct values: the near ones, then others in an order that seed and table give."""
+    """For each column up to ``count`` distinct values: the near ones, then others in a seeded order."""
     rows = list(sample.rows)
     random.Random(f"{style.seed} {table.name}").shuffle(rows)  # noqa: S311
     found = {}
@@ -178,3 +188,109 @@ def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str,
         if values:
             found[column.name] = ", ".join(list(values)[:count])
     return found
+
+
+class _Room(NamedTuple):
+    """The limits of a text in characters and estimated tokens; None is unlimited."""
+
+    chars: int | None = None
+    tokens: int | None = None
+
+    def fits(self, text: str) -> bool:
+
+        if self.chars is not None and len(text) > self.chars:
+            return False
+        return self.tokens is None or tokens(text) <= self.tokens
+
+
+class _Step(NamedTuple):
+    """Limits on the characters of a cell and of a comment, and on rows and examples (None: unchanged)."""
+
+    cell_chars: int
+    rows: int | None
+    comment_chars: int
+    relevant: bool = False
+    compact: bool = False
+
+
+def _ladder(cell_chars: int, comment_chars: int) -> Iterator[_Step]:
+    """Steps 1 to 4, starting from the limits of the style."""
+    yield _Step(min(20, cell_chars), None, comment_chars)
+    yield _Step(min(10, cell_chars), None, comment_chars)
+    yield _Step(min(10, cell_chars), 1, comment_chars)
+    yield _Step(0, 0, comment_chars)
+    yield _Step(0, 0, 60)
+    yield _Step(0, 0, 60, relevant=True)
+    yield _Step(0, 0, 60, relevant=True, compact=True)
+    yield _Step(0, 0, 0, compact=True)
+
+
+def _cut(schema: Schema, question: str, room: _Room) -> str:
+    """Steps 5 to 7, with the largest numbers of columns and tables that a binary search finds to fit."""
+    asked = frozenset(content_words(question)) if question else frozenset()
+    keys, ranked = _keys(schema), {table.name: _ranked(table, asked) for table in schema.tables}
+
+    def with_columns(count: int) -> str:
+        return _write_cut(*_thinned(schema, keys, ranked, count))
+
+    most = max((len(names) for names in ranked.values()), default=0)
+    if (text := _largest(with_columns, most, room)) is not None:
+        return text
+    thin, gone = _thinned(schema, keys, ranked, 0)
+    order = sorted(range(len(schema.tables)), key=lambda number: (-_score(schema.tables[number], asked), number))
+
+    def with_tables(count: int) -> str:
+        kept = {schema.tables[number].name for number in order[:count]}
+        return _write_cut(only_tables(thin, kept), {**gone, "": len(schema.tables) - count}) if count else ""
+
+    return _largest(with_tables, len(schema.tables), room) or ""
+
+
+def _largest(make: Callable[[int], str], most: int, room: _Room) -> str | None:
+    """The text for the largest count that fits, None if even that for 0 does not."""
+    best = make(0)
+    if not room.fits(best):
+        return None
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        text = make(middle)
+        if room.fits(text):
+            best, low = text, middle
+        else:
+            high = middle - 1
+    return best
+
+
+def _keys(schema: Schema) -> dict[str, set[str]]:
+    """For each table the columns that joins need; the first column of a table without keys."""
+    keys = {table.name: set(table.primary_key) for table in schema.tables}
+    for table in schema.tables:
+        for key in table.foreign_keys:
+            keys[table.name].update(key.columns)
+            keys.get(key.ref_table, set()).update(key.ref_columns)
+    for table in schema.tables:
+        if not keys[table.name]:
+            keys[table.name].update(column.name for column in table.columns[:1])
+    return keys
+
+
+def _ranked(table: Table, asked: frozenset[str]) -> list[str]:
+    names = [column.name for column in table.columns]
+    return sorted(names, key=lambda name: -len(asked.intersection(words(name))))  # stable: else in their order
+
+
+def _score(table: Table, asked: frozenset[str]) -> int:
+    """The number of the question's words in the table's name, which counts twice, and in its columns."""
+    named = asked.intersection(words(table.name))
+    return len(named) + len(asked.intersection(word for column in table.columns for word in words(column.name)) | named)
+
+
+def _thinned(
+    schema: Schema, keys: Mapping[str, set[str]], ranked: Mapping[str, list[str]], count: int
+) -> tuple[Schema, dict[str, int]]:
+    """Every table with its keys and ``count`` more columns, and the number of missing columns by table."""
+    kept = {name: keys[name] | set([column for column in ranked[name] if column not in keys[name]][:count])
+            for name in ranked}  # fmt: skip
+    thin = subset(schema, kept)
+    return thin, {table.name: len(ranked[table.name]) - len(table.columns) for table in thin.tables}

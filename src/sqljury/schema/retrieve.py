@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sqljury.schema.index import Hit, Index, Scores
-from sqljury.schema.render import Form, render
+from sqljury.schema.render import render
 from sqljury.schema.sizes import Sizes, estimate_tokens
 from sqljury.types import Question, Schema
-from sqljury.types.schema import subset
+from sqljury.types.schema import Form, subset
 
 PROMPT_TOKENS: Final = 6_000
-"""What a schema that does not fit is cut down to."""
+"""The budget of a schema that is too large to be shown whole."""
 
-_SEED_SHARE: Final = 0.85  # of the budget goes to tables, the rest to more of their columns
+_SEED_SHARE: Final = 0.85  # share of the budget for tables; the rest is for more of their columns
 _MATCHED: Final = 4  # columns that a table is first shown with, beside its keys
-_PAIRED: Final = 5  # of the best tables each pair is joined by its own shortest way
+_PAIRED: Final = 5  # of the best tables each pair is joined by its shortest path
 _PAIRED_HOPS: Final = 3
 
 
@@ -30,10 +30,10 @@ def retrieve(
     hits: Iterable[Hit] = (),
     form: Form = "ddl",
 ) -> Schema:
-    """The tables and columns that ``text`` (a question and its evidence) needs, in the order of the schema.
+    """The tables and columns relevant to ``text`` (a question and its evidence), in the order of the schema.
 
-    Rendered in ``form`` they take at most ``max_tokens`` by ``estimate_tokens``; a schema that fits is returned as
-    it is. Any two chosen tables that keys connect in the schema, they connect in what is returned.
+    Rendered in ``form`` they take at most ``max_tokens`` by ``estimate_tokens``; a schema that fits is returned
+    unchanged. Tables that are connected by keys in the schema are connected in the result.
     """
     sizes = index.sizes[form]
     if sizes.whole_fits(max_tokens):
@@ -46,7 +46,7 @@ def retrieve(
 
 @dataclass
 class _Choice:
-    """What was chosen so far: columns by table, in steps, each of which leaves the tables connected."""
+    """The columns chosen so far, by table, in steps each of which leaves the tables connected."""
 
     index: Index
     sizes: Sizes
@@ -60,13 +60,13 @@ class _Choice:
         self.part = self.index.joins.components()
 
     def ranked(self) -> list[int]:
-        """Tables that have to do with the question, best first; all of them when none has."""
+        """Relevant tables, best first; all tables if none is relevant."""
         tables = self.scores.tables
-        found = sorted(range(len(tables)), key=lambda table: (-tables[table], table))
-        return [table for table in found if tables[table]] or found
+        ranked = sorted(range(len(tables)), key=lambda table: (-tables[table], table))
+        return [table for table in ranked if tables[table]] or ranked
 
     def add_tables(self) -> None:
-        """Tables by rank, each with the tables that join it to those before, while there is room."""
+        """Add tables by rank, each with the tables that join it to the chosen ones, while there is room."""
         limit = int(self.budget * _SEED_SHARE)
         misses = 0
         for rank, table in enumerate(self.ranked()):
@@ -81,7 +81,7 @@ class _Choice:
                 self._pair(table)
 
     def add_columns(self) -> None:
-        """More columns of the chosen tables, the best tables' first, until the budget is used."""
+        """Add columns of the chosen tables, those of the best tables first, until the budget is used."""
         order = sorted(self.chosen, key=lambda table: (-self.scores.tables[table], table))
         for table in order:
             for name in self._by_score(table):
@@ -89,13 +89,13 @@ class _Choice:
                     self._take({table: {name}}, self.sizes.column(table, name), self.budget)
 
     def schema(self) -> Schema:
-        """What was chosen, less the last steps where the estimate of a part was too low."""
+        """The chosen part, without the last steps if the estimate of a part was too low."""
         tables = self.index.schema.tables
         while True:
             columns = {tables[table].name: names for table, names in self.chosen.items()}
-            found = subset(self.index.schema, columns)
-            if not self.steps or estimate_tokens(render(found, form=self.sizes.form)) <= self.budget:
-                return found
+            part = subset(self.index.schema, columns)
+            if not self.steps or estimate_tokens(render(part, form=self.sizes.form)) <= self.budget:
+                return part
             for table, names in self.steps.pop().items():
                 self.chosen[table] -= names
                 if not self.chosen[table]:
@@ -107,13 +107,13 @@ class _Choice:
         return self.index.joins.path(table, goals, self.scores.tables)[:-1] if goals else []
 
     def _pair(self, table: int) -> None:
-        """Short ways from one of the best tables to each of those before it."""
+        """Add short paths from one of the best tables to each of those before it."""
         for other in [other for other in self.ranked()[:_PAIRED] if other in self.chosen and other != table]:
-            way = self.index.joins.path(table, {other}, self.scores.tables, _PAIRED_HOPS)
-            self._add([step for step in way if step not in self.chosen], self.budget)
+            path = self.index.joins.path(table, {other}, self.scores.tables, _PAIRED_HOPS)
+            self._add([step for step in path if step not in self.chosen], self.budget)
 
     def _add(self, group: list[int], limit: int) -> bool:
-        """Add tables that hang together, and the keys between them and the chosen ones, if they fit."""
+        """Add connected tables, and the keys between them and the chosen ones, if they fit."""
         added: dict[int, set[str]] = {table: self._first(table) for table in group}
         tokens = sum(self.sizes.table(table, names) for table, names in added.items())
         for table in group:
@@ -122,11 +122,11 @@ class _Choice:
                     continue
                 for start, key, end in self.index.joins.between(table, other):
                     tokens += self.sizes.key(key)
-                    for place, names in ((start, key.columns), (end, key.ref_columns)):
-                        known = self.chosen.get(place, set()) | added.get(place, set())
+                    for owner, names in ((start, key.columns), (end, key.ref_columns)):
+                        known = self.chosen.get(owner, set()) | added.get(owner, set())
                         fresh = set(names) - known
-                        tokens += sum(self.sizes.column(place, name) for name in fresh)
-                        added.setdefault(place, set()).update(fresh)
+                        tokens += sum(self.sizes.column(owner, name) for name in fresh)
+                        added.setdefault(owner, set()).update(fresh)
         return self._take(added, tokens, limit)
 
     def _take(self, added: dict[int, set[str]], tokens: int, limit: int) -> bool:
@@ -139,7 +139,7 @@ class _Choice:
         return True
 
     def _first(self, number: int) -> set[str]:
-        """The columns that a table is first shown with: its key and what was asked for; of a view all."""
+        """The columns that a table is first shown with: its key and the most relevant ones; all columns of a view."""
         table = self.index.schema.tables[number]
         if table.kind == "view":
             return {column.name for column in table.columns}
@@ -149,7 +149,7 @@ class _Choice:
 
     def _by_score(self, number: int) -> list[str]:
         scores, columns = self.scores.columns[number], self.index.schema.tables[number].columns
-        return [columns[place].name for place in sorted(range(len(columns)), key=lambda place: (-scores[place], place))]
+        return [columns[at].name for at in sorted(range(len(columns)), key=lambda at: (-scores[at], at))]
 
 
 def fit(
@@ -161,10 +161,10 @@ def fit(
     hits: Iterable[Hit] = (),
     indexes: Indexes | None = None,
 ) -> Schema:
-    """The schema itself where it can be shown within ``max_chars``, else what the question needs of it.
+    """The schema if its smallest form has at most ``max_chars`` characters, else the part the question needs.
 
-    What is cut is cut to ``PROMPT_TOKENS``. ``hits`` are columns that hold values of the question's; ``indexes``
-    spares making the index of a schema that was met before.
+    That part has at most ``PROMPT_TOKENS`` tokens. ``hits`` are columns that hold values named in the question;
+    ``indexes`` caches the index of the schema.
     """
     if _short(schema, max_chars):
         return schema
@@ -173,7 +173,7 @@ def fit(
 
 
 def _short(schema: Schema, max_chars: int) -> bool:
-    """Its smallest form has at most so many characters; stops reading it where it is over."""
+    """Whether its smallest form has at most so many characters; stops rendering beyond them."""
     total = 0
     for table in schema.tables:
         total += len(render(replace(schema, tables=(table,)), form="compact"))
@@ -183,15 +183,15 @@ def _short(schema: Schema, max_chars: int) -> bool:
 
 
 class Indexes:
-    """The indexes of the two schemas met last, a whole one and its part; any number of threads may ask again."""
+    """A thread-safe cache of the last two indexes: of a whole schema and of its part."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last: list[Index] = []
 
     def of(self, schema: Schema) -> Index:
-        """The index of an equal schema, made once as long as no two others come between."""
+        """The cached index of an equal schema, or a new one."""
         with self._lock:
-            found = next((one for one in self._last if one.schema == schema), None) or Index.of(schema)
-            self._last = [found, *(one for one in self._last if one is not found)][:2]
-            return found
+            index = next((index for index in self._last if index.schema == schema), None) or Index.of(schema)
+            self._last = [index, *(other for other in self._last if other is not index)][:2]
+            return index

@@ -1,4 +1,4 @@
-"""The first rows of tables, cheaply."""
+"""Reads the first rows of tables."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from sqljury.types import Limits, Result, Row, Schema, Table
 
 _LIMITS: Final = Limits(seconds=2.0, bytes=16 * 1024 * 1024)
 TOO_LARGE: Final = "…"
-"""What stands for the cells of a column too large to be read for a sample."""
+"""Replaces the cells of a column that is too large to be read for a sample."""
 
 MASKED: Final = "…"
-"""What stands for the cells of a column whose values access rules mask."""
+"""Replaces the cells of a column that access rules mask."""
 
 
 def sample(db: Database, schema: Schema, rows: int = 3, *, views: bool = False) -> dict[str, Result]:
-    """The first rows of each table by its name; ``views`` too if asked, which may have to compute them whole."""
+    """The first rows of each table, by its name; ``views`` includes views, which may be computed whole for it."""
     chosen = (table for table in schema.tables if views or table.kind == "table")
     return {table.name: sample_rows(db, table, rows) for table in chosen}
 
 
 def sample_rows(db: Database, table: Table, rows: int = 3) -> Result:
-    """The first ``rows`` rows in storage order, without a scan; ``error`` when the table cannot be read.
+    """The first ``rows`` rows in storage order, without a scan; ``error`` is set if the table cannot be read.
 
-    Columns too large to read (16 MiB over these rows) are filled with ``TOO_LARGE``, those that access rules mask with
-    ``MASKED``, without being read.
+    Columns too large to read (16 MiB in these rows) are filled with ``TOO_LARGE``. Columns that access rules mask are
+    filled with ``MASKED`` and not read.
     """
     names = [column.name for column in table.columns]
     masked = skip(db)
@@ -38,7 +38,7 @@ def sample_rows(db: Database, table: Table, rows: int = 3) -> Result:
 
 
 def _with_masked(result: Result, names: list[str], read: list[str]) -> Result:
-    """The rows with all columns of the table, of which only some were read."""
+    """The rows with the columns that were not read filled in."""
     at = {name: index for index, name in enumerate(read)}
     rows = tuple(tuple(row[at[name]] if name in at else MASKED for name in names) for row in result.rows)
     return replace(result, columns=tuple(names), rows=rows)

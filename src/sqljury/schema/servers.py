@@ -1,8 +1,6 @@
-"""Tables while they are put together from several catalogue queries.
+"""Reads the schemas of PostgreSQL, from its catalogue, and of MySQL and MariaDB, from ``information_schema``.
 
-The schema of a PostgreSQL database, from its catalogue: a few queries, however many tables there are.
-
-The schema of a MySQL or MariaDB database, from ``information_schema``: five queries, however many tables.
+A fixed number of queries lists all tables; drafts of the tables collect their results.
 """
 
 from __future__ import annotations
@@ -16,9 +14,11 @@ from typing import Final, Literal, NamedTuple
 from sqljury.db.base import Database
 from sqljury.types import Column, ForeignKey, Table
 
+Rows = list[tuple[object, ...]]
+
 
 class Reference(NamedTuple):
-    """A foreign key by the names that the catalogue gives."""
+    """A foreign key by the names in the catalogue."""
 
     columns: tuple[str, ...]
     schema: str
@@ -28,7 +28,7 @@ class Reference(NamedTuple):
 
 @dataclass
 class Draft:
-    """What is known so far of one table or view."""
+    """A table or view as far as it has been read."""
 
     schema: str
     name: str
@@ -42,19 +42,19 @@ class Draft:
 
 
 def finished(drafts: Iterable[Draft], default: str) -> tuple[Table, ...]:
-    """The tables; those of another schema than ``default`` are named with theirs.
+    """The tables; names include the schema unless it is ``default``.
 
-    A foreign key to a table or column that is not among them is left out, since no query can join along it, and so is
-    any key with a column that may not be read.
+    Foreign keys to other tables or columns are dropped, since no query can join on them, and so is any key with a
+    column that may not be read.
     """
     kept = [draft for draft in drafts if draft.columns]
     tables = {(draft.schema, draft.name): _table(draft, default) for draft in kept}
-    found = []
+    resolved = []
     for draft in kept:
         table = tables[draft.schema, draft.name]
         keys = [_resolved(reference, table, tables) for reference in draft.references]
-        found.append(replace(table, foreign_keys=tuple(dict.fromkeys(key for key in keys if key is not None))))
-    return tuple(found)
+        resolved.append(replace(table, foreign_keys=tuple(dict.fromkeys(key for key in keys if key is not None))))
+    return tuple(resolved)
 
 
 def _table(draft: Draft, default: str) -> Table:
@@ -86,7 +86,7 @@ def _has(table: Table, columns: Sequence[str]) -> bool:
     return {column.name for column in table.columns}.issuperset(columns)
 
 
-# Partitions belong to their parent, and what an extension made for itself is nobody's question.
+# Partitions belong to their parent; tables that an extension created for itself are left out.
 _RELATIONS: Final = """
     SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text,
         coalesce(obj_description(c.oid, 'pg_class'), '')
@@ -145,7 +145,7 @@ def postgres_tables(db: Database) -> tuple[Table, ...]:
     if not schemas:  # no schema of the search path exists
         return ()
 
-    def rows(sql: str) -> list[tuple[object, ...]]:
+    def rows(sql: str) -> Rows:
         return db.catalog(sql.format(schemas=", ".join(["%s"] * len(schemas))), schemas)
 
     drafts: dict[object, Draft] = {}
@@ -156,42 +156,41 @@ def postgres_tables(db: Database) -> tuple[Table, ...]:
         labels[type_oid] += (str(label),)
     for oid, name, declared, not_null, generated, comment, type_oid in rows(_COLUMNS):
         if oid in drafts:
-            told = str(name), str(declared), bool(not_null), False, str(comment)
-            drafts[oid].columns.append(Column(*told, labels.get(type_oid, ()), bool(generated)))
+            described = str(name), str(declared), bool(not_null), False, str(comment)
+            drafts[oid].columns.append(Column(*described, labels.get(type_oid, ()), bool(generated)))
     for oid, definition in rows(_VIEWS):
         if oid in drafts and definition:
             quoted = drafts[oid].name.replace('"', '""')
             drafts[oid].definition = f'CREATE VIEW "{quoted}" AS {str(definition).strip()}'
-    _add_keys(drafts, rows(_KEYS))
-    _add_references(drafts, rows(_REFERENCES))
+    for group in _groups(rows(_KEYS), 1):
+        _add_key(drafts.get(group[0][1]), _cells(group, 3), primary=bool(group[0][2]))
+    for group in _groups(rows(_REFERENCES), 1):
+        _, oid, _, schema, table, _ = group[0]
+        if oid in drafts:
+            drafts[oid].references.append(Reference(_cells(group, 2), str(schema), str(table), _cells(group, 5)))
     ranked = sorted(drafts.values(), key=lambda draft: schemas.index(draft.schema))
     return finished(ranked, schemas[0])
 
 
-def _add_keys(drafts: dict[object, Draft], rows: list[tuple[object, ...]]) -> None:
-    keys: dict[object, list[tuple[object, ...]]] = defaultdict(list)
+def _groups(rows: Rows, width: int) -> Iterable[Rows]:
+    """The rows grouped by their first ``width`` cells."""
+    groups: dict[tuple[object, ...], Rows] = defaultdict(list)
     for row in rows:
-        keys[row[0]].append(row)
-    for group in keys.values():
-        _, oid, is_primary, _ = group[0]
-        names = tuple(str(row[3]) for row in group)
-        if oid not in drafts or not all(names):
-            continue
-        if is_primary:
-            drafts[oid].primary_key = names
-        else:
-            drafts[oid].unique_keys.append(names)
+        groups[row[:width]].append(row)
+    return groups.values()
 
 
-def _add_references(drafts: dict[object, Draft], rows: list[tuple[object, ...]]) -> None:
-    keys: dict[object, list[tuple[object, ...]]] = defaultdict(list)
-    for row in rows:
-        keys[row[0]].append(row)
-    for group in keys.values():
-        _, oid, _, schema, table, _ = group[0]
-        if oid in drafts:
-            own, other = (tuple(str(row[at]) for row in group) for at in (2, 5))
-            drafts[oid].references.append(Reference(own, str(schema), str(table), other))
+def _cells(group: Rows, at: int) -> tuple[str, ...]:
+    return tuple(str(row[at]) for row in group)
+
+
+def _add_key(draft: Draft | None, names: tuple[str, ...], *, primary: bool) -> None:
+    if draft is None or not all(names):
+        return
+    if primary:
+        draft.primary_key = names
+    else:
+        draft.unique_keys.append(names)
 
 
 _TABLES: Final = """
@@ -229,7 +228,7 @@ def mysql_tables(db: Database) -> tuple[Table, ...]:
     """Tables and views of which the user may read a column, by name."""
     schemas = db.schemas or (db.name,)
 
-    def rows(sql: str) -> list[tuple[object, ...]]:
+    def rows(sql: str) -> Rows:
         return db.catalog(sql.format(schemas=", ".join(["%s"] * len(schemas))), schemas)
 
     drafts: Drafts = {}
@@ -244,8 +243,16 @@ def mysql_tables(db: Database) -> tuple[Table, ...]:
         if definition and (str(schema), str(table)) in drafts:  # empty without the right SHOW VIEW
             quoted = str(table).replace("`", "``")
             drafts[str(schema), str(table)].definition = f"CREATE VIEW `{quoted}` AS {definition}"
-    _mysql_add_keys(drafts, rows(_MYSQL_KEYS))
-    _mysql_add_references(drafts, rows(_MYSQL_REFERENCES))
+    for group in _groups(rows(_MYSQL_KEYS), 3):
+        schema, table, index, *_ = map(str, group[0])
+        # An index on an expression, or on the first characters only, says nothing about the column.
+        if all(row[4] is None for row in group):
+            _add_key(drafts.get((schema, table)), _cells(group, 3), primary=index == "PRIMARY")
+    for group in _groups(rows(_MYSQL_REFERENCES), 3):
+        schema, table, _, _, ref_schema, ref_table, _ = map(str, group[0])
+        if (schema, table) in drafts:
+            reference = Reference(_cells(group, 3), ref_schema, ref_table, _cells(group, 6))
+            drafts[schema, table].references.append(reference)
     ranked = sorted(drafts.values(), key=lambda draft: schemas.index(draft.schema))
     return finished(ranked, schemas[0])
 
@@ -261,30 +268,3 @@ def _column(name: str, kind: str, declared: str, nullable: str, extra: str, comm
         values=values,
         generated="GENERATED" in extra.upper() and "DEFAULT_GENERATED" not in extra.upper(),
     )
-
-
-def _mysql_add_keys(drafts: Drafts, rows: list[tuple[object, ...]]) -> None:
-    keys: dict[tuple[str, str, str], list[tuple[object, ...]]] = defaultdict(list)
-    for row in rows:
-        keys[str(row[0]), str(row[1]), str(row[2])].append(row)
-    for (schema, table, index), group in keys.items():
-        draft = drafts.get((schema, table))
-        names = tuple(str(row[3]) for row in group)
-        # An index on an expression, or on the first characters only, says nothing about the column.
-        if draft is None or not all(names) or any(row[4] is not None for row in group):
-            continue
-        if index == "PRIMARY":
-            draft.primary_key = names
-        else:
-            draft.unique_keys.append(names)
-
-
-def _mysql_add_references(drafts: Drafts, rows: list[tuple[object, ...]]) -> None:
-    keys: dict[tuple[str, str, str], list[tuple[object, ...]]] = defaultdict(list)
-    for row in rows:
-        keys[str(row[0]), str(row[1]), str(row[2])].append(row)
-    for (schema, table, _), group in keys.items():
-        if (schema, table) in drafts:
-            own, other = (tuple(str(row[at]) for row in group) for at in (3, 6))
-            reference = Reference(own, str(group[0][4]), str(group[0][5]), other)
-            drafts[schema, table].references.append(reference)

@@ -7,16 +7,18 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from sqljury.schema.render import Form, render
+from sqljury.schema.render import render
 from sqljury.types import Column, ForeignKey, Schema, Table
+from sqljury.types.schema import Form
 
 _WORD: Final = re.compile(r"_?[^\W\d_]+|\d|[^\w\s]+\n?|\n|_")
 
 
 def estimate_tokens(text: str) -> int:
-    """An estimate that is rather too high than too low for the tokenizers of today's models; 0 for no text.
+    """An estimate, rather too high than too low for the tokenizers of current models; 0 for empty text.
 
-    Long words count several, each digit one, a run of marks one for two, spaces and underscores with what follows.
+    Long words count several tokens, each digit one, a run of punctuation one for two characters; spaces and
+    underscores count with what follows.
     """
     return sum(map(_cost, _WORD.findall(text)))
 
@@ -31,9 +33,9 @@ def _cost(word: str) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sizes:
-    """The tokens that tables, columns and keys of a schema take when rendered in ``form``, measured once each.
+    """The estimated tokens of tables, columns and keys of a schema in ``form``, each computed once.
 
-    The sum of the parts is rather more than the whole.
+    The sum of the parts is usually more than the estimate of the whole.
     """
 
     schema: Schema
@@ -42,7 +44,7 @@ class Sizes:
     _columns: dict[tuple[Column, bool], int] = field(default_factory=dict)
 
     def whole_fits(self, tokens: int) -> bool:
-        """The schema takes at most so many tokens; stops reading it where it is over."""
+        """Whether the schema takes at most ``tokens``; stops rendering beyond them."""
         total = 0
         for table in self.schema.tables:
             total += self._size(table)
@@ -51,7 +53,7 @@ class Sizes:
         return True
 
     def table(self, number: int, names: Collection[str]) -> int:
-        """A table with these columns and its unique keys, without foreign keys; of a view, all of it."""
+        """The tokens of a table with these columns and its unique keys, without foreign keys; of a view, all of it."""
         if number not in self._frames:
             table = self.schema.tables[number]
             bare = replace(table, columns=(Column("a"),), primary_key=(), foreign_keys=(), unique_keys=())
@@ -63,18 +65,18 @@ class Sizes:
         return self._frames[number] + sum(self.column(number, name) for name in names)
 
     def column(self, number: int, name: str) -> int:
-        """One more column of a table."""
+        """The tokens of one more column of a table."""
         table = self.schema.tables[number]
         column = next(column for column in table.columns if column.name == name)
         seen = column, table.primary_key == (name,)
         if seen not in self._columns:
-            other = Column("a")  # beside which the column's own line is what it adds
+            other = Column("a")  # the column's line is the difference between a table with it and one without
             both = Table("t", (other, column), (name,) if seen[1] else ())
             self._columns[seen] = self._size(both) - self._size(Table("t", (other,)))
         return self._columns[seen]
 
     def key(self, key: ForeignKey) -> int:
-        """A foreign key."""
+        """The tokens of a foreign key."""
         target = f'"{key.ref_schema}"."{key.ref_table}"({_listed(key.ref_columns)})'
         return estimate_tokens(f"  FOREIGN KEY ({_listed(key.columns)}) REFERENCES {target},\n")
 

@@ -1,6 +1,6 @@
-"""Comments in the text of a CREATE TABLE, which SQLite keeps as it was typed: often all the documentation there is.
+"""Reads the schema of an SQLite database from its PRAGMA functions, and comments from its CREATE TABLE statements.
 
-The schema of an SQLite database, from its PRAGMA functions.
+SQLite stores those statements as they were typed; their comments are often the only documentation.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from sqljury.errors import QueryError
 from sqljury.types import Column, ForeignKey, Row, Table
 
 MAX_CHARS: Final = 1_000_000
-"""A longer definition is not searched."""
+"""Longer definitions are not searched for comments."""
 
 _TOKEN: Final = re.compile(
     r"(?P<line>--[^\n]*)|(?P<block>/\*.*?(?:\*/|\Z))|(?P<text>'(?:[^']|'')*(?:'|\Z))"
     r"|(?P<name>\"(?:[^\"]|\"\")*(?:\"|\Z)|`(?:[^`]|``)*(?:`|\Z)|\[[^\]]*(?:\]|\Z)|[\w$]+)"
     r"|(?P<space>\s+)|(?P<mark>.)",
     re.DOTALL,
-)  # what is opened and never closed goes on to the end, so that no character is looked at twice
+)  # an unclosed text, name or comment extends to the end, so that the time is linear
 _CONSTRAINTS: Final = frozenset(("constraint", "primary", "unique", "check", "foreign"))
 _TABLE: Final = ""
 
 
 class Comments(NamedTuple):
-    """The table's comment, and those of columns by their names in small letters."""
+    """The table's comment, and those of columns by their names in lower case."""
 
     table: str
     columns: dict[str, str]
@@ -40,25 +40,25 @@ class _Token(NamedTuple):
     kind: str
     text: str
     column: int
-    """How far from the beginning of its line it begins."""
+    """Characters before it on its line."""
     opens_line: bool
-    """Nothing but white space stands before it on its line."""
+    """Whether only white space is before it on its line."""
 
 
 def read_comments(definition: str) -> Comments:
-    """The comments of a CREATE TABLE, each with the column it speaks of.
+    """The comments of a CREATE TABLE, each assigned to the table or one of its columns.
 
-    A comment behind something on its line speaks of that; one alone on its line continues the one above if it
-    begins below it, and else speaks of what follows. Before the first and after the last column it is the table's.
-    Comments made of marks alone say nothing and are left out.
+    A comment after something on its line belongs to that. One on a line of its own continues the comment above if it
+    is indented equally, and otherwise belongs to what follows. Before the first and after the last column it belongs
+    to the table. Comments of punctuation only are left out.
     """
     if len(definition) > MAX_CHARS or ("--" not in definition and "/*" not in definition):
         return Comments("", {})
-    found: dict[str, list[str]] = defaultdict(list)
-    for owner, text in _owned(list(_tokens(definition))):
-        if said := _said(text):
-            found[owner].append(said)
-    joined = {owner: " ".join(texts) for owner, texts in found.items()}
+    by_owner: dict[str, list[str]] = defaultdict(list)
+    for owner, comment in _owned(list(_tokens(definition))):
+        if text := _text(comment):
+            by_owner[owner].append(text)
+    joined = {owner: " ".join(texts) for owner, texts in by_owner.items()}
     return Comments(joined.pop(_TABLE, ""), joined)
 
 
@@ -76,7 +76,7 @@ def _tokens(definition: str) -> Iterator[_Token]:
 
 
 def _owned(tokens: Sequence[_Token]) -> Iterator[tuple[str, str]]:
-    """Each comment with its owner: a column's name in small letters, or ``""`` for the table."""
+    """Each comment with its owner: a column's name in lower case, or ``""`` for the table."""
     owners = _owners(tokens)
     previous: tuple[str, int] | None = None
     for number, token in enumerate(tokens):
@@ -99,33 +99,33 @@ def _owned(tokens: Sequence[_Token]) -> Iterator[tuple[str, str]]:
 
 
 def _owners(tokens: Sequence[_Token]) -> list[tuple[str, str]]:
-    """For the place of each token, the item that was last under way and the one that is, or comes next."""
-    depth, behind, items = 0, False, [_TABLE]
-    place: list[int] = []  # by token, the item under way or, behind a comma, the next one
+    """For each token the previous item of the definition and the current one, which after a comma is the next."""
+    depth, after_comma, items = 0, False, [_TABLE]
+    current: list[int] = []  # by token, the index of its item
     commas: list[bool] = []
     for token in tokens:
-        place.append(len(items) if behind else len(items) - 1)
-        commas.append(behind)
+        current.append(len(items) if after_comma else len(items) - 1)
+        commas.append(after_comma)
         if token.kind in ("line", "block"):
             continue
-        if behind and depth == 1 and token.text not in (",", ")"):
+        if after_comma and depth == 1 and token.text not in (",", ")"):
             items.append(_column(token))
-            behind = False
+            after_comma = False
         depth += (token.text == "(") - (token.text == ")")
         if (token.text == "(" and depth == 1 and len(items) == 1) or (token.text == "," and depth == 1):
-            behind = True
+            after_comma = True
         elif token.text == ")" and depth == 0:
             items.append(_TABLE)
-            behind = False
+            after_comma = False
     items.append(_TABLE)
     return [
         (items[min(at, len(items) - 1) - comma], items[min(at, len(items) - 1)])
-        for at, comma in zip(place, commas, strict=True)
+        for at, comma in zip(current, commas, strict=True)
     ]
 
 
 def _column(token: _Token) -> str:
-    """The column that an item defines, ``""`` for a constraint, whose comments are the table's."""
+    """The column that an item defines, ``""`` for a constraint, whose comments belong to the table."""
     text = token.text
     if text[:1] in '"`[':
         inner = text[1:-1]
@@ -133,38 +133,38 @@ def _column(token: _Token) -> str:
     return _TABLE if text.lower() in _CONSTRAINTS else text.lower()
 
 
-def _said(comment: str) -> str:
+def _text(comment: str) -> str:
     body = comment[2:] if comment.startswith("--") else comment[2:].removesuffix("*/")
     lines = (line.strip().strip("*-=#").strip() for line in body.splitlines())
     text = " ".join(" ".join(lines).split())
     return text if any(c.isalnum() for c in text) else ""
 
 
-_HIDDEN: Final = 1  # a column that a virtual table keeps to itself
+_HIDDEN: Final = 1  # an internal column of a virtual table
 _GENERATED: Final = (2, 3)
 
 
 def tables(db: Database) -> tuple[Table, ...]:
-    """User tables and views that work, in the order they were created."""
+    """User tables and working views, in the order they were created."""
     listed = db.catalog(
         "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') "
         "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
     )
     shadows = _shadows(db)
-    found = []
+    read = []
     for name, kind, sql in listed:
         if name in shadows:
             continue
-        # A view on a dropped table, or a virtual table of a module that is not here, cannot be asked about.
+        # A view on a dropped table, or a virtual table of a missing module, cannot be queried.
         with contextlib.suppress(QueryError):
             table = _table(db, str(name), str(sql or ""), is_view=kind == "view")
             if table.columns:
-                found.append(table)
-    return _with_resolved_keys(found)
+                read.append(table)
+    return _with_resolved_keys(read)
 
 
 def _shadows(db: Database) -> frozenset[str]:
-    """Tables in which virtual tables keep their index."""
+    """Tables in which virtual tables store their data."""
     try:
         return frozenset(
             str(name)
@@ -175,7 +175,7 @@ def _shadows(db: Database) -> frozenset[str]:
 
 
 def _table(db: Database, name: str, definition: str, *, is_view: bool) -> Table:
-    """The table or view of that name, with the comments that stand in a table's ``definition``."""
+    """The table or view of that name, with the comments in a table's ``definition``."""
     comments = read_comments("" if is_view else definition)
     rows = db.catalog('SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)', (name,))
     rows = [row for row in rows if row[4] != _HIDDEN]
@@ -222,7 +222,7 @@ def _unique_keys(db: Database, table: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _foreign_keys(db: Database, table: str) -> tuple[ForeignKey, ...]:
-    """Foreign keys as declared, with no ``ref_columns`` where the primary key is meant."""
+    """Foreign keys as declared; no ``ref_columns`` means the primary key."""
     rows = db.catalog(
         'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq', (table,)
     )
@@ -239,15 +239,14 @@ def _foreign_keys(db: Database, table: str) -> tuple[ForeignKey, ...]:
     )
 
 
-def _with_resolved_keys(found: list[Table]) -> tuple[Table, ...]:
-    """The same tables, their foreign keys spelled as the referenced table spells itself.
+def _with_resolved_keys(tables: list[Table]) -> tuple[Table, ...]:
+    """The tables with foreign keys spelled as in the referenced tables.
 
-    SQLite neither checks nor corrects what a foreign key refers to; one that leads nowhere is left out, since
-    no query can join along it.
+    SQLite does not check what a foreign key refers to; a key to nothing is dropped, since no query can join on it.
     """
-    by_name = {table.name.lower(): table for table in found}
+    by_name = {table.name.lower(): table for table in tables}
     resolved = []
-    for table in found:
+    for table in tables:
         keys = [_resolve(key, table, by_name.get(key.ref_table.lower())) for key in table.foreign_keys]
         unique = dict.fromkeys(key for key in keys if key is not None)
         resolved.append(replace(table, foreign_keys=tuple(unique)))
@@ -265,7 +264,7 @@ def _resolve(key: ForeignKey, table: Table, target: Table | None) -> ForeignKey 
 
 
 def _spelled(names: tuple[str, ...], table: Table) -> tuple[str, ...] | None:
-    """The names in the table's own case, None when one is no column of it."""
-    own = {column.name.lower(): column.name for column in table.columns}
-    spelled = tuple(own[name.lower()] for name in names if name.lower() in own)
+    """The names as the table spells them, None if one is not a column of it."""
+    columns = {column.name.lower(): column.name for column in table.columns}
+    spelled = tuple(columns[name.lower()] for name in names if name.lower() in columns)
     return spelled if len(spelled) == len(names) else None

@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final, cast
 
 from sqljury import prompts
@@ -18,15 +19,15 @@ from sqljury.context import Context, State
 from sqljury.db.base import Database
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
 from sqljury.llm.base import Message, Sampling, derive_seed
-from sqljury.recipes.parts import Form, SchemaPart
-from sqljury.schema.describe import NO_NOTES, Notes, bind, merge
+from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
-from sqljury.schema.relevant import relevant
+from sqljury.schema.notes import NO_NOTES, Notes, bind, merge, relevant
 from sqljury.schema.render import Style, render
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
 from sqljury.types import Question, Schema, Task
+from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
 from sqljury.values.hints import Meant, hints, meant, nearest
 
@@ -172,6 +173,14 @@ def prepare(state: State, context: Context) -> State:
     question, keywords = state.task.question, state.keywords
     task = prepared.task(question, context.db, context.notes, keywords, context.emit, context.cancel)
     return replace(state, task=task)
+
+
+def value_index(context: Context) -> Callable[[], ValueIndex] | None:
+    """What opens the value index for repairs, once for a question; None where the recipe repairs no values."""
+    if not context.recipe.fix.values:
+        return None
+    prepared, db = Preparation(context.recipe.schema, context.indexes), context.db
+    return cache(lambda: prepared.index(db, introspect(db), cancel=context.cancel))
 
 
 def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:

@@ -9,6 +9,9 @@ from typing import Literal, TypeVar
 
 T = TypeVar("T")
 
+Form = Literal["ddl", "compact", "mschema"]
+"""The forms in which a prompt shows a schema; ``sqljury.schema.forms`` writes them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:

@@ -1,7 +1,6 @@
-"""Texts of a query against the values of the columns they are compared with: repairs that need no model.
+"""Replaces texts that a column does not hold by the stored values they must mean: a repair without a model.
 
-A text that a column does not have finds nothing. Where the value index knows a value of that very column which the text
-must have meant (another case, a typo, a code), the query is written with that.
+The value index must have a value of the same column that differs in case, by a typo, or by a code or abbreviation.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ if TYPE_CHECKING:
 LEAST: Final = 0.7
 _SEARCHED: Final = 50
 _SURE: Final = ("same letters", "spelling", "code", "abbreviation")
-"""Reasons that replace a text; a like meaning or shared words are too little."""
+"""Reasons that suffice to replace a text; a similar meaning or shared words do not."""
 
 Has = Callable[[Table, str, str], bool]
-"""Whether a column of a table has a text; true where that is not known."""
+"""Whether a column of a table holds a text; true if that is not known."""
 
 
 @quiet()
 def bind_values(sql: str, schema: Schema, has: Has, index: Callable[[], ValueIndex]) -> str | None:
-    """The query with texts replaced by the values they must mean, or None when there is none to replace.
+    """The query with texts replaced by the values they must mean, None if there is nothing to replace.
 
-    Looked at are texts compared by ``=``, ``<>`` or ``IN`` with a column of one table. ``index`` is only called when
-    a column lacks a text. The result is parsed, not run.
+    Texts are checked that ``=``, ``<>`` or ``IN`` compares with a column of one table. ``index`` is called only if a
+    column lacks a text. The query is parsed, not run.
     """
     changed = False
     try:
@@ -43,12 +42,12 @@ def bind_values(sql: str, schema: Schema, has: Has, index: Callable[[], ValueInd
                 changed = True
         return tree.sql(dialect=schema.dialect) if changed else None
     except (errors.SqlglotError, RecursionError, ValueError):
-        return None  # ValueError: the parser takes what its generator cannot write
+        return None  # ValueError: the generator cannot write everything that the parser accepts
 
 
 @quiet()
 def lacking(sql: str, schema: Schema, has: Has) -> list[tuple[Table, str, str]]:
-    """Texts of the query that the column they are compared with does not have: its table, its name, the text."""
+    """Table, column and text for each text of the query that its column does not hold."""
     try:
         tree = parse_one(sql, schema.dialect)
         return [(table, name, literal.name) for table, name, literal in _lacking(tree, schema, has)]
@@ -87,9 +86,9 @@ def _spelled(table: Table, name: str) -> str:
 
 
 def _meant(index: ValueIndex, table: Table, column: str, text: str) -> str | None:
-    """The surest value of that column; None where none is sure, two are as sure, or it cannot be shown as it is.
+    """The best match of that column; None if none is good enough, two are equally good, or it is not plain text.
 
-    A value with marks that no prompt may hold would get into one with the query, past what keeps cells harmless.
+    The query may get into a prompt, where a value with special tokens would bypass the escaping of cells.
     """
     matches = [
         match

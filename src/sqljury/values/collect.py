@@ -1,7 +1,4 @@
-"""Which columns hold names that a question could mention, and why the others do not.
-
-Reads the values worth finding out of a database, a column at a time.
-"""
+"""Reads from a database the values that a question could mention, and decides which columns hold such values."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from sqljury.sql.text import quote_name, quote_table
 from sqljury.types import Column, Limits, Schema, Table
 
 MAX_CHARS: Final = 100
-"""Longer values are text to read rather than names, and are left out one by one."""
+"""Longer values are prose rather than names, and are left out."""
 
 _MOSTLY: Final = 0.9
 _PROSE_CHARS, _PROSE_WORDS = 60, 8
@@ -40,12 +37,12 @@ _SHAPES: Final = (
 
 
 def is_text(declared: str) -> bool:
-    """Whether a column declared so holds text; one without a type may."""
+    """Whether a column of this type holds text; one without a type may."""
     return _TEXT_TYPE.search(declared) is not None
 
 
 def no_names(values: Sequence[str]) -> str | None:
-    """What these values of one column are if they are no names, None if they may be."""
+    """What the values of a column are if they are not names; None if they may be names."""
     if not values:
         return None
     lowered = [value.strip().lower() for value in values]
@@ -61,17 +58,17 @@ def no_names(values: Sequence[str]) -> str | None:
 
 
 Progress = Callable[[str, int, int], None]
-"""Called with (what is being done, steps done, steps in all)."""
+"""Called with (activity, steps done, steps in all)."""
 
 Skip = Callable[[str, str], bool]
-"""Whether a column, given as the names of table and column, must not be looked into."""
+"""Whether the values of a column, given by table and column, must not be read."""
 
 SAMPLE_ROWS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is read at most: different values of one column and of all, seconds for one column."""
+    """Limits on reading: distinct values of one column and of all columns, seconds for one column."""
 
     column_values: int = 1_000_000
     all_values: int = 5_000_000
@@ -79,8 +76,8 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What was read from one column: its values, sorted; ``why`` some are missing, or all are."""
+class ColumnValues:
+    """The sorted values of a column; ``why`` is the reason for missing ones."""
 
     table: str
     column: str
@@ -90,40 +87,40 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What reading a database for its values needs to know."""
+    """Reads the values of a database."""
 
     db: Database
     bounds: Bounds = field(default_factory=Bounds)
     cancel: threading.Event | None = None
 
-    def table(self, table: Table, columns: Iterable[str]) -> Iterable[Found]:
-        """What stands in these columns of the table; raises ``CancelledError``."""
+    def table(self, table: Table, columns: Iterable[str]) -> Iterable[ColumnValues]:
+        """The values of these columns of the table; raises ``CancelledError``."""
         wanted = set(columns)
         for column in table.columns:
             if column.name in wanted:
                 yield self._column(table, column)
 
-    def _column(self, table: Table, column: Column) -> Found:
+    def _column(self, table: Table, column: Column) -> ColumnValues:
         if column.values:
-            return Found(table.name, column.name, tuple(sorted(column.values)))
+            return ColumnValues(table.name, column.name, tuple(sorted(column.values)))
         name = quote_name(column.name, self.db.dialect)
         source = f"FROM {quote_table(table.name, table.schema, self.db.dialect)} WHERE {name} IS NOT NULL"
         sample, why, _ = self._texts(f"SELECT {name} {source} LIMIT {SAMPLE_ROWS}", SAMPLE_ROWS)
         why = why or no_names(sample) or ""
         if why:
-            return Found(table.name, column.name, (), why)
+            return ColumnValues(table.name, column.name, (), why)
         short = f"SELECT DISTINCT {name} {source} AND length({name}) <= {MAX_CHARS}"
         texts, why, cut = self._texts(short, self.bounds.column_values)
         values = sorted({text for text in texts if len(text) <= MAX_CHARS and text.strip()})
-        # The first rows may be unlike the rest, so all are looked at again, a thousand of them closely.
+        # The first rows may differ from the rest, so a thousand values of all are tested again.
         if what := no_names(values[:: len(values) // 1000 + 1]):
-            return Found(table.name, column.name, (), what)
+            return ColumnValues(table.name, column.name, (), what)
         if cut:
             why = f"has more values than the {self.bounds.column_values:,} that were read"
-        return Found(table.name, column.name, tuple(values), why)
+        return ColumnValues(table.name, column.name, tuple(values), why)
 
     def _texts(self, sql: str, rows: int) -> tuple[list[str], str, bool]:
-        """The texts that a query of one column gives, or why there are none; and whether there are more."""
+        """The texts that a query of one column returns, why there are none, and whether there are more."""
         limits = Limits(self.bounds.seconds, rows, bytes=rows * MAX_CHARS * 4 + (64 << 20))
         result = self.db.execute(sql, limits, self.cancel)
         if self.cancel is not None and self.cancel.is_set():
@@ -134,7 +131,7 @@ class Reader:
 
 
 def text_columns(schema: Schema, skip: Skip | None = None) -> dict[str, tuple[str, ...]]:
-    """The columns to read, by table; views show what tables hold, and are left out."""
+    """The columns to read, by table; views are left out, since they show values of tables."""
     return {
         table.name: tuple(
             column.name

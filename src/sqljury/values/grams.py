@@ -1,9 +1,9 @@
-"""From text to numbers that similar texts share, and the lists of who has which.
+"""Features of texts as hashes that similar texts share, and the inverted lists of the texts with each feature.
 
-A key (a folded value) has as features its letter trigrams, its words, each of its words less one letter, the initials
-of its words, and itself as a whole. Words less one letter are what makes single typos cheap: two words that are one
-substitution, insertion, deletion or swap apart always share one (the idea of SymSpell's deletion neighbourhood). All
-are hashed with polynomials modulo 2**64, whose prefix sums give every one of them without a loop over the text.
+A key (a folded value) has as features its letter trigrams, its words, each of its words without one letter, the
+initials of its words, and the whole key. Two words that differ by one substitution, insertion, deletion or swap share
+a word without one letter (SymSpell's deletion neighbourhood). All features are hashed with polynomials modulo 2**64,
+whose prefix sums give them without a loop over the text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     I64 = NDArray[np.int64]
 
 CHUNK: Final = 20_000
-"""Keys whose features are computed at once; more is no faster and takes more memory."""
+"""Keys whose features are computed at once; more takes more memory and is not faster."""
 
 MIN_BITS, MAX_BITS = 8, 21
 """Buckets of features are a power of two between these."""
@@ -29,15 +29,15 @@ MIN_BITS, MAX_BITS = 8, 21
 _BASE: Final = 0x9E3779B97F4A7C15
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
 _MIX: Final = 0xD6E8FEB86659FD93
-_TRIGRAM, _WHOLE = 0x5851F42D4C957F2D, 0x14057B7EF767814F  # keep features of different kinds apart
+_TRIGRAM, _WHOLE = 0x5851F42D4C957F2D, 0x14057B7EF767814F  # distinguish features of different kinds
 _SMALL_WORDS: Final = ("of", "the", "and", "for", "de", "la", "in", "on")
-"""Words that initials often leave out."""
+"""Words that initials often omit."""
 
 
 def features(keys: Sequence[str]) -> tuple[U64, U32]:
-    """Hashes of all features of the keys, and whose they are by position; one may come twice.
+    """Hashes of all features of the keys, and the position of each one's key; a feature may occur twice.
 
-    Keys hold neither NUL nor two blanks in a row, nor one at an end.
+    Keys contain no NUL and no repeated, leading or trailing blanks.
     """
     import numpy as np
 
@@ -54,7 +54,7 @@ def features(keys: Sequence[str]) -> tuple[U64, U32]:
     end = np.minimum.accumulate(np.where(edge, at, len(text))[::-1])[::-1][letters]
     shorter = (prefix[letters] - prefix[start]) + (prefix[end] - prefix[letters + 1]) * np.uint64(_INVERSE)
     shorter *= shift[start]
-    kept = end - start > 2  # of shorter words hardly anything would be left
+    kept = end - start > 2  # hardly anything would remain of shorter words
     first = start == letters
     words = (prefix[end] - prefix[start])[first] * shift[start[first]]
     word_owner = owner[letters[first]]
@@ -67,7 +67,7 @@ def features(keys: Sequence[str]) -> tuple[U64, U32]:
 
 
 def _prefix_sums(codes: U64) -> tuple[U64, U64]:
-    """Sums of code times power before each position, and what shifts a difference of two back to the start."""
+    """Sums of code times power before each position, and the factors that shift a difference of two to the start."""
     import numpy as np
 
     powers = np.full(len(codes), _BASE, dtype=np.uint64)
@@ -80,7 +80,7 @@ def _prefix_sums(codes: U64) -> tuple[U64, U64]:
 
 
 def _initials(firsts: U64, words: U64, owner: U32) -> tuple[U64, U32]:
-    """The first letters of each key of several words, as if they were a word; with small words and without."""
+    """The initials of each key of several words, hashed as a word, with and without small words."""
     import numpy as np
 
     small = _word_hashes(_SMALL_WORDS)
@@ -103,21 +103,21 @@ def _initials(firsts: U64, words: U64, owner: U32) -> tuple[U64, U32]:
 
 @cache
 def _word_hashes(words: tuple[str, ...]) -> U64:
-    """The hashes that these words have wherever they stand."""
+    """The hashes of these words, independent of their position."""
     import numpy as np
 
-    found = []
+    hashes = []
     for word in words:
         value, power = 0, 1
         for character in word:
             value = (value + (ord(character) + 1) * power) % (1 << 64)
             power = power * _BASE % (1 << 64)
-        found.append(value)
-    return np.array(found, dtype=np.uint64)
+        hashes.append(value)
+    return np.array(hashes, dtype=np.uint64)
 
 
 def _mixed(hashes: U64) -> U64:
-    """The same, with every bit of the input in the upper bits."""
+    """The hashes mixed so that every input bit affects the upper bits."""
     import numpy as np
 
     hashes ^= hashes >> np.uint64(32)
@@ -128,7 +128,7 @@ def _mixed(hashes: U64) -> U64:
 
 
 def bucket_bits(letters: int) -> int:
-    """How many bits of a hash to tell features of keys with that many letters apart by."""
+    """The number of bits of a hash that select the bucket, for keys with that many letters in all."""
     return min(max(letters.bit_length(), MIN_BITS), MAX_BITS)
 
 
@@ -140,9 +140,9 @@ def buckets(hashes: U64, bits: int) -> I64:
 
 
 def invert(keys: Sequence[str], check: Callable[[int], None]) -> tuple[I64, U32]:
-    """Where each bucket's list begins, and the lists: the keys, by position and ascending, that have its features.
+    """The offsets of the buckets' lists, and the lists: ascending positions of the keys with the bucket's features.
 
-    ``check`` is called with the number of keys done, and may raise.
+    ``check`` receives the number of keys done, and may raise.
     """
     import numpy as np
 

@@ -1,7 +1,4 @@
-"""Codes and names that everybody knows to mean the same: countries, states, languages, currencies, months, units.
-
-Searching an index: candidates by shared features and by meaning, ranked by the best reason to take each.
-"""
+"""Searches a value index by spelling, abbreviation, known codes and meaning, and ranks values by the best of these."""
 
 from __future__ import annotations
 
@@ -15,9 +12,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from sqljury.language import embed
-from sqljury.values import assemble as meanings
 from sqljury.values import grams, spelling
-from sqljury.values.fold import fold
+from sqljury.values.spelling import fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def other_names(text: str) -> tuple[str, ...]:
-    """The folded other names of what ``text`` names, none where the table does not have it.
+    """The folded other names and codes of the country, state, language, currency, month or unit that ``text`` names.
 
     A code of two letters counts only in capitals: ``in`` and ``no`` are seldom Indiana and Norwegian.
     """
@@ -38,48 +34,48 @@ def other_names(text: str) -> tuple[str, ...]:
 
 @cache
 def _table() -> dict[str, tuple[str, ...]]:
-    """From each folded name to all names of the things that it may be."""
+    """For each folded name all names of what it may stand for."""
     text = resources.files(__package__).joinpath("codes.tsv").read_text(encoding="utf-8")
-    found: dict[str, dict[str, None]] = {}
+    table: dict[str, dict[str, None]] = {}
     for line in text.splitlines():
         if not line.startswith("#"):
             names = [fold(name) for name in line.split("\t")[1:]]
             for name in names:
-                found.setdefault(name, {}).update(dict.fromkeys(names))
-    return {name: tuple(names) for name, names in found.items()}
+                table.setdefault(name, {}).update(dict.fromkeys(names))
+    return {name: tuple(names) for name, names in table.items()}
 
 
 How = Literal["exact", "same letters", "spelling", "words", "initials", "abbreviation", "code", "meaning"]
 
 QUERY_CHARS: Final = 200
-"""What is searched for is cut to this; values are shorter."""
+"""Search texts are cut to this length; indexed values are shorter."""
 
 _POOL, _WORDS_POOL = 1000, 300
 _LISTED: Final = 250_000
-"""Entries of lists looked through for one query, the rarest features first: some 5 ms."""
+"""Entries of the features' lists read for one search, the rarest features first: about 5 ms."""
 _NEAREST: Final = 60
 _KEPT: Final = 60
 """Candidates of one kind that are ranked against those of others."""
 _VARIANTS: Final = 50
-"""Values that differ in case, accents or signs alone, each with its column, of which so many are told."""
+"""Values returned that differ only in case, accents or punctuation."""
 _CERTAIN: Final = 0.98
 _INITIALS, _TWO_INITIALS, _FIRST_LETTER, _CODE, _SHORT_CODE = 0.85, 0.65, 0.55, 0.9, 0.75
 _KNOWN_WORD: Final = 0.6
-"""What a near spelling is worth when what was searched for is a word, and so hardly a misspelling."""
+"""Factor for a near spelling of a known word, which is hardly a misspelling."""
 _MEANING_FROM, _MEANING_SLOPE, _MEANING_MOST = 0.15, 1.25, 0.9
-"""Vectors less alike than the first say nothing; from there the score rises."""
+"""The score by meaning rises with this slope from the first cosine on, up to the last score."""
 _PIECES: Final = 0.6
 _LEAST: Final = 0.2
-"""What is less sure than this is not told."""
+"""The least score of a match."""
 _SECOND: Final = 0.35
-"""What a second reason adds to the first, of what is missing to certainty."""
+"""The share of the distance to certainty that a second reason adds, times its score."""
 _REPEATED: Final = 0.9
-"""What each further value found in the same way counts when the best are chosen: reasons can be wrong altogether."""
+"""Factor for each further value with the same reason when the best are chosen: one kind of reason may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A value, where it stands, how sure the match is (1.0 is the text itself) and what it rests on."""
+    """A value with its table and column, a score in (0, 1] (1.0 for the text itself) and the reason for the match."""
 
     value: str
     table: str
@@ -88,11 +84,11 @@ class Match:
     how: How
 
 
-Found = dict[int, tuple[float, How]]
-"""For each key a score, and what it rests on."""
+Scored = dict[int, tuple[float, How]]
+"""For each key a score and its reason."""
 
 Reasons = dict[int, dict[How, float]]
-"""For each key the score of every reason to take it."""
+"""For each key the score by each reason."""
 
 
 class Searcher:
@@ -111,23 +107,23 @@ class Searcher:
         self._lock = threading.Lock()
 
     def search(self, texts: Sequence[str], limit: int) -> list[list[Match]]:
-        """For each text the ``limit`` best values, each with every column that has it, and as it is spelt there."""
-        return [list(self._one(text[:QUERY_CHARS], limit)) for text in texts]
+        """For each text the ``limit`` best values, each with every column that has it, spelled as there."""
+        return [list(self._matches(text[:QUERY_CHARS], limit)) for text in texts]
 
-    def _one(self, text: str, limit: int) -> Iterator[Match]:
+    def _matches(self, text: str, limit: int) -> Iterator[Match]:
         folded = fold(text)
         if not folded or not self._count:
             return
         reasons: Reasons = {}
-        for found in (
-            self._spelt(text, folded),
-            self._coded(text, folded),
-            self._shortened(text, folded),
-            self._meant(text),
+        for scored in (
+            self._by_spelling(text, folded),
+            self._by_code(text, folded),
+            self._by_abbreviation(text, folded),
+            self._by_meaning(text),
         ):
-            for key, (score, how) in found.items():
-                ways = reasons.setdefault(key, {})
-                ways[how] = max(score, ways.get(how, 0.0))
+            for key, (score, how) in scored.items():
+                scores = reasons.setdefault(key, {})
+                scores[how] = max(score, scores.get(how, 0.0))
         for key, score, how in _chosen(reasons, limit):
             for value, table, column in self._values(key, text):
                 if value == text:
@@ -135,37 +131,37 @@ class Searcher:
                 else:
                     yield Match(value, table, column, round(score, 4), how)
 
-    def _spelt(self, text: str, folded: str) -> Found:
-        """By letters, words and initials, among the keys that share most features."""
+    def _by_spelling(self, text: str, folded: str) -> Scored:
+        """Keys with similar letters, words or initials, among those that share the most features."""
         import numpy as np
 
         near = self._sharing(folded, _POOL)
         if not len(near):
             return {}
         keys = self._names(near)
-        known = len(self._vector_keys) > 0 and meanings.knows(text)
+        known = len(self._vector_keys) > 0 and spelling.knows(text)
         trust = _KNOWN_WORD if known else 1.0
         scores = spelling.whole(folded, keys)
-        found: Found = {}
+        scored: Scored = {}
         for at in np.argsort(-scores, kind="stable")[:_KEPT].tolist():
             same = keys[at] == folded
-            found[int(near[at])] = (0.99, "same letters") if same else (float(scores[at]) * trust, "spelling")
+            scored[int(near[at])] = (0.99, "same letters") if same else (float(scores[at]) * trust, "spelling")
         near, keys = near[:_WORDS_POOL], keys[:_WORDS_POOL]
         if " " not in folded and not any(" " in key for key in keys):
-            return found
+            return scored
         scores = spelling.by_words(folded, keys, 1.0 if known else spelling.SAME_WORD)
         for at in np.argsort(-scores, kind="stable")[:_KEPT].tolist():
-            if scores[at] > found.get(int(near[at]), (0.0,))[0]:
-                found[int(near[at])] = (float(scores[at]), "words")
+            if scores[at] > scored.get(int(near[at]), (0.0,))[0]:
+                scored[int(near[at])] = (float(scores[at]), "words")
         ours = spelling.initials(folded)
         for key, name in zip(near.tolist(), keys, strict=True):
             if name in ours or (" " in name and folded in spelling.initials(name)):
                 score = _INITIALS if min(len(name), len(folded)) > 2 else _TWO_INITIALS
-                found[key] = (score if text.isupper() else score * trust, "initials")
-        return found
+                scored[key] = (score if text.isupper() else score * trust, "initials")
+        return scored
 
     def _sharing(self, folded: str, most: int) -> NDArray[Any]:
-        """The keys that share the most, and the rarest, features with this text; best first."""
+        """The keys that share the most and the rarest features with this text, best first."""
         import numpy as np
 
         hashes, _ = grams.features([folded])
@@ -180,71 +176,71 @@ class Searcher:
         lists = [self._lists[begin[at] : min(end[at], begin[at] + _LISTED)] for at in taken]
         keys = np.concatenate(lists)
         if int(keys.max()) >= self._count:
-            raise ValueError("a list leads nowhere")
-        weights = np.repeat(np.log1p(self._count / lengths[taken]), [len(one) for one in lists])
+            raise ValueError("a list has a key that does not exist")
+        weights = np.repeat(np.log1p(self._count / lengths[taken]), list(map(len, lists)))
         totals = np.bincount(keys, weights)
         keys = np.unique(keys)
         letters = (self._key_at[keys + 1] - self._key_at[keys]) / len(folded)
-        shared = totals[keys] / (4.0 + letters)  # a little in favour of keys of its own length
+        shared = totals[keys] / (4.0 + letters)  # slightly in favour of keys of the same length
         if len(keys) > most:
             best = np.argpartition(-shared, most)[:most]
             keys, shared = keys[best], shared[best]
         return np.asarray(keys[np.argsort(-shared, kind="stable")])
 
     def _find(self, key: str) -> int | None:
-        """The position of a key, None when no value has it."""
+        """The position of a key, None if no value has it."""
         near = self._sharing(key, 20)
         return next((int(at) for at, name in zip(near, self._names(near), strict=True) if name == key), None)
 
-    def _coded(self, text: str, folded: str) -> Found:
-        """What is known to mean the same, and the first letter of a word."""
-        found: Found = {}
+    def _by_code(self, text: str, folded: str) -> Scored:
+        """Keys that are other names of the same thing, or the first letter of the word."""
+        scored: Scored = {}
         for name in other_names(text):
             if (key := self._find(name)) is not None:
-                found[key] = (_SHORT_CODE if min(len(name), len(folded)) < 3 else _CODE, "code")
+                scored[key] = (_SHORT_CODE if min(len(name), len(folded)) < 3 else _CODE, "code")
         if len(folded) > 1 and " " not in folded and (key := self._find(folded[0])) is not None:
-            found.setdefault(key, (_FIRST_LETTER, "abbreviation"))
-        return found
+            scored.setdefault(key, (_FIRST_LETTER, "abbreviation"))
+        return scored
 
-    def _shortened(self, text: str, folded: str) -> Found:
-        """Notions that the text is short for, or that are short for it."""
+    def _by_abbreviation(self, text: str, folded: str) -> Scored:
+        """Notions that the text abbreviates, or that abbreviate it."""
         if not len(self._vector_keys):
             return {}
-        trust = _KNOWN_WORD if meanings.knows(text) else 1.0
+        trust = _KNOWN_WORD if spelling.knows(text) else 1.0
         if self._notions is None:
             with self._lock:
                 self._notions = self._by_first_letter()
-        found: Found = {}
+        scored: Scored = {}
         for name, key in self._notions.get((folded[0], folded.count(" ")), ()):
             short, long = (name, folded) if len(name) < len(folded) else (folded, name)
             if short != long and (score := spelling.abbreviates(short, long)):
-                found[key] = (score * trust if short == folded else score, "abbreviation")
-        return found
+                scored[key] = (score * trust if short == folded else score, "abbreviation")
+        return scored
 
     def _by_first_letter(self) -> dict[tuple[str, int], list[tuple[str, int]]]:
-        """The notions' keys by first letter and number of blanks."""
-        found: dict[tuple[str, int], list[tuple[str, int]]] = {}
+        """The notions with their keys, by first letter and number of blanks."""
+        notions: dict[tuple[str, int], list[tuple[str, int]]] = {}
         for name, key in zip(self._names(self._vector_keys), self._vector_keys.tolist(), strict=True):
             if name:
-                found.setdefault((name[0], name.count(" ")), []).append((name, key))
-        return found
+                notions.setdefault((name[0], name.count(" ")), []).append((name, key))
+        return notions
 
-    def _meant(self, text: str) -> Found:
-        """Notions whose vectors are nearest."""
+    def _by_meaning(self, text: str) -> Scored:
+        """Notions with the nearest vectors."""
         import numpy as np
 
         if not len(self._vector_keys):
             return {}
-        alike = (self._vectors @ embed.vectors(meanings.forms(text)).T).max(axis=1)
-        found: Found = {}
+        alike = (self._vectors @ embed.vectors(spelling.forms(text)).T).max(axis=1)
+        scored: Scored = {}
         for at in np.argsort(-alike, kind="stable")[:_NEAREST].tolist():
             key = int(self._vector_keys[at])
             score = min(_MEANING_SLOPE * (float(alike[at]) - _MEANING_FROM), _MEANING_MOST)
-            if meanings.shares_pieces_only(text, meanings.usual(self._values(key, text)[0][0])):
+            if spelling.shares_pieces_only(text, spelling.usual(self._values(key, text)[0][0])):
                 score *= _PIECES
             if score > 0:
-                found[key] = (score, "meaning")
-        return found
+                scored[key] = (score, "meaning")
+        return scored
 
     def _names(self, keys: NDArray[Any]) -> list[str]:
         begins, ends = self._key_at[keys].tolist(), self._key_at[keys + 1].tolist()
@@ -252,31 +248,31 @@ class Searcher:
 
     def values_by_column(self) -> dict[int, list[str]]:
         """All values, by the number of their column."""
-        found: dict[int, list[str]] = {}
+        values: dict[int, list[str]] = {}
         for entry, column in enumerate(self._column.tolist()):
-            found.setdefault(column, []).append(self._text(entry))
-        return found
+            values.setdefault(column, []).append(self._text(entry))
+        return values
 
     def _text(self, entry: int) -> str:
         return _decoded(self._texts[int(self._text_at[entry]) : int(self._text_at[entry + 1])])
 
     def _values(self, key: int, text: str) -> list[tuple[str, str, str]]:
-        """The values of a key with table and column, those that are ``text`` first."""
+        """The values of a key with table and column, those equal to ``text`` first."""
         columns: list[Any] = self._header["columns"]
         first, end = int(self._first[key]), min(int(self._first[key + 1]), len(self._column))
-        found = []
+        values = []
         for entry in range(first, end):
             column = columns[int(self._column[entry])]
-            found.append((self._text(entry), column["table"], column["column"]))
-        found.sort(key=lambda one: one[0] != text)
-        return found[:_VARIANTS]
+            values.append((self._text(entry), column["table"], column["column"]))
+        values.sort(key=lambda value: value[0] != text)
+        return values[:_VARIANTS]
 
 
 def _chosen(reasons: Reasons, limit: int) -> list[tuple[int, float, How]]:
-    """The best keys, best first: their score and main reason."""
+    """The best keys with score and main reason, best first."""
     ranked = []
-    for key, ways in reasons.items():
-        (how, best), *others = sorted(ways.items(), key=lambda way: -way[1])
+    for key, scores in reasons.items():
+        (how, best), *others = sorted(scores.items(), key=lambda reason: -reason[1])
         if others and best < _CERTAIN:
             best = min(best + _SECOND * (1.0 - best) * others[0][1], _CERTAIN)
         if best >= _LEAST:

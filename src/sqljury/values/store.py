@@ -1,8 +1,7 @@
-"""The file of an index: a header in JSON and arrays behind it, mapped into memory: opening reads hardly anything.
+"""The file of a value index, and the versions of tables that it is valid for.
 
-A file is written beside its place and then put there: readers see the old one or the new one, never half of one.
-
-Whether a table is as it was: a text for each, equal only as long as its values are, found without reading them.
+A file is a JSON header followed by arrays that are mapped into memory. It is replaced as a whole, so that readers see
+the old file or the new one. A table's version is a text that changes with its values, determined without reading them.
 """
 
 from __future__ import annotations
@@ -33,23 +32,23 @@ FORMAT: Final = 1
 _MAGIC: Final = b"sqljury\0"
 _ALIGN: Final = 64
 _CHECKED_BYTES: Final = 32 << 20
-"""Files up to this are checked whole when they are opened, in some ten milliseconds; of larger ones the outline is."""
+"""Files up to this size are checked completely when opened, in about 10 ms; of larger files only the header is."""
 
 
 class DamagedError(Exception):
-    """The file is no index of this format, or not a whole one."""
+    """The file is not an index of this format, or is incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file's header and arrays; the arrays stay on disk until they are used."""
+    """The header and arrays of an index; arrays stay on disk until used."""
 
     header: dict[str, Any]
     arrays: Arrays
 
 
 def write(path: Path, header: Mapping[str, Any], arrays: Arrays) -> Stored:
-    """Put the index at ``path``, for its owner alone to read, and open it; raises ``OSError``."""
+    """Write the index to ``path``, readable by its owner only, and open it; raises ``OSError``."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=path.name + ".", suffix=".tmp", dir=path.parent)
     try:
@@ -64,7 +63,7 @@ def write(path: Path, header: Mapping[str, Any], arrays: Arrays) -> Stored:
 
 
 def write_unnamed(header: Mapping[str, Any], arrays: Arrays) -> Stored:
-    """The same in a temporary file that goes when the process does."""
+    """The index in a temporary file that is deleted when the process ends."""
     with tempfile.TemporaryFile() as file:
         _pack(file, header, arrays)
         return _unpack(file)
@@ -96,7 +95,7 @@ def _unpack(file: IO[bytes]) -> Stored:
     try:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         if mapped[:8] != _MAGIC:
-            raise DamagedError("is no index of values")
+            raise DamagedError("is not a value index")
         length = int.from_bytes(mapped[8:16], "little")
         text = mapped[20 : 20 + length]
         if len(text) != length or zlib.crc32(text) != int.from_bytes(mapped[16:20], "little"):
@@ -119,19 +118,19 @@ def _unpack(file: IO[bytes]) -> Stored:
 
 
 _SETTLED_NS: Final = 2_000_000_000
-"""A file changed more recently than this could change again without a later time of change to show for it."""
+"""A file modified more recently than this could change again without a later modification time."""
 
 
 def versions(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
-    """The version of each table; None where the engine cannot tell."""
-    teller = TELLERS.get(db.dialect)
-    return dict.fromkeys(tables) if teller is None else teller(db, tables)
+    """The version of each table; None if the engine cannot tell."""
+    read_versions = VERSION_READERS.get(db.dialect)
+    return dict.fromkeys(tables) if read_versions is None else read_versions(db, tables)
 
 
 def _files(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
-    """One for all tables: which files the data is in, their sizes and times, and what SQLite counts in them.
+    """One version for all tables: the files, their sizes and times, and SQLite's change counters.
 
-    No engine of files keeps anything of the kind for a table: row counts and the highest rowid miss every UPDATE.
+    These engines keep no counter for a table; row counts and the highest rowid do not change with an UPDATE.
     """
     sources = tuple(getattr(db, "sources", ()))
     if not sources:
@@ -155,9 +154,9 @@ def _files(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
 
 
 def _postgres(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
-    """How many rows were ever written, by the server's own count, which may lag by a second, and the table's file.
+    """The server's count of rows ever written, which may lag by a second, and the table's file.
 
-    TRUNCATE is not counted, but gives a table another file. A partitioned table has neither count nor file of its own.
+    TRUNCATE is not counted but changes the file. A partitioned table has neither a count nor a file.
     """
     try:
         rows = db.catalog(
@@ -171,9 +170,9 @@ def _postgres(db: Database, tables: Sequence[str]) -> dict[str, str | None]:
     return {table: known.get(table) for table in tables}
 
 
-TELLERS: Final[dict[str, Callable[[Database, Sequence[str]], dict[str, str | None]]]] = {
+VERSION_READERS: Final[dict[str, Callable[[Database, Sequence[str]], dict[str, str | None]]]] = {
     "sqlite": _files,
     "duckdb": _files,
     "postgres": _postgres,
 }
-"""From dialect to what tells the versions of such a database's tables."""
+"""By dialect, the function that reads the versions of tables."""

@@ -8,7 +8,7 @@ from access_shop import CANARY, SQLITE_ACCESS, TABLES, build, leaks
 from plain_duckdb import PlainDuckDB, schema_of
 
 from sqljury.access.guard import Guarded, guard, skip
-from sqljury.access.rules import Access, load, visible
+from sqljury.access.rules import Access, compiled, load
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import InputError, QueryRefusedError
 from sqljury.schema.introspect import introspect
@@ -36,6 +36,10 @@ SCHEMA = Schema("firm", "postgres", (STAFF, PAY, BADGE))
 def db(tmp_path: Path) -> Iterator[SQLiteDatabase]:
     with SQLiteDatabase(build(tmp_path / "shop.db")) as database:
         yield database
+
+
+def visible(schema: Schema, access: Access) -> Schema:
+    return compiled(schema, access).shown
 
 
 def names(schema: Schema) -> dict[str, list[str]]:
@@ -95,12 +99,12 @@ def test_a_rule_that_means_nothing_is_an_error(access: Access, words: str) -> No
 
 @pytest.mark.parametrize("text", ["", " ", ".", "a.", ".a", "a..b", "a.b.c.d", 'a"b', '"a', 'a."b"c'])
 def test_what_is_no_pattern(text: str) -> None:
-    with pytest.raises(InputError, match="is no pattern"):
+    with pytest.raises(InputError, match="is not a pattern"):
         Access(deny=(text,))
 
 
 def test_one_text_is_no_list() -> None:
-    with pytest.raises(InputError, match="is no list"):
+    with pytest.raises(InputError, match="is not a list"):
         Access(deny="staff")  # type: ignore[arg-type]
 
 
@@ -121,10 +125,10 @@ def test_a_file_of_rules(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("denied = ['x']", "unknown key 'denied'; known are allow, deny, mask"),
-        ("deny = 'x'", "deny is no list of texts"),
-        ("deny = [1]", "deny is no list of texts"),
-        ("deny = ['a.b.c.d']", "is no pattern"),
-        ("deny = [", "is no TOML"),
+        ("deny = 'x'", "deny is not a list of texts"),
+        ("deny = [1]", "deny is not a list of texts"),
+        ("deny = ['a.b.c.d']", "is not a pattern"),
+        ("deny = [", "is not TOML"),
     ],
 )
 def test_a_file_that_is_wrong_says_where(tmp_path: Path, text: str, words: str) -> None:
@@ -136,7 +140,7 @@ def test_a_file_that_is_wrong_says_where(tmp_path: Path, text: str, words: str) 
     with pytest.raises(InputError, match="cannot be read"):
         load(tmp_path / "none.toml")
     path.write_bytes(b"deny = ['\xff']")
-    with pytest.raises(InputError, match="no UTF-8"):
+    with pytest.raises(InputError, match="is not UTF-8"):
         load(path)
 
 
@@ -352,11 +356,11 @@ class Telling(PlainDuckDB):
     """A server whose hints name what there is."""
 
     def execute(self, sql: str, *_: object, **__: object) -> object:  # type: ignore[override]
+        from sqljury.db.base import failure
         from sqljury.types import Result
 
-        return Result(
-            error='column "nam" does not exist HINT: Perhaps you meant "customer"."Credit Card" or secret.val'
-        )
+        hint = 'column "nam" does not exist HINT: Perhaps you meant "customer"."Credit Card" or secret.val'
+        return Result(error=failure("sql", hint))
 
 
 def test_hints_of_the_engine_do_not_tell_hidden_names() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from value_indexes import searcher
 
 from sqljury.values import grams, spelling
-from sqljury.values.fold import fold
 from sqljury.values.search import other_names
+from sqljury.values.spelling import fold
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=40)
 NAMES = (

@@ -10,8 +10,8 @@ from pathlib import Path
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.schema.introspect import introspect
 from sqljury.values import ValueIndex, open_or_build
-from sqljury.values.assemble import arrays
-from sqljury.values.collect import Found
+from sqljury.values.collect import ColumnValues
+from sqljury.values.index import arrays
 from sqljury.values.search import Searcher
 from sqljury.values.store import Stored
 
@@ -36,6 +36,6 @@ def index_of(path: Path, **options: object) -> ValueIndex:
 
 def searcher(columns: Mapping[str, Sequence[str]]) -> Searcher:
     """An index of these values as they are, nothing left out."""
-    found = [Found("t", name, tuple(sorted(set(values)))) for name, values in columns.items()]
+    found = [ColumnValues("t", name, tuple(sorted(set(values)))) for name, values in columns.items()]
     header = {"columns": [{"table": one.table, "column": one.column} for one in found]}
     return Searcher(Stored(header, arrays(found, lambda what, done, total: None)))

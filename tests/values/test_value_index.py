@@ -45,8 +45,8 @@ def by_content(db: Database, tables: list[str]) -> dict[str, str | None]:
 def test_a_refresh_equals_a_build(before: list[str], after: list[str], kept: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("SQLJURY_CACHE", folder)
-        for teller in (versions.TELLERS["sqlite"], by_content):
-            patch.setitem(versions.TELLERS, "sqlite", teller)
+        for reader in (versions.VERSION_READERS["sqlite"], by_content):
+            patch.setitem(versions.VERSION_READERS, "sqlite", reader)
             path = fill(Path(folder) / "a.db", t=before, u=kept)
             index_of(path)
             fill(path, t=after)
@@ -58,7 +58,7 @@ def test_a_refresh_equals_a_build(before: list[str], after: list[str], kept: lis
 
 
 def test_only_tables_that_changed_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(versions.TELLERS, "sqlite", by_content)
+    monkeypatch.setitem(versions.VERSION_READERS, "sqlite", by_content)
     path = fill(tmp_path / "a.db", t=WORDS, u=["Ann", "Bo"])
     index_of(path)
     fill(path, t=["Kyiv", *WORDS])
@@ -115,7 +115,7 @@ def test_a_change_of_the_schema_counts(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_cannot_tell_is_read_again_after_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(versions.TELLERS, "sqlite")
+    monkeypatch.delitem(versions.VERSION_READERS, "sqlite")
     path = fill(tmp_path / "a.db", t=WORDS)
     index_of(path)
     fill(path, t=["Kyiv"])
@@ -199,7 +199,7 @@ BUILDER = """
 import sys
 from sqljury import connect
 from sqljury.schema.introspect import introspect
-from sqljury.schema.values import open_or_build
+from sqljury.values import open_or_build
 with connect(sys.argv[1]) as db:
     steps = []
     index = open_or_build(db, introspect(db), progress=lambda what, done, total: steps.append(what))
@@ -241,7 +241,7 @@ def test_a_damaged_index_is_built_anew_with_a_note(tmp_path: Path) -> None:
     damaged += [whole[:at] for at in range(0, len(whole), len(whole) // 23)] + [whole + b"x", b"\0" * 1000]
     for content in damaged:
         place.write_bytes(content)
-        with pytest.warns(RuntimeWarning, match="it is built anew"):
+        with pytest.warns(RuntimeWarning, match="it is rebuilt"):
             assert index_of(path).search("Riga")[0].how == "exact"
 
 
@@ -300,7 +300,7 @@ def test_hostile_content(tmp_path: Path) -> None:
 
 @pytest.mark.shared
 def test_spider(tmp_path: Path) -> None:
-    source = Path(__file__).resolve().parents[4] / "shared/spider/database/world_1/world_1.sqlite"
+    source = Path(__file__).resolve().parents[3] / "shared/spider/database/world_1/world_1.sqlite"
     index = index_of(source)
     assert index.search("arbua")[0].value == "Aruba"
     assert "United States" in [match.value for match in index.search("USA")]

@@ -8,7 +8,7 @@ import pytest
 
 from sqljury.access.check import Checker
 from sqljury.access.guard import guard
-from sqljury.access.rules import Access, compiled, visible
+from sqljury.access.rules import Access, compiled
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import QueryRefusedError
@@ -46,7 +46,7 @@ def test_what_is_computed_beside_a_masked_column_is_masked(db: Database) -> None
 
 def test_the_values_of_a_masked_type_are_not_told() -> None:
     table = Table("t", (Column("id"), Column("m", "ENUM", values=("CANARY",)), Column("n", "ENUM", values=("seen",))))
-    (shown,) = visible(Schema("s", "postgres", (table,)), Access(mask=("t.m",))).tables
+    (shown,) = compiled(Schema("s", "postgres", (table,)), Access(mask=("t.m",))).shown.tables
     assert [column.values for column in shown.columns] == [(), (), ("seen",)]
 
 
