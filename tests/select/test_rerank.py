@@ -11,17 +11,16 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.budget import Allowance
-from sqljury.context import Context
+from sqljury.context import Context, Progress
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import RecipeError
 from sqljury.llm.base import Completion, Token
-from sqljury.pipeline import Progress
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.recipes.parts import TestsPart
 from sqljury.sql.translate import in_sqlite
 from sqljury.stages.select import SELECTORS
 from sqljury.stages.select.consistency import group
-from sqljury.testing import again, suite
+from sqljury.testing import suite, trial
 from sqljury.testing.trial import run_case
 from sqljury.types import Candidate, Choice, Cost, Result, Schema, Task, TestCase, Tried
 
@@ -106,8 +105,7 @@ def test_a_leader_that_cannot_be_tried_is_not_outdone_by_one_that_can(
 ) -> None:
     """Where SQLite cannot run a query, as those of another engine, its test says nothing against it."""
     believes(monkeypatch, DOGS)
-    for module in (suite, again):
-        monkeypatch.setattr(module, "in_sqlite", lambda sql, schema: None if sql == COUNT else in_sqlite(sql, schema))
+    monkeypatch.setattr(trial, "in_sqlite", lambda sql, schema: None if sql == COUNT else in_sqlite(sql, schema))
     model = written((COUNT, -1.0), (COUNT, -1.0), (DOGS, -5.0), (CATS, -6.0))
     found = Pipeline(recipe(4, selector), model).answer(Question("How many dogs?"), db)
     assert found.choice is not None
