@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,8 @@ def test_a_test_overrules_votes(db: Database, monkeypatch: pytest.MonkeyPatch) -
     found = Pipeline(recipe(3), model).answer(Question("How many dogs?"), db, progress=steps.append)
     assert (found.sql, found.rows) == (DOGS, ((2,),))
     assert found.choice is not None
-    assert (found.choice.selector, found.choice.scores, found.choice.cost.calls) == ("rerank", (0.0, 1.0), 1)
+    assert (found.choice.selector, found.choice.scores) == ("rerank", (0.0, 1.0))
+    assert dict(found.steps)["tests"].calls == 1
     (test,) = found.choice.tests
     assert (test.queries, test.passed, test.by) == ((COUNT, DOGS), (False, True), "model")
     assert (test.case.size, len(seen)) == (2, 1)  # a dog and another pet: both queries find something
@@ -138,7 +140,7 @@ def test_the_judge_says_what_is_expected(db: Database, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(suite, "with_expected", with_expected)
     judged = replace(recipe(2), select=SelectPart("rerank", judge="other"))
-    pipeline = Pipeline(judged, written((COUNT, -1.0), (DOGS, -1.0)), judge=FakeModel([], name="other"))
+    pipeline = Pipeline(judged, written((COUNT, -1.0), (DOGS, -1.0)), models={"other": FakeModel([], name="other")})
     pipeline.answer(Question("How many?"), db)
     assert asked == ["other"]
 
@@ -157,18 +159,19 @@ Choose = Callable[[str, Sequence[tuple[int, float | None]], Sequence[tuple[float
 
 
 @pytest.fixture
-def choose(db: Database) -> Choose:
+def choose(db: Database, monkeypatch: pytest.MonkeyPatch) -> Choose:
     def choose(
         selector: str, candidates: Sequence[tuple[int, float | None]], tests: Sequence[tuple[float, int]]
     ) -> Choice:
         """Candidates are results with log-probabilities, tests the sureness that one of the results is right."""
         made = group([Candidate(f"SELECT {one}", "direct", p, Result(("a",), ((one,),))) for one, p in candidates])
 
-        def run(queries: Sequence[str]) -> tuple[tuple[Tried, ...], Cost]:
+        def run(queries: Sequence[str], *_: object) -> tuple[Tried, ...]:
             cases = [replace(CASE, sureness=sure, expected=Result(("a",), ((right,),))) for sure, right in tests]
-            return tuple(run_case(case, queries) for case in cases), Cost()
+            return tuple(run_case(case, queries) for case in cases)
 
-        context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0, tests=run)
+        monkeypatch.setattr(import_module("sqljury.stages.select.rerank"), "run_tests", run)
+        context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0)
         return SELECTORS[selector](0)(made, Task(Question("?"), CASE.schema, ""), context)
 
     return choose
@@ -190,15 +193,16 @@ def test_sureness_weighs_where_votes_break_ties(choose: Choose) -> None:
     assert choose("rerank", candidates, [(0.5, 1), (0.5, 2)]).index == 2
 
 
-def test_only_the_largest_groups_take_part(db: Database) -> None:
+def test_only_the_largest_groups_take_part(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     made = group([Candidate(f"SELECT {one}", "direct", None, Result(("a",), ((one,),))) for one in (1, 1, 2, 2, 3)])
     asked: list[Sequence[str]] = []
 
-    def run(queries: Sequence[str]) -> tuple[tuple[Tried, ...], Cost]:
+    def run(queries: Sequence[str], *_: object) -> tuple[Tried, ...]:
         asked.append(queries)
-        return (), Cost()
+        return ()
 
-    context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0, tests=run)
+    monkeypatch.setattr(import_module("sqljury.stages.select.rerank"), "run_tests", run)
+    context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0)
     SELECTORS["rerank"](2)(made, Task(Question("?"), CASE.schema, ""), context)
     assert asked == [["SELECT 1", "SELECT 2"]]
     assert (
