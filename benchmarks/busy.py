@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any
 
-from sqljury.db import mysql_url
+from sqljury.db.mysql_url import read_url
 
 TEXT = "repeat('a', 5000000)"
 HALF = "repeat('a', 2500000) || 'b'"
@@ -119,7 +119,7 @@ def _connect(url: str, engine: str) -> Any:
         return psycopg.connect(url, autocommit=True)
     import pymysql
 
-    return pymysql.connect(**mysql_url.read(url, ()).arguments(), charset="utf8mb4")
+    return pymysql.connect(**read_url(url, ()).arguments(), charset="utf8mb4")
 
 
 if __name__ == "__main__":

@@ -74,9 +74,9 @@ def mysql_scratch(url: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """A new database of the server."""
     import pymysql
 
-    from sqljury.db.mysql_url import read
+    from sqljury.db.mysql_url import read_url
 
-    connection = pymysql.connect(**{**read(url, ()).arguments(), "database": None})
+    connection = pymysql.connect(**{**read_url(url, ()).arguments(), "database": None})
     cursor = connection.cursor()
     cursor.execute(f"CREATE DATABASE {SCRATCH}")
     cursor.execute(f"USE {SCRATCH}")

@@ -20,7 +20,7 @@
     │   ├── ContextLengthError        5   the prompt is longer than the model's context
     │   ├── ModelAuthError            5   no key, or a refused one
     │   ├── ModelUnavailableError     5   timeouts, rate limits or server errors that outlasted every retry
-    │   ├── ModelResponseError        5   the backend answered something that is no completion
+    │   ├── ModelResponseError        5   the backend's answer is not a completion
     │   └── MissingExtraError         5   an optional library is not installed
     ├── BudgetExceededError           6   the limit on calls, tokens or money was reached
     ├── NoAnswerError                 7   every candidate failed; carries what was tried
@@ -135,7 +135,7 @@ class ModelUnavailableError(ModelError):
 
 
 class ModelResponseError(ModelError):
-    """The backend answered something that is no completion."""
+    """The backend's answer is not a completion."""
 
 
 class MissingExtraError(ModelError):

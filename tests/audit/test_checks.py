@@ -121,13 +121,6 @@ CASES = [
         "SELECT name FROM kennel WHERE city = 'Oslo'",
     ),
     Case(
-        "join-types",
-        "data type",
-        "Show the names of pets and their owners.",
-        "SELECT p.name, o.last_name FROM pet AS p JOIN owner AS o ON p.owner_id = o.last_name",
-        "SELECT p.name, o.last_name FROM pet AS p JOIN owner AS o ON p.owner_id = o.id",
-    ),
-    Case(
         "not-selected",
         "wrong column",
         "List the name, kind and weight of each pet.",
@@ -147,13 +140,6 @@ CASES = [
         "What are the first names of owners in Oslo?",
         "SELECT last_name FROM owner WHERE city = 'Oslo'",
         "SELECT first_name FROM owner WHERE city = 'Oslo'",
-    ),
-    Case(
-        "name-or-id",
-        "wrong column",
-        "What are the names of kennels in Oslo?",
-        "SELECT id FROM kennel WHERE city = 'Oslo'",
-        "SELECT name FROM kennel WHERE city = 'Oslo'",
     ),
     Case(
         "other-table",
@@ -177,32 +163,11 @@ CASES = [
         "SELECT id FROM pet WHERE kind IN (SELECT kind FROM pet GROUP BY kind HAVING count(*) > 1)",
     ),
     Case(
-        "missing-aggregate",
-        "aggregation",
-        "What is the average age of the owners?",
-        "SELECT age FROM owner",
-        "SELECT avg(age) FROM owner",
-    ),
-    Case(
-        "no-count",
-        "aggregation",
-        "How many owners live in Oslo?",
-        "SELECT last_name FROM owner WHERE city = 'Oslo'",
-        "SELECT count(*) FROM owner WHERE city = 'Oslo'",
-    ),
-    Case(
         "no-distinct",
         "deduplication",
         "Show the different kinds of pets.",
         "SELECT kind FROM pet",
         "SELECT DISTINCT kind FROM pet",
-    ),
-    Case(
-        "count-distinct",
-        "deduplication",
-        "How many different kinds are there?",
-        "SELECT count(*) FROM pet",
-        "SELECT count(DISTINCT kind) FROM pet",
     ),
     Case(
         "join-repeats",
@@ -224,13 +189,6 @@ CASES = [
         "What is the average age of owners who have a pet?",
         f"SELECT avg(o.age) FROM {JOIN}",
         "SELECT avg(age) FROM owner WHERE id IN (SELECT owner_id FROM pet)",
-    ),
-    Case(
-        "values-repeat",
-        "deduplication",
-        "Which kinds of pets are there?",
-        "SELECT kind FROM pet",
-        "SELECT kind FROM pet GROUP BY kind",
     ),
     Case(
         "superlative",
@@ -261,34 +219,6 @@ CASES = [
         "SELECT last_name FROM owner ORDER BY age LIMIT 1",
     ),
     Case(
-        "both-or-either",
-        "semantic logic",
-        "Which owners have both a dog and a cat?",
-        "SELECT DISTINCT owner_id FROM pet WHERE kind = 'dog' OR kind = 'cat'",
-        "SELECT owner_id FROM pet WHERE kind = 'dog' INTERSECT SELECT owner_id FROM pet WHERE kind = 'cat'",
-    ),
-    Case(
-        "contradiction",
-        "semantic logic",
-        "Which owners have a dog and a cat?",
-        "SELECT owner_id FROM pet WHERE kind = 'dog' AND kind = 'cat'",
-        "SELECT owner_id FROM pet WHERE kind = 'dog' INTERSECT SELECT owner_id FROM pet WHERE kind = 'cat'",
-    ),
-    Case(
-        "any-other",
-        "semantic logic",
-        "What are the last names of owners without a dog?",
-        f"SELECT DISTINCT o.last_name FROM {JOIN} WHERE p.kind != 'dog'",
-        "SELECT last_name FROM owner WHERE id NOT IN (SELECT owner_id FROM pet WHERE kind = 'dog')",
-    ),
-    Case(
-        "not-in-null",
-        "semantic logic",
-        "Which kennels have no pets?",
-        "SELECT name FROM kennel WHERE id NOT IN (SELECT kennel_id FROM pet)",
-        "SELECT name FROM kennel WHERE id NOT IN (SELECT kennel_id FROM pet WHERE kennel_id IS NOT NULL)",
-    ),
-    Case(
         "set-of-labels",
         "semantic logic",
         "What are the names of pets that never had a visit by Lee?",
@@ -301,13 +231,6 @@ CASES = [
         "Show the last names of owners who have a cat.",
         "SELECT DISTINCT o.last_name FROM owner AS o JOIN pet AS p WHERE p.kind = 'cat'",
         f"SELECT DISTINCT o.last_name FROM {JOIN} WHERE p.kind = 'cat'",
-    ),
-    Case(
-        "join-nothing",
-        "semantic logic",
-        "Show the vets and the kinds they see.",
-        "SELECT v.vet, p.kind FROM pet AS p JOIN visit AS v ON p.kind = v.vet",
-        f"SELECT v.vet, p.kind FROM {VISITS}",
     ),
     Case(
         "join-column",
@@ -323,13 +246,6 @@ CASES = [
         "Who is older than 90?",
         "SELECT last_name FROM owner WHERE age > 90",
         "SELECT last_name FROM owner WHERE age > 20",
-    ),
-    Case(
-        "ties",
-        "semantic logic",
-        "What is the vet of the cheapest visit?",
-        "SELECT vet FROM visit ORDER BY price LIMIT 1",
-        "SELECT vet FROM visit ORDER BY price DESC LIMIT 1",
     ),
 ]
 
@@ -359,9 +275,7 @@ def test_fires_on_the_wrong_query_only(case: Case, file: Path) -> None:
     assert case.check not in found(file, case.question, case.right)
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case.check not in ("returns-nothing", "ties", "values-repeat")]
-)
+@pytest.mark.parametrize("case", [case for case in CASES if case.check != "returns-nothing"])
 def test_the_right_query_is_not_suspected(case: Case, file: Path) -> None:
     suspected = [one for one in found(file, case.question, case.right).values() if one.confidence >= LIKELY]
     assert suspected == []

@@ -222,7 +222,7 @@ def test_the_start_of_a_process_obeys_limit_and_cancel(template: Path, monkeypat
     with DuckDBDatabase(template) as db:
         db._idle.pop().worker.close()
         code = "import time; time.sleep(20)"  # as with a damaged catalogue that takes long to read
-        monkeypatch.setattr("sqljury.db.duckdb_worker.arguments", lambda _: [sys.executable, "-c", code])
+        monkeypatch.setattr("sqljury.db.duckdb_worker.arguments", lambda *_: [sys.executable, "-c", code])
         for limits, kind in ((Limits(seconds=0.4), "limit"), (Limits(seconds=20), "cancelled")):
             cancel = threading.Event()
             timer = threading.Timer(0.4, cancel.set) if kind == "cancelled" else threading.Timer(0, lambda: None)
@@ -238,7 +238,7 @@ def test_the_start_of_a_process_obeys_limit_and_cancel(template: Path, monkeypat
 
 def test_a_file_that_cannot_be_opened_in_time(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = "import time; time.sleep(20)"
-    monkeypatch.setattr("sqljury.db.duckdb_worker.arguments", lambda _: [sys.executable, "-c", code])
+    monkeypatch.setattr("sqljury.db.duckdb_worker.arguments", lambda *_: [sys.executable, "-c", code])
     monkeypatch.setattr("sqljury.db.duckdb._OPEN_LIMITS", Limits(seconds=0.2))
     with pytest.raises(NotADatabaseError, match=r"cannot be opened within 0\.2 s"):
         DuckDBDatabase(template)

@@ -120,7 +120,7 @@ def test_adapters_are_listed_with_the_models(capsys: pytest.CaptureFixture[str])
 def test_a_name_that_could_not_be_found_again_is_refused() -> None:
     assert adapters.named("linker") == adapters.directory() / "linker.gguf"
     for name in ("", "a/b", "../a", "/a", "linker.gguf"):
-        with pytest.raises(InputError, match="is no name of an adapter"):
+        with pytest.raises(InputError, match="is not a name for an adapter"):
             adapters.named(name)
 
 

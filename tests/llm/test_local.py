@@ -135,7 +135,7 @@ def test_a_folder_that_others_can_enter_is_not_used(cached_weights: Path, tmp_pa
 def test_states_that_is_a_file(cached_weights: Path, tmp_path: Path) -> None:
     (tmp_path / "states").write_text("")
     model = LocalModel("smollm2-135m", slots=1, context=1024, states=tmp_path / "states")
-    with pytest.warns(RuntimeWarning, match="it is no folder"):
+    with pytest.warns(RuntimeWarning, match="it is not a folder"):
         assert model.complete(user("Who sings?"), HOT).completions
     model.close()
 

@@ -10,7 +10,7 @@ import pytest
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import DatasetError
-from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Rules, execution_match, judge, run_gold, suite_match
+from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Rules, judge, run_gold, suite_match
 from sqljury.types import Limits, Result
 
 
@@ -38,7 +38,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 )
 def test_right(database: Database, gold: str, predicted: str) -> None:
     for rules in (EX, EXE, EXE_KEEP_DISTINCT):
-        assert execution_match(database, gold, predicted, rules).correct
+        assert suite_match([database], gold, predicted, rules).correct
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_right(database: Database, gold: str, predicted: str) -> None:
     ],
 )
 def test_wrong_says_why(database: Database, gold: str, predicted: str, reason: str) -> None:
-    outcome = execution_match(database, gold, predicted)
+    outcome = suite_match([database], gold, predicted)
     assert not outcome.correct
     assert reason in outcome.reason
     assert outcome.reason
@@ -62,16 +62,16 @@ def test_wrong_says_why(database: Database, gold: str, predicted: str, reason: s
 
 def test_distinct_counts_unless_it_is_taken_out(database: Database) -> None:
     pair = "SELECT DISTINCT kind FROM pet", "SELECT kind FROM pet"
-    assert not execution_match(database, *pair, EX).correct
-    assert not execution_match(database, *pair, EXE_KEEP_DISTINCT).correct
-    assert execution_match(database, *pair, EXE).correct
+    assert not suite_match([database], *pair, EX).correct
+    assert not suite_match([database], *pair, EXE_KEEP_DISTINCT).correct
+    assert suite_match([database], *pair, EXE).correct
 
 
 def test_an_order_inside_gold_counts_only_for_the_published_program(database: Database) -> None:
     gold = "SELECT kind FROM pet WHERE age < (SELECT age FROM pet ORDER BY age DESC LIMIT 1)"
     predicted = "SELECT kind FROM pet WHERE age < 3 ORDER BY id DESC"
-    assert execution_match(database, gold, predicted, EX).correct
-    assert not execution_match(database, gold, predicted, EXE).correct
+    assert suite_match([database], gold, predicted, EX).correct
+    assert not suite_match([database], gold, predicted, EXE).correct
 
 
 def test_the_current_year_is_the_programs() -> None:
@@ -81,7 +81,7 @@ def test_the_current_year_is_the_programs() -> None:
 
 def test_a_gold_query_that_fails_is_no_ones_mistake(database: Database) -> None:
     with pytest.raises(DatasetError, match=r"gold query fails.*breed.*SELECT breed"):
-        execution_match(database, "SELECT breed FROM pet", "SELECT 1")
+        suite_match([database], "SELECT breed FROM pet", "SELECT 1")
 
 
 def test_a_gold_result_that_is_cut_is_refused(database: Database) -> None:
@@ -105,7 +105,7 @@ def test_a_prediction_cut_short_of_gold_is_wrong_not_guessed() -> None:
 
 def test_a_prediction_that_never_ends_is_one_wrong_answer(database: Database) -> None:
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-    outcome = execution_match(database, "SELECT 1", endless, limits=Limits(seconds=0.2))
+    outcome = suite_match([database], "SELECT 1", endless, limits=Limits(seconds=0.2))
     assert outcome.reason.startswith("limit:")
 
 

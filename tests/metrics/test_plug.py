@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.metrics.plug import MAX_VARIANTS, plugged
+from sqljury.metrics.execution import MAX_VARIANTS, plugged
 
 
 @pytest.mark.parametrize(

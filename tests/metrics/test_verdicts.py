@@ -13,8 +13,8 @@ import pytest
 
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
-from sqljury.metrics.esm import ForeignKeys, exact_set_match
-from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Rules, execution_match
+from sqljury.metrics.esm import ForeignKeys, differing_clauses
+from sqljury.metrics.execution import EX, EXE, EXE_KEEP_DISTINCT, Rules, suite_match
 from sqljury.metrics.hardness import hardness
 from sqljury.metrics.partial import partial_match
 from sqljury.metrics.spider import Names, parse, parse_or_empty
@@ -61,7 +61,7 @@ def names() -> dict[str, Names]:
 )
 def test_execution_accuracy(model: str, rules: Rules, column: str) -> None:
     pairs = zip(lines("gold"), lines(model), strict=True)
-    ours = [str(int(execution_match(database(db), gold, line[0], rules).correct)) for (gold, db), line in pairs]
+    ours = [str(int(suite_match([database(db)], gold, line[0], rules).correct)) for (gold, db), line in pairs]
     assert ours == [verdict[column] for verdict in verdicts(model)]
 
 
@@ -74,7 +74,9 @@ def test_hardness() -> None:
 def test_exact_set_match(model: str) -> None:
     keys = {db: ForeignKeys.of_entry(entry) for db, entry in tables_json().items()}
     ours = [
-        str(int(exact_set_match(parse(gold, names()[db]), parse_or_empty(line[0].strip(), names()[db]), keys[db])))
+        str(
+            int(not differing_clauses(parse(gold, names()[db]), parse_or_empty(line[0].strip(), names()[db]), keys[db]))
+        )
         for (gold, db), line in zip(lines("gold"), lines(model), strict=True)
     ]
     assert ours == [verdict["esm"] for verdict in verdicts(model)]

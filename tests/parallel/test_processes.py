@@ -137,7 +137,7 @@ def test_neighbours_of_a_kind_share_a_process() -> None:
 
 PROGRAM = """
     import sys, threading, time
-    from sqljury.processes import map_processes
+    from sqljury.parallel.processes import map_processes
     sys.path.insert(0, {tests!r})
     from test_processes import squares, lost
 
@@ -157,7 +157,7 @@ def test_beside_other_threads_it_spawns(tmp_path: object) -> None:
 
 ORPHAN = """
     import os, time
-    from sqljury.processes import map_processes
+    from sqljury.parallel.processes import map_processes
 
     def start():
         def work(item, tell):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.audit.difference import difference
+from sqljury.audit.finding import difference
 from sqljury.db.readonly import check
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import InputError, QueryRefusedError, QueryStoppedError

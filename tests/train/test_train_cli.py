@@ -93,7 +93,7 @@ def test_a_set_that_has_moved_is_asked_for_before_the_export(
     assert _guarded(["train", "export", str(tmp_path), "--out", str(tmp_path / "a.gguf")]) == 2
     assert "gone.jsonl has moved; name it with --data" in capsys.readouterr().err
     assert _guarded(["train", "export", str(tmp_path), "--name", "../a"]) == 2
-    assert "'../a' is no name of an adapter" in capsys.readouterr().err
+    assert "'../a' is not a name for an adapter" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [["data", "critic", "--run"], ["light"]])

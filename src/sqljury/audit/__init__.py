@@ -1,6 +1,7 @@
 """Program checks of gold queries: suspected errors, typed as in Appendix C of the TS-SQL paper, without a model.
 
-Each check is a function of a ``Subject`` that yields findings; one that fails on an odd query says nothing of it.
+Each check is a function of a ``Subject`` that yields findings; one that fails on an odd query says nothing of it. Only
+checks stand here whose findings were confirmed by reading (docs/audit.md).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Final
 
 from sqlglot.errors import SqlglotError
 
-from sqljury.audit import grouping, joining, kinds, logic, outcome, repeats, selected, values, wording
+from sqljury.audit import checks_columns, checks_conditions, checks_groups, checks_values
 from sqljury.audit.finding import LIKELY, TYPES, Finding, Type
 from sqljury.audit.subject import Data, Subject
 from sqljury.sql.parse import quiet
@@ -20,57 +21,48 @@ __all__ = ["CHECKS", "LIKELY", "TYPES", "Data", "Finding", "Subject", "Type", "a
 Check = Callable[[Subject], Iterator[Finding]]
 
 CHECKS: Final[tuple[Check, ...]] = (
-    outcome.fails,
-    values.stored,
-    values.numbers,
-    values.quoted,
-    values.other_table,
-    kinds.numbers_as_text,
-    kinds.sum_of_text,
-    kinds.dates_as_text,
-    kinds.types_apart,
-    selected.not_selected,
-    selected.everything,
-    selected.not_asked,
-    selected.first_or_last,
-    selected.name_or_id,
-    grouping.group_by_label,
-    grouping.bare_columns,
-    grouping.missing_aggregate,
-    repeats.different,
-    repeats.listed_twice,
-    repeats.counted_twice,
-    repeats.same_listed,
-    wording.superlative,
-    wording.order_direction,
-    wording.comparison,
-    wording.age_or_time,
-    wording.both_or_either,
-    logic.contradiction,
-    logic.any_other,
-    logic.not_in_null,
-    logic.sets_of_labels,
-    joining.without_condition,
-    joining.unrelated,
-    outcome.empty,
-    outcome.ties,
+    checks_conditions.fails,
+    checks_values.stored,
+    checks_values.numbers,
+    checks_values.quoted,
+    checks_values.other_table,
+    checks_values.numbers_as_text,
+    checks_values.sum_of_text,
+    checks_values.dates_as_text,
+    checks_columns.not_selected,
+    checks_columns.everything,
+    checks_columns.not_asked,
+    checks_columns.first_or_last,
+    checks_groups.group_by_label,
+    checks_groups.bare_columns,
+    checks_groups.different,
+    checks_groups.listed_twice,
+    checks_groups.counted_twice,
+    checks_groups.sets_of_labels,
+    checks_conditions.superlative,
+    checks_conditions.order_direction,
+    checks_conditions.comparison,
+    checks_conditions.age_or_time,
+    checks_conditions.without_condition,
+    checks_conditions.unrelated,
+    checks_conditions.empty,
 )
 
 
 @quiet()
 def audit(subject: Subject) -> list[Finding]:
-    """All that the checks find, the surest first; the same fault a second time in one query is not told again."""
-    found: dict[str, Finding] = {}
+    """All findings, the surest first; the same fault a second time in one query is not listed again."""
+    findings: dict[str, Finding] = {}
     if subject.result.error_kind == "limit":  # its variants would not end either
-        return list(outcome.fails(subject))
+        return list(checks_conditions.fails(subject))
     for check in CHECKS:
         try:
-            for one in check(subject):
-                known = found.get(one.check)
-                if known is None or known.confidence < one.confidence:
-                    found[one.check] = one
+            for finding in check(subject):
+                known = findings.get(finding.check)
+                if known is None or known.confidence < finding.confidence:
+                    findings[finding.check] = finding
         except (SqlglotError, RecursionError):
             continue
-    if sum(one.confidence >= LIKELY for one in found.values()) > 1:
-        found.pop("returns-nothing", None)  # the other findings say why
-    return sorted(found.values(), key=lambda one: -one.confidence)
+    if sum(finding.confidence >= LIKELY for finding in findings.values()) > 1:
+        findings.pop("returns-nothing", None)  # the other findings say why
+    return sorted(findings.values(), key=lambda finding: -finding.confidence)

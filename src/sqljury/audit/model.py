@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury.audit import Finding
-from sqljury.audit.difference import difference
+from sqljury.audit.finding import difference
 from sqljury.audit.run import begun, line_of, opened
 from sqljury.bench.run import UNANSWERED
 from sqljury.datasets.spider import Example
@@ -47,13 +47,14 @@ def run(
     told, one after another as they come. Raises ``DatasetError`` for a file that holds something else,
     ``CancelledError`` once ``cancel`` is set, and what the model raises; what was being checked then is not written.
     """
+    cancel = cancel or threading.Event()
     known = begun(file, settled)
     one_by_one = threading.Lock()
     with opened(file) as stream:
 
-        def keep(line: Record, stop: threading.Event) -> None:
+        def keep(line: Record) -> None:
             with one_by_one:
-                if stop.is_set():  # what was stopped half way is no finding
+                if cancel.is_set():  # a question that was stopped half way has no finding
                     raise CancelledError(STOPPED)
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 stream.flush()
@@ -63,7 +64,7 @@ def run(
         def checked(example: Example, stop: threading.Event) -> None:
             if stop.is_set():
                 raise CancelledError(STOPPED)
-            keep(_line(example, check, stop), stop)
+            keep(_line(example, check, cancel))  # an error of another question does not stop this one
 
         map_threads(checked, [example for example in examples if example.id not in known], cancel, threads)
     return [known[example.id] for example in examples]

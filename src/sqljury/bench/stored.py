@@ -16,13 +16,12 @@ from sqljury.evaluation.run_folder import Record, is_figure, misshapen
 from sqljury.evaluation.verdicts import Tried, Verdicts, verdicts
 from sqljury.recipes import Recipe
 from sqljury.stages.select.consistency import choose, group
-from sqljury.types import Candidate, Comparison, Cost, Fix, Limits, QueryFailure, Question, Result
+from sqljury.types import Candidate, Comparison, Cost, Fix, Limits, Question
 
 WRITTEN, REPAIRED, FIXED = range(3)
 STAGES: Final = ("as written", "repaired without the model", "after the fixer")
 """A candidate's query as the model wrote it, with what needs no model repaired, and at the end."""
 
-_NO_QUERY: Final = Tried(False, "no query", deviation="fails")
 _CANDIDATE: Final[dict[str, type | tuple[type, ...]]] = {
     "generator": str,
     "part": int,
@@ -79,7 +78,7 @@ class Asked:
 
     def tried(self, sql: str) -> Tried:
         """What came of one of the question's queries; an empty one fails."""
-        return self.verdicts.queries[sql] if sql else _NO_QUERY
+        return self.verdicts.tried(sql)
 
     def right(self, sql: str) -> bool:
         """Whether the query returns what gold returns."""
@@ -92,8 +91,7 @@ class Asked:
     def candidate(self, one: Stored, stage: int = FIXED, group: int | None = None) -> Candidate:
         """The candidate for selectors; in the place of its result stands one that agrees with the same others."""
         sql = one.queries[stage]
-        result = self.verdicts.stand_in(sql) if sql else Result(error=QueryFailure("missing", "no query"))
-        return Candidate(sql, one.generator, one.logprob, result, group, part=one.part)
+        return Candidate(sql, one.generator, one.logprob, self.verdicts.stand_in(sql), group, part=one.part)
 
     def voted(self, candidates: Iterable[Stored], stage: int = FIXED) -> str:
         """The query that votes choose among these, empty where none can be run."""

@@ -75,7 +75,7 @@ def evaluate(
             "--db-dir": db_dir is not None,
         }
         _refuse("a run's folder", {**given, **tasks, "--per-query": False})
-        evaluate_run(run_dir, data, per_query, as_json=output is Form.JSON)
+        evaluate_run(run_dir, data, per_query, as_json=output is Form.JSON, processes=processes)
         return
     if gold is None or db_dir is None or (pred is None and not check):
         raise InputError("nothing to judge; give a run's folder, or --gold, --pred (or --check) and --db-dir")

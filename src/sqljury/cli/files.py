@@ -1,9 +1,9 @@
-"""The body of ``sqljury eval --gold``: reads the files, judges, prints; what is wrong with gold comes first."""
+"""The body of ``sqljury eval --gold``: read the files, judge, print; what is wrong with gold comes first."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -18,14 +18,15 @@ from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation import scores
 from sqljury.evaluation.agree import reference, with_labels
 from sqljury.evaluation.explain import explain
-from sqljury.evaluation.judge import Evaluation, Judged, check, evaluate, imperfect
+from sqljury.evaluation.findings import Findings, Provenance, to_json
+from sqljury.evaluation.judge import Evaluation, Judged, check, evaluate
 from sqljury.evaluation.page import page
-from sqljury.evaluation.scores import findings
+from sqljury.evaluation.scores import faults, findings
 from sqljury.evaluation.targets import Targets
 from sqljury.experiments.accumulate import accumulate
-from sqljury.metrics import esm_plus as plus
+from sqljury.metrics import esm_plus
 from sqljury.metrics.case import Options
-from sqljury.metrics.registry import named
+from sqljury.metrics.registry import Metric, named
 from sqljury.testing.store import MANIFEST
 from sqljury.types import Limits
 
@@ -97,7 +98,7 @@ class Files:
         own = [document.file for document in documents if document is not None]
         return [*own, *folders, *([] if self.suite is None else [self.suite])]
 
-    def provenance(self, golds: Sequence[Gold]) -> dict[str, Any]:
+    def provenance(self, golds: Sequence[Gold]) -> Provenance:
         """Hashes of all files as they were read; those of the databases are taken now, so before judging."""
         suite = None if self.suite is None else self.suite / MANIFEST
         files = (self.gold, self.pred, self.against, self.tables, suite, self.labels)
@@ -108,7 +109,7 @@ class Files:
 class Settings:
     """What to judge by."""
 
-    metrics: tuple[str, ...]
+    metrics: tuple[Metric, ...]
     options: Options
     processes: int
     seed: int
@@ -135,8 +136,8 @@ class Settings:
         except ValueError:
             raise InputError(f"--disable-rules {disable_rules!r}: give numbers with commas between") from None
         limits = Limits(timeout, Options().limits.rows, Options().limits.bytes)
-        options = Options(plug_values=plug_value, limits=limits, esm_plus=plus.Options(disabled=disabled))
-        return cls(tuple(names), options, processes, seed)
+        options = Options(plug_values=plug_value, limits=limits, esm_plus=esm_plus.Options(disabled=disabled))
+        return cls(named(names), options, processes, seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,47 +158,47 @@ def judge_files(files: Files, settings: Settings, wanted: Wanted) -> None:
     golds = [pair.gold for pair in pairs]
     labels = None if files.labels is None else read_labels(files.labels, len(pairs))
     if labels is None and (wanted.agreement or wanted.accumulate):
-        reference(settings.metrics)
-    if wanted.partial and "esm" not in settings.metrics:
+        reference(metric.name for metric in settings.metrics)
+    if wanted.partial and not any(metric.name == "esm" for metric in settings.metrics):
         raise InputError("--partial is partial match of ESM; add esm to --metrics")
     others = None if files.against is None else files.pairs(files.against)
     with table_file(wanted.per_query, scores.TABLE_BEGINS, files.read_from(golds)) as table:
         provenance = files.provenance(golds)
-        found = files.evaluate(pairs, settings)
-        found.refuse_if_nothing_judged()
+        evaluation = files.evaluate(pairs, settings)
+        evaluation.refuse_if_nothing_judged()
         other = None if others is None else files.evaluate(others, settings)
-        labelled = found if labels is None else with_labels(found, labels)
+        if labels is not None:
+            evaluation = with_labels(evaluation, labels)
         if table is not None:
-            table.write(scores.tsv(labelled))
+            table.write(scores.tsv(evaluation))
     if wanted.per_query is not None:
         terminal.note(f"{len(pairs)} lines in {wanted.per_query}")
-    report = findings(labelled, other, settings.seed)
-    if wanted.accumulate:
-        report["accumulated_rules"] = accumulate(labelled, files.targets(golds), settings.processes)
-    report["provenance"] = provenance
+    rules = accumulate(evaluation, files.targets(golds), settings.processes) if wanted.accumulate else None
+    report = replace(findings(evaluation, other, settings.seed), accumulated_rules=rules, provenance=provenance)
     against = "" if files.against is None else files.against.file.name
     if wanted.output == "json":
-        print(terminal.to_json(report))
+        print(terminal.to_json(to_json(report)))
     elif wanted.output == "html":
-        print(page(labelled, report, f"{files.pred.file.name} on {files.gold.file.name}", against), end="")
+        print(page(evaluation, report, f"{files.pred.file.name} on {files.gold.file.name}", against), end="")
     else:
         _print(eval_tables.console(), terminal.cleaned(report), wanted, terminal.clean(against))
 
 
-def _print(console: Console, report: dict[str, Any], wanted: Wanted, against: str) -> None:
-    eval_tables.print_faults(console, report["gold"])
+def _print(console: Console, report: Findings, wanted: Wanted, against: str) -> None:
+    eval_tables.print_faults(console, report.gold)
     eval_tables.print_metrics(console, report)
-    for part in report["against"].values():
+    for part in report.against.values():
         eval_tables.print_comparison(console, part, against)
     if wanted.partial:
-        eval_tables.print_partial(console, report.get("partial", {}))
-    if wanted.agreement:
-        eval_tables.print_agreement(console, report["agreement"])
-    if wanted.accumulate:
-        eval_tables.print_accumulated(console, report["accumulated_rules"])
-    sources = eval_tables.hashes(report["provenance"])
-    left = f", {report['left_out']} of them left out," if report["left_out"] else ""
-    console.print(f"\n{report['queries']} queries{left} in {report['seconds']:.1f} s; {sources}")
+        eval_tables.print_partial(console, report.partial or {})
+    if wanted.agreement and report.agreement is not None:
+        eval_tables.print_agreement(console, report.agreement)
+    if report.accumulated_rules is not None:
+        eval_tables.print_accumulated(console, report.accumulated_rules)
+    assert report.provenance is not None
+    left = f", {report.left_out} of them left out," if report.left_out else ""
+    hashes = eval_tables.hashes(report.provenance)
+    console.print(f"\n{report.queries} queries{left} in {report.seconds:.1f} s; {hashes}")
 
 
 def explain_pair(files: Files, settings: Settings, index: int, as_json: bool) -> None:
@@ -213,41 +214,40 @@ def explain_pair(files: Files, settings: Settings, index: int, as_json: bool) ->
     gold = pairs[index].gold
     targets = files.targets([gold])
     try:
-        found = explain(index, evaluation, targets.target(gold.db_id).facts)
+        explanation = explain(index, evaluation, targets.target(gold.db_id).facts)
     finally:
         targets.close()
     if as_json:
-        print(terminal.to_json(found))
+        print(terminal.to_json(to_json(explanation)))
     else:
-        eval_tables.print_pair(eval_tables.console(), terminal.cleaned(found))
+        eval_tables.print_pair(eval_tables.console(), terminal.cleaned(explanation))
 
 
 def check_gold(files: Files, settings: Settings, as_json: bool) -> None:
     """Judge gold by itself; raises ``DatasetError`` after naming what is not 100 %."""
     golds = read_golds(files.gold, files.gold_format)
     provenance = files.provenance(golds)
-    timed = ", ".join(metric.title for metric in named(settings.metrics) if metric.timed)
-    found = check(
-        golds,
-        files.targets(golds),
-        settings.metrics,
-        options=settings.options,
-        processes=settings.processes,
+    evaluation = check(
+        golds, files.targets(golds), settings.metrics, options=settings.options, processes=settings.processes
     )
-    if timed:
+    if timed := ", ".join(metric.title for metric in settings.metrics if metric.timed):
         terminal.note(f"{timed} is left out: gold's time beside its own shows nothing")
-    wrong, faults = imperfect(found), scores.summary(found, settings.seed)["gold"]
-    names = ", ".join(metric.title for metric in found.metrics)
+    wrong, names = evaluation.imperfect, ", ".join(evaluation.titles.values())
     if as_json:
-        listed = [_mismatch(one) for one in wrong]
-        report = {"queries": len(golds), "metrics": [metric.name for metric in found.metrics], "gold": faults}
-        print(terminal.to_json({**report, "mismatches": listed, "provenance": provenance}))
+        report = {
+            "queries": len(golds),
+            "metrics": list(evaluation.titles),
+            "gold": to_json(faults(evaluation)),
+            "mismatches": [_mismatch(judged) for judged in wrong],
+            "provenance": to_json(provenance),
+        }
+        print(terminal.to_json(report))
     else:
         console = eval_tables.console()
-        eval_tables.print_faults(console, terminal.cleaned(faults))
-        for one in wrong[:LISTED]:
-            reasons = "; ".join(f"{name}: {reason}" for name, reason in _mismatch(one)["metrics"].items())
-            console.print(terminal.clean(f"{one.pair.gold.place}: {reasons}"))
+        eval_tables.print_faults(console, terminal.cleaned(faults(evaluation)))
+        for judged in wrong[:LISTED]:
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in _mismatch(judged)["metrics"].items())
+            console.print(terminal.clean(f"{judged.pair.gold.place}: {reasons}"))
         if not wrong:
             console.print(f"{len(golds)} gold queries match themselves by {names}; {eval_tables.hashes(provenance)}")
     if wrong:

@@ -88,14 +88,15 @@ def run(
     from sqljury.evaluation.targets import Targets
     from sqljury.experiments.lucky import lucky
     from sqljury.metrics.case import Options
+    from sqljury.metrics.registry import METRICS
 
     pairs = read_pairs(gold, pred)
     targets = Targets(database_files(db_dir, [pair.gold for pair in pairs], all_there=False), suite=suite)
     options = Options(limits=replace(Options().limits, seconds=timeout))
-    metric = "suite_keep_distinct" if keep_distinct else "suite"
-    found = evaluate(pairs, targets, (metric,), options=options, processes=processes)
-    found.refuse_if_nothing_judged()
-    report = lucky(found)
+    metric = METRICS["suite_keep_distinct" if keep_distinct else "suite"]
+    evaluation = evaluate(pairs, targets, (metric,), options=options, processes=processes)
+    evaluation.refuse_if_nothing_judged()
+    report = lucky(evaluation)
     if output is TextForm.JSON:
         print(terminal.to_json(report))
     else:

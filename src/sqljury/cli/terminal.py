@@ -19,6 +19,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -63,9 +64,13 @@ def clean(text: str) -> str:
 
 
 def cleaned(value: Any) -> Any:
-    """The same for every text in lists and dictionaries, keys too."""
+    """The same for every text in lists, dictionaries (keys too) and dataclasses."""
     if isinstance(value, str):
         return clean(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: cleaned(getattr(value, one.name)) for one in fields(value)})
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(cleaned, value))
     if isinstance(value, dict):
         return {cleaned(key): cleaned(part) for key, part in value.items()}
     return [cleaned(part) for part in value] if isinstance(value, list | tuple) else value

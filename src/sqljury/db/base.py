@@ -1,12 +1,16 @@
-"""What every engine offers, and how a failed query says why it failed."""
+"""What every engine offers, how a query fails, and what is checked about a database file before it is opened."""
 
 from __future__ import annotations
 
+import os
+import stat
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Final, Protocol, Self, runtime_checkable
 
+from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
+from sqljury.parallel.watch import Watch
 from sqljury.types import FailureKind, Limits, QueryFailure, Result, Row
 
 DEFAULT_LIMITS: Final = Limits()
@@ -65,9 +69,55 @@ class Runs(Protocol):
         """Run one query; whatever is wrong with it becomes ``Result.error``."""
 
 
+def one_line(text: str) -> str:
+    """The text on one line, with blanks for what cannot be printed."""
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
+
+
 def failure(kind: FailureKind, message: str) -> QueryFailure:
-    """The failure with the message on one line: printable and cut."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+    """The failure with its message on one line, cut at ``MAX_ERROR_CHARS``."""
+    line = one_line(message)
     if len(line) > MAX_ERROR_CHARS:
         line = line[: MAX_ERROR_CHARS - 1] + "…"
     return QueryFailure(kind, line or ("unknown error" if kind == "sql" else ""))
+
+
+def failed(kind: FailureKind, message: str, watch: Watch) -> Result:
+    """The result of a query that failed, with the seconds it took."""
+    return Result(error=failure(kind, message), seconds=watch.seconds)
+
+
+def lost(watch: Watch) -> QueryFailure:
+    """Why the process that ran a query was ended, or ended by itself."""
+    if watch.kind is not None:
+        return failure(watch.kind, watch.reason or "stopped")
+    return failure("limit", "the process that ran the query ended, most likely out of memory; ask for less")
+
+
+def first_bytes(path: str, count: int, read: Callable[[str, int], bytes] | None = None) -> bytes:
+    """The first ``count`` bytes of a database file; raises what ``connect`` raises for one that cannot be read.
+
+    ``read(path, count)`` replaces opening the file in this process.
+    """
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise NotADatabaseError(f"{path}: is a folder; give the database file in it")
+        if not stat.S_ISREG(mode):  # reading a pipe would wait for its writer
+            raise NotADatabaseError(f"{path}: is not a regular file")
+        head = (read or read_bytes)(path, count)
+    except (FileNotFoundError, NotADirectoryError):
+        raise DatabaseNotFoundError(f"{path or '(empty path)'}: no such file; check the path") from None
+    except ValueError:
+        raise DatabaseNotFoundError(f"{path!r}: is not a path; check it") from None
+    except OSError as error:
+        raise DatabaseError(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
+    if not head:
+        raise NotADatabaseError(f"{path}: is an empty file, not a database; check the path")
+    return head
+
+
+def read_bytes(path: str, count: int) -> bytes:
+    """The first ``count`` bytes of a file."""
+    with open(path, "rb") as file:
+        return file.read(count)

@@ -74,7 +74,6 @@ def _duckdb_url(url: str, schemas: tuple[str, ...]) -> Database:
 
 
 def _path(url: str) -> str:
-    """The path in the URL of a file."""
     scheme, _, rest = url.partition("://")
     path = unquote(rest.removeprefix("/"))
     _refuse_secret(path)

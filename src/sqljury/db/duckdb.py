@@ -1,7 +1,4 @@
-"""DuckDB files, read through four walls: the parser, a read-only connection, a process of its own, limits.
-
-Looks at a file before DuckDB does: whether it is DuckDB's, and whether it is still the same one.
-"""
+"""DuckDB files, read through four walls: the parser, a read-only connection, a process of its own, limits."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, failure
+from sqljury.db.base import DEFAULT_LIMITS, failed, failure, first_bytes, lost, read_bytes
 from sqljury.db.duckdb_client import ENGINE_BYTES, PROCESS_BYTES, TEMP_BYTES, Reply, Worker, WorkerLostError
 from sqljury.errors import (
     DatabaseError,
@@ -28,7 +25,6 @@ from sqljury.errors import (
 )
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
-from sqljury.sql import parse as parsing
 from sqljury.types import FailureKind, Limits, QueryFailure, Result, Row
 
 LOCK_SECONDS: Final = 2.0
@@ -42,6 +38,17 @@ _CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=1_000_000, bytes=256 * 1024 *
 _TURN_SECONDS: Final = 0.05
 _CALL: Final = re.compile(r"(\w+)\"?\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*\(", re.DOTALL)
 _KINDS: Final[dict[str, FailureKind]] = {"refused": "refused", "limit": "limit", "sql": "sql", "locked": "locked"}
+_MAGIC: Final = b"DUCK"
+_MAGIC_AT: Final = 8  # behind the checksum of the first block
+_HEADER_BYTES: Final = 3 * 4096  # the main header and the two that take turns
+SQLITE_MAGIC: Final = b"SQLite format 3\x00"
+
+
+class Identity(NamedTuple):
+    """Equal identities mean that no other file was put in this one's place."""
+
+    device: int
+    inode: int
 
 
 class _Opened(NamedTuple):
@@ -105,16 +112,7 @@ class DuckDBDatabase(Closing):
     def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
-        try:
-            with parsing.under(watch):
-                readonly.check(sql, self.dialect)
-            return self._run(sql, (), watch.left, cancel, trusted=False)
-        except QueryRefusedError as error:
-            return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
-        except DatabaseLockedError as error:
-            return Result(error=failure("locked", str(error)), seconds=watch.seconds)
-        except DatabaseError as error:
-            return Result(error=failure("database", str(error)), seconds=watch.seconds)
+        return readonly.run(sql, self.dialect, watch, lambda: self._run(sql, (), watch.left, cancel, trusted=False))
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
         """Rows of a query of the project's own on the catalogue; never for others' SQL.
@@ -149,7 +147,7 @@ class DuckDBDatabase(Closing):
                     reply = opened.worker.ask({**order, "rows": limits.rows, "bytes": limits.bytes}, watch)
                 except WorkerLostError:
                     watch.stop()
-                    return Result(error=_lost(watch), seconds=watch.seconds)
+                    return Result(error=lost(watch), seconds=watch.seconds)
                 return self._result(reply, watch)
         except _StoppedError as stopped:
             return Result(error=stopped.failure, seconds=waited.seconds)
@@ -160,10 +158,10 @@ class DuckDBDatabase(Closing):
             return Result(tuple(reply["columns"]), rows, bool(reply["truncated"]), seconds=watch.seconds)
         kind, message = str(reply["kind"]), str(reply["message"])
         if kind == "interrupted":
-            return Result(error=_lost(watch), seconds=watch.seconds)
+            return Result(error=lost(watch), seconds=watch.seconds)
         if kind == "memory":
-            return Result(error=failure("limit", f"{message.rstrip('.')}; ask for less"), seconds=watch.seconds)
-        return Result(error=failure(_KINDS.get(kind, "database"), message), seconds=watch.seconds)
+            return failed("limit", f"{message.rstrip('.')}; ask for less", watch)
+        return failed(_KINDS.get(kind, "database"), message, watch)
 
     @contextlib.contextmanager
     def _connection(self, limits: Limits, cancel: threading.Event | None) -> Iterator[tuple[_Opened, Watch]]:
@@ -181,7 +179,7 @@ class DuckDBDatabase(Closing):
             opened = self._take() or self._open(watch)
             try:
                 if watch.kind is not None:
-                    raise _StoppedError(_lost(watch))
+                    raise _StoppedError(lost(watch))
                 yield opened, watch
             finally:
                 self._put_back(opened)
@@ -195,7 +193,7 @@ class DuckDBDatabase(Closing):
                 if not self._idle:
                     return None
                 opened = self._idle.pop()
-            if opened.worker.alive and is_current(self.path, opened.identity):
+            if opened.worker.alive and _identity(self.path) == opened.identity:
                 return opened
             opened.worker.close()
 
@@ -226,7 +224,7 @@ class DuckDBDatabase(Closing):
         except WorkerLostError as error:
             worker.close()
             if watch.kind is not None:
-                raise _StoppedError(_lost(watch)) from None
+                raise _StoppedError(lost(watch)) from None
             raise NotADatabaseError(f"{self.path}: cannot be opened ({error}); restore it from a copy") from None
         except BaseException:
             worker.close()
@@ -260,14 +258,7 @@ def settings(folder: str) -> dict[str, Any]:
 
 
 def _search_path(schemas: Sequence[str]) -> str:
-    """The value of search_path: the names, quoted."""
     return ",".join('"' + name.replace('"', '""') + '"' for name in schemas)
-
-
-def _lost(watch: Watch) -> QueryFailure:
-    if watch.reason is not None:
-        return failure(watch.kind or "limit", watch.reason)
-    return failure("limit", "the process that ran the query ended, most likely out of memory; ask for less")
 
 
 def _refuse_open(path: str, kind: str, message: str) -> NoReturn:
@@ -282,25 +273,7 @@ def _refuse_open(path: str, kind: str, message: str) -> NoReturn:
     raise DatabaseError(f"{path}: cannot be opened ({line})")
 
 
-_MAGIC: Final = b"DUCK"
-_MAGIC_AT: Final = 8  # behind the checksum of the first block
-_HEADER_BYTES: Final = 3 * 4096  # the main header and the two that take turns
-SQLITE_MAGIC: Final = b"SQLite format 3\x00"
-
-
-class Identity(NamedTuple):
-    """Equal identities mean that no other file was put in this one's place."""
-
-    device: int
-    inode: int
-
-
-def _read(path: str, count: int) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(count)
-
-
-def kind(path: str, read: Callable[[str, int], bytes] = _read) -> str:
+def kind(path: str, read: Callable[[str, int], bytes] = read_bytes) -> str:
     """What the first bytes say: ``duckdb``, ``sqlite``, or nothing where they say neither or cannot be read.
 
     ``read`` returns the first bytes of a file.
@@ -317,34 +290,21 @@ def kind(path: str, read: Callable[[str, int], bytes] = _read) -> str:
 
 
 def inspect(path: str) -> Identity:
-    """The identity of the DuckDB file at ``path``; raises what ``connect`` raises when it is none."""
-    try:
-        status = os.stat(path)
-        if stat.S_ISDIR(status.st_mode):
-            raise NotADatabaseError(f"{path}: is a folder; give the database file in it")
-        if not stat.S_ISREG(status.st_mode):
-            raise NotADatabaseError(f"{path}: is not a regular file")
-        with open(path, "rb"):
-            pass
-    except (FileNotFoundError, NotADirectoryError):
-        raise DatabaseNotFoundError(f"{path or '(empty path)'}: no such file; check the path") from None
-    except ValueError:
-        raise DatabaseNotFoundError(f"{path!r}: is not a path; check it") from None
-    except OSError as error:
-        raise DatabaseError(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
-    if not status.st_size:
-        raise NotADatabaseError(f"{path}: is an empty file, not a database; check the path")
+    """The identity of the DuckDB file at ``path``; raises what ``connect`` raises for another file."""
+    identity = _identity(path)
+    header = first_bytes(path, _HEADER_BYTES)
     if kind(path) != "duckdb":
         raise NotADatabaseError(f"{path}: is not a DuckDB database; check the path")
-    if status.st_size < _HEADER_BYTES:
+    if len(header) < _HEADER_BYTES:
         raise NotADatabaseError(f"{path}: is cut off in its header; restore it from a copy")
-    return Identity(status.st_dev, status.st_ino)
+    if identity is None:
+        raise DatabaseNotFoundError(f"{path}: no such file; check the path")
+    return identity
 
 
-def is_current(path: str, identity: Identity) -> bool:
-    """Whether the file at ``path`` is still that one."""
+def _identity(path: str) -> Identity | None:
     try:
         status = os.stat(path)
-    except OSError:
-        return False
-    return (status.st_dev, status.st_ino) == identity
+    except (OSError, ValueError):
+        return None
+    return Identity(status.st_dev, status.st_ino)

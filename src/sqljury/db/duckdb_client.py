@@ -41,13 +41,13 @@ class WorkerLostError(Exception):
 class Worker:
     """A process with DuckDB in it, for one order at a time."""
 
-    def __init__(self, folder: str) -> None:
-        """Start it in ``folder``; raises ``MissingExtraError`` where DuckDB is not installed."""
+    def __init__(self, folder: str, module: str = "duckdb_worker") -> None:
+        """Start ``module`` of ``db`` in ``folder``; raises ``MissingExtraError`` where DuckDB is not installed."""
         if find_spec("duckdb") is None:
             raise MissingExtraError("duckdb", "duckdb")
         paths = [os.path.abspath(path) for path in sys.path]
         self._process = subprocess.Popen(  # noqa: S603
-            duckdb_worker.arguments(paths),
+            duckdb_worker.arguments(paths, module),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -117,5 +117,4 @@ class Worker:
 
 
 def _decode(value: dict[str, Any]) -> Any:
-    """A dictionary of a reply; bytes come as one."""
     return bytes.fromhex(value["bytes"]) if value.keys() == {"bytes"} else value

@@ -44,14 +44,17 @@ _SCHEMAS: Final = (
 _MACROS: Final = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal"
 
 
-def main() -> None:
-    """Serve orders until standard input ends, which it does with the process that started this one."""
+def main(build: Callable[[Reply], Reply] | None = None) -> None:
+    """Serve orders until standard input ends, which it does with the process that started this one.
+
+    With ``build``, which replies to every order, it serves no queries.
+    """
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)  # nothing that a library prints may get between the replies
     os.dup2(silence, 2)
     orders: queue.SimpleQueue[Reply] = queue.SimpleQueue()
-    server = _Server()
+    server = _Server(build)
     reader = threading.Thread(target=_read, args=(sys.stdin.buffer, orders, server.interrupt), daemon=True)
     reader.start()
     while True:
@@ -76,7 +79,8 @@ def _encode(value: Any) -> Any:
 
 
 class _Server:
-    def __init__(self) -> None:
+    def __init__(self, build: Callable[[Reply], Reply] | None) -> None:
+        self._build = build
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._cursor: duckdb.DuckDBPyConnection | None = None
         self._search_path = ""
@@ -90,22 +94,17 @@ class _Server:
     def serve(self, order: Reply) -> Reply:
         """The reply to one order, whatever goes wrong with it."""
         try:
-            if "open" in order:
+            if "process_bytes" in order:
                 limit_process(order["process_bytes"], order["file_bytes"])
-                return {"ok": True, "macros": self._open(order)}
-            if "build" in order:
-                from sqljury.db.files_build import build
-
-                limit_process(order["process_bytes"], order["file_bytes"])
-                return build(order)
-            return self._query(order)
+            if self._build is not None:
+                return self._build(order)
+            return {"ok": True, "macros": self._open(order)} if "open" in order else self._query(order)
         except MemoryError:
             return {"kind": "memory", "message": "out of memory"}
         except Exception as error:  # DuckDB's own classes among them; the process must outlive them all
             return explain(error)
 
     def _open(self, order: Reply) -> list[str]:
-        """Open the database; the names of its macros."""
         import duckdb
 
         deadline = time.monotonic() + order["lock_seconds"]
@@ -119,8 +118,8 @@ class _Server:
                 time.sleep(0.05)
         restrict(self._connection, order["files"])
         self._search_path = order["search_path"]
-        found = self._connection.execute(_SCHEMAS).fetchall()  # a damaged catalogue shows itself here, too
-        known = [name for (name,) in found]
+        schemas = self._connection.execute(_SCHEMAS).fetchall()  # a damaged catalogue shows itself here, too
+        known = [name for (name,) in schemas]
         for schema in order["schemas"]:
             if schema not in known:
                 raise _NoSchemaError(f"has no schema {schema!r}; it has {', '.join(known)}")
@@ -163,10 +162,10 @@ def restrict(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> Non
 
 def single_select(cursor: duckdb.DuckDBPyConnection, sql: str) -> str:
     """The statement without what ends it; raises unless DuckDB's own parser, too, sees one SELECT."""
-    found = cursor.extract_statements(sql)
-    if len(found) != 1 or found[0].type.name != "SELECT":
+    statements = cursor.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type.name != "SELECT":
         raise _RefusedError("only one SELECT at a time is allowed; write one SELECT")
-    return found[0].query.rstrip().rstrip(";")
+    return statements[0].query.rstrip().rstrip(";")
 
 
 def readable(cursor: duckdb.DuckDBPyConnection, sql: str) -> tuple[list[str], str]:
@@ -194,7 +193,6 @@ def _form(number: int, kind: str) -> str:
 
 
 def _fetch(cursor: duckdb.DuckDBPyConnection, columns: list[str] | None, order: Reply) -> Reply:
-    """Rows until there are enough, or too many bytes of them."""
     rows: list[list[Any]] = []
     size, chunk = 0, _FIRST_ROWS
     names = columns or [str(column[0]) for column in cursor.description or ()]
@@ -257,7 +255,7 @@ def explain(error: Exception) -> Reply:
     return {"kind": "sql", "message": message}
 
 
-def arguments(paths: Sequence[str]) -> list[str]:
-    """The command line that starts this module in a Python without the user's start-up files."""
-    code = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from sqljury.db.duckdb_worker import main; main()"
+def arguments(paths: Sequence[str], module: str = "duckdb_worker") -> list[str]:
+    """The command line that runs ``main`` of a module of ``db`` in a Python without the user's start-up files."""
+    code = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from sqljury.db.{module} import main; main()"
     return [sys.executable, "-I", "-c", code, json.dumps(list(paths))]

@@ -13,7 +13,7 @@ from typing import Final
 
 from sqljury.db.duckdb import DuckDBDatabase, settings
 from sqljury.db.duckdb_client import PROCESS_BYTES, TEMP_BYTES, Worker, WorkerLostError
-from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
+from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 from sqljury.parallel.watch import Watch
 from sqljury.types import Limits
 
@@ -121,11 +121,11 @@ def find(target: str) -> list[str]:
     A link that is named itself is followed wherever it leads; one that a folder or a pattern has, within the folder.
     """
     if os.path.isdir(target):
-        found = _data_in(os.path.join(target, name) for name in os.listdir(target))
-        if not found:
+        paths = _data_in(os.path.join(target, name) for name in os.listdir(target))
+        if not paths:
             raise NotADatabaseError(f"{target}: is a folder without any file of data; it needs {_spelled()}")
-        _refuse_leaving(found, target)
-        return found
+        _refuse_leaving(paths, target)
+        return paths
     if os.path.exists(target):
         if not ending(target):
             raise NotADatabaseError(f"{target}: no reader for this kind of file; give a database or {_spelled()}")
@@ -133,13 +133,13 @@ def find(target: str) -> list[str]:
     if not _GLOB.search(target):
         raise DatabaseNotFoundError(f"{target}: no such file; check the path")
     matches = glob.glob(target, recursive=True)
-    found = _data_in(matches)
+    paths = _data_in(matches)
     if not matches:
         raise DatabaseNotFoundError(f"{target}: no file matches; check the pattern")
-    if not found:
+    if not paths:
         raise NotADatabaseError(f"{target}: matches nothing that can be read; it should match {_spelled()}")
-    _refuse_leaving(found, os.path.dirname(_GLOB.split(target, maxsplit=1)[0]) or os.curdir)
-    return found
+    _refuse_leaving(paths, os.path.dirname(_GLOB.split(target, maxsplit=1)[0]) or os.curdir)
+    return paths
 
 
 def _refuse_leaving(paths: Iterable[str], folder: str) -> None:
@@ -178,7 +178,7 @@ def _build(paths: Sequence[str], folder: str) -> tuple[str, list[str]]:
         {"path": os.path.abspath(path), "shown": path, "kind": ENDINGS[ending(path)], "stem": _stem(path)}
         for path in paths
     ]
-    worker = Worker(folder)
+    worker = Worker(folder, "files_build")
     try:
         order = {
             "build": catalog,
@@ -199,8 +199,6 @@ def _build(paths: Sequence[str], folder: str) -> tuple[str, list[str]]:
         return catalog, [str(path) for path in reply["readable"]]
     shown, message = str(reply.get("shown") or paths[0]), " ".join(str(reply["message"]).split())[:300]
     if reply["kind"] == "missing":
-        from sqljury.errors import MissingExtraError
-
         raise MissingExtraError("openpyxl", "duckdb")
     if reply["kind"] in ("memory", "interrupted"):
         raise DatabaseError(f"{shown}: is too large to be read ({message})")

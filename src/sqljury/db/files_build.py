@@ -1,4 +1,4 @@
-"""Makes a small database with a view for each file; runs in the process of ``duckdb_worker``."""
+"""Makes a small database with a view for each file, in a process of its own that ``duckdb_worker`` serves."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import os
 import re
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
+from sqljury.db import duckdb_worker
 from sqljury.db.duckdb_worker import Reply, explain, literal, restrict
 from sqljury.db.files_names import Copy, FileError, Names, Room, as_pattern, is_header, quoted
+from sqljury.db.files_xlsx import add_workbook
 
 if TYPE_CHECKING:
     import duckdb
@@ -43,6 +45,11 @@ _DIALECT: Final = {
 """From an option of read_csv to what sniff_csv calls it."""
 
 
+def main() -> None:
+    """Serve orders to build a database."""
+    duckdb_worker.main(build)
+
+
 def build(order: Reply) -> Reply:
     """Build the database that ``order`` describes; the reply names the files that its views read."""
     import duckdb
@@ -52,9 +59,9 @@ def build(order: Reply) -> Reply:
     room = Room(order["folder"], order["file_bytes"])
     copies = [os.path.join(order["folder"], f"copy_{number}") for number in range(len(order["sources"]))]
     with duckdb.connect(order["build"], config=order["config"]) as connection:
-        own = [order["build"], f"{order['build']}.wal", *copies]
+        built = [order["build"], f"{order['build']}.wal", *copies]
         readers = [as_pattern(path) for path in [*(source["path"] for source in order["sources"]), *copies]]
-        restrict(connection, [*(source["path"] for source in order["sources"]), *own, *readers])
+        restrict(connection, [*(source["path"] for source in order["sources"]), *built, *readers])
         for source, copy in zip(order["sources"], copies, strict=True):
             try:
                 readable += _add(connection, source, names, copy, room)
@@ -66,10 +73,10 @@ def build(order: Reply) -> Reply:
 
 
 def _refusal(error: Exception, kind: str) -> Reply:
-    found = explain(error)
-    if found["kind"] in ("missing", "memory", "interrupted"):
-        return found
-    reason = found["message"]
+    reply = explain(error)
+    if reply["kind"] in ("missing", "memory", "interrupted"):
+        return reply
+    reason = reply["message"]
     if kind == "csv" and "sniffing" in reason:  # DuckDB lists all it tried, with a path that may be a copy's
         reason = "no separator makes columns of it; check that it is text with the same columns in every row"
     return {"kind": "file", "message": f"cannot be read as {kind} ({reason})"}
@@ -79,8 +86,6 @@ def _add(connection: duckdb.DuckDBPyConnection, source: Reply, names: Names, cop
     """Add the tables of one file; the paths that reading them needs."""
     path, kind = str(source["path"]), source["kind"]
     if kind == "xlsx":
-        from sqljury.db.files_xlsx import add_workbook
-
         add_workbook(connection, path, source["stem"], names, copy, room)
         return []
     if kind == "csv":
@@ -97,7 +102,7 @@ def _add(connection: duckdb.DuckDBPyConnection, source: Reply, names: Names, cop
 
 
 def _source(path: str) -> str:
-    """The file in a call of a reader. Folders in its path called ``year=2024`` are no columns."""
+    """The file in a call of a reader. Folders in its path called ``year=2024`` are not columns."""
     return literal(as_pattern(path))
 
 
@@ -152,7 +157,6 @@ def _has_header(connection: duckdb.DuckDBPyConnection, path: str, sniffed: _Snif
 
 
 def _number(cell: str | None) -> str | float | None:
-    """The cell as a number if it is one."""
     if cell is not None and cell.isdigit():
         return int(cell)
     try:
@@ -182,8 +186,6 @@ def _times(path: str) -> list[str]:
 
 
 class _Marks(NamedTuple):
-    """How numbers are written."""
-
     decimal: str
     thousands: str
 
@@ -195,7 +197,7 @@ class _Marks(NamedTuple):
 
     @property
     def pattern(self) -> str:
-        """What every number so written fits: groups of three digits, or none."""
+        """The pattern of numbers written so, with groups of three digits or without."""
         grouped = rf"|[1-9][0-9]{{0,2}}([{self.thousands}][0-9]{{3}})+" if self.thousands else ""
         return rf"\s*[-+]?([0-9]*{grouped})([{self.decimal}][0-9]*)?([eE][-+]?[0-9]+)?\s*"
 
@@ -249,12 +251,12 @@ def _is_better(padded: Reply, plain: Reply, path: str) -> bool:
 
 def _spelled(path: str, sniffed: _Sniffed) -> str:
     """The call that reads the file so. DuckDB's own proposal leaves quotes in a path or a title as they are."""
-    found = sniffed.found
-    columns = ", ".join(f"{literal(column['name'])}: {literal(column['type'])}" for column in found["Columns"])
-    options = [f"skip={int(found['SkipRows'])}", f"header={bool(found['HasHeader'])}", f"columns={{{columns}}}"]
+    dialect = sniffed.found
+    columns = ", ".join(f"{literal(column['name'])}: {literal(column['type'])}" for column in dialect["Columns"])
+    options = [f"skip={int(dialect['SkipRows'])}", f"header={bool(dialect['HasHeader'])}", f"columns={{{columns}}}"]
     for option, key in _DIALECT.items():
-        if found[key] is not None:
-            options.append(f"{option}={literal('' if found[key] == _NOTHING else str(found[key]))}")
+        if dialect[key] is not None:
+            options.append(f"{option}={literal('' if dialect[key] == _NOTHING else str(dialect[key]))}")
     fixed = "auto_detect=false, hive_partitioning=false"
     return f"FROM read_csv({_source(path)}, {fixed}, {', '.join([*options, *sniffed.options])})"
 
@@ -287,7 +289,7 @@ def _is_utf8(file: IO[bytes]) -> bool:
             if seen == len(piece) and not piece.strip(b"\xef\xbb\xbf \t\r\n"):
                 raise FileError("is an empty file; there is nothing to ask about")
             if b"\x00" in piece:
-                raise FileError("has zero bytes in it, so it is no text; check the file")
+                raise FileError("has zero bytes in it, so it is not text; check the file")
     except UnicodeDecodeError:
         return False
     return True

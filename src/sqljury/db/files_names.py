@@ -1,7 +1,4 @@
-"""Names of tables and columns for what comes from files, and what is wrong with these.
-
-How much of the disk the copies of files and the database built for them may take, all together.
-"""
+"""What readers of files share: names of tables and columns, telling a header, and room on disk for copies."""
 
 from __future__ import annotations
 
@@ -69,9 +66,6 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-_MIB: Final = 1024**2
-
-
 class Room:
     """What a folder may hold, ``limit`` bytes in all."""
 
@@ -89,7 +83,7 @@ class Room:
     def refuse(self) -> None:
         """Raise ``FileError``."""
         raise FileError(
-            f"must be copied to be read, and the copies would take more than {self._limit // _MIB} MiB in all; "
+            f"must be copied to be read, and the copies would take more than {self._limit // 1024**2} MiB in all; "
             "give fewer files, or this one as plain CSV in UTF-8"
         )
 

@@ -22,7 +22,7 @@ _ERRORS: Final = frozenset(["#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#N
 """What a failed formula shows; taken for no value."""
 
 _TITLE_ROWS: Final = 5
-"""More lines of one cell than this are no title."""
+"""More lines of one cell than this are not a title."""
 
 _TYPES: Final = {
     frozenset({"bool"}): "BOOLEAN",
@@ -122,7 +122,6 @@ def _without_title(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
 
 
 def _with_next(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
-    """Each row with the one below it."""
     return itertools.pairwise(itertools.chain(rows, [()]))
 
 

@@ -1,6 +1,6 @@
 """MySQL and MariaDB: the driver behind ``mysql://`` and ``mariadb://``.
 
-MySQL's values as plain cells: numbers as numbers, binary as bytes, everything else as the text MySQL writes.
+Cells are numbers, bytes for binary columns, and for everything else the text that MySQL writes.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import socket
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final
 
-from sqljury.db import mysql_url
-from sqljury.db.pool import Pool
-from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, number, one_line
+from sqljury.db.base import one_line
+from sqljury.db.mysql_url import read_url
+from sqljury.db.server import LOST, SERVER_STOPPED, Pool, ServerDatabase, number
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 from sqljury.sql import literals
 from sqljury.types import Cell, FailureKind
@@ -54,6 +54,15 @@ _WRITES: Final = frozenset({1290, 1792, 1836, 4108})
 _LIMITS: Final = frozenset({3, 1021, 1026, 1037, 1038, 1041, 1104, 1114, 1135, 1153, 1301, 1436, 1456, 1713, 3636})
 _LOCKED: Final = frozenset({1205, 1213, 3572})
 
+_BINARY: Final = 63  # the character set that stands for none
+_DECIMAL: Final = frozenset({0, 246})
+_WHOLE: Final = frozenset({1, 2, 3, 8, 9, 13})
+_FLOATING: Final = frozenset({4, 5})
+_BIT: Final = 16
+_GEOMETRY: Final = 255
+_TEXTS: Final = frozenset({15, 249, 250, 251, 252, 253, 254})
+_ENUM_OR_SET: Final = 0x0100 | 0x0800
+
 
 def open_mysql(url: str, schemas: tuple[str, ...] = ()) -> ServerDatabase:
     """Connect to ``mysql://USER:PASSWORD@HOST:PORT/DATABASE``; see ``connect`` for the errors."""
@@ -64,6 +73,7 @@ class MySQLDriver:
     """How to talk to MySQL and MariaDB through PyMySQL; see ``Driver``."""
 
     dialect = "mysql"
+    usable_schemas = "SELECT schema_name FROM information_schema.schemata"
 
     def __init__(self, url: str, schemas: tuple[str, ...]) -> None:
         try:
@@ -71,7 +81,7 @@ class MySQLDriver:
         except ImportError:
             raise MissingExtraError("pymysql", "mysql") from None
         self._pymysql = pymysql
-        self._address = mysql_url.read(url, schemas)
+        self._address = read_url(url, schemas)
         self.name = self._address.database
         self.url = self._address.shown
         self.identity = self._address.identity
@@ -189,13 +199,13 @@ class MySQLDriver:
                 grants = [_text(row[0]).partition(" ON ") for row in cursor.fetchall()]
         except self._pymysql.Error:
             return ""
-        found = {
+        powers = {
             right.strip()
-            for rights, _, place in grants
+            for rights, _, target in grants
             for right in rights.upper().removeprefix("GRANT ").split(",")
-            if right.strip() in _POWERS or (right.strip().startswith("ALL PRIVILEGES") and place)
+            if right.strip() in _POWERS or (right.strip().startswith("ALL PRIVILEGES") and target)
         }
-        return f"has the rights {', '.join(sorted(found))}" if found else ""
+        return f"has the rights {', '.join(sorted(powers))}" if powers else ""
 
     def cancel(self, connection: Any) -> None:
         """``KILL QUERY`` through a connection of its own."""
@@ -224,11 +234,6 @@ class MySQLDriver:
         if code in _LIMITS:
             return "limit", f"{text}; ask for less"
         return "sql", text or type(error).__name__
-
-    def missing_schemas(self, db: ServerDatabase, schemas: tuple[str, ...]) -> tuple[str, ...]:
-        """Those without any right for this user among them."""
-        there = {str(name) for (name,) in db.catalog("SELECT schema_name FROM information_schema.schemata")}
-        return tuple(schema for schema in schemas if schema not in there)
 
 
 def _pin(version: str, mode: str) -> str:
@@ -270,7 +275,7 @@ def _connect_problem(url: str, database: str, error: Exception) -> DatabaseError
     if code in (2002, 2003, 2005):
         return _unreachable(url, lowered)
     if code in _LOST or isinstance(error, OSError):
-        return NotADatabaseError(f"{url}: what answers there is no MySQL server, or hung up; check host and port")
+        return NotADatabaseError(f"{url}: what answers there is not a MySQL server, or hung up; check host and port")
     return DatabaseError(f"{url}: cannot be opened ({text[:300] or type(error).__name__})")
 
 
@@ -280,16 +285,6 @@ def _unreachable(url: str, text: str) -> DatabaseError:
     if "name or service" in text or "resolution" in text or "no address" in text or "nodename" in text:
         return DatabaseNotFoundError(f"{url}: no host of that name; check it")
     return DatabaseNotFoundError(f"{url}: no server answers there; start it, or check host and port")
-
-
-_BINARY: Final = 63  # the character set that stands for none
-_DECIMAL: Final = frozenset({0, 246})
-_WHOLE: Final = frozenset({1, 2, 3, 8, 9, 13})
-_FLOATING: Final = frozenset({4, 5})
-_BIT: Final = 16
-_GEOMETRY: Final = 255
-_TEXTS: Final = frozenset({15, 249, 250, 251, 252, 253, 254})
-_ENUM_OR_SET: Final = 0x0100 | 0x0800
 
 
 def plain(column: Any) -> Callable[[bytes], Cell]:
@@ -305,7 +300,7 @@ def plain(column: Any) -> Callable[[bytes], Cell]:
         return _bits
     if kind == _GEOMETRY or (kind in _TEXTS and column.charsetnr == _BINARY and not column.flags & _ENUM_OR_SET):
         return bytes
-    return _mysql_cells_text
+    return _text
 
 
 def _decimal(data: bytes) -> Cell:
@@ -314,7 +309,3 @@ def _decimal(data: bytes) -> Cell:
 
 def _bits(data: bytes) -> Cell:
     return int.from_bytes(data, "big")
-
-
-def _mysql_cells_text(data: bytes) -> Cell:
-    return data.decode("utf-8", "replace")

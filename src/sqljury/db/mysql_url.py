@@ -69,7 +69,7 @@ class Address:
         raise problem
 
 
-def read(url: str, schemas: tuple[str, ...]) -> Address:
+def read_url(url: str, schemas: tuple[str, ...]) -> Address:
     """The address of a URL; raises ``DatabaseError`` for a bad one, whose text is not shown: it may hold a password."""
     scheme, _, _ = url.partition("://")
     try:

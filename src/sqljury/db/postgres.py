@@ -1,6 +1,6 @@
 """PostgreSQL: the driver behind ``postgresql://``.
 
-PostgreSQL's values as plain cells: numbers as numbers, everything else as the text PostgreSQL writes.
+Cells are numbers, booleans, bytes, and for everything else the text that PostgreSQL writes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Final
 from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
-from sqljury.db.pool import Pool
-from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, number, one_line, shown_url, without
+from sqljury.db.base import one_line
+from sqljury.db.server import LOST, SERVER_STOPPED, Pool, ServerDatabase, number, shown_url, without
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 from sqljury.types import FailureKind
 
@@ -51,6 +51,33 @@ _RIGHTS: Final = """
         AND NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)
 """
 
+_WHOLE: Final = ("int2", "int4", "int8", "oid")
+_FLOATING: Final = ("float4", "float8")
+_NOT_FOUND: Final = (
+    ("does not exist", "check the database and the user"),
+    ("could not translate host name", "no host of that name; check it"),
+    ("failed to resolve host", "no host of that name; check it"),
+    ("Connection refused", "no server answers there; start it, or check host and port"),
+    ("No such file or directory", "no server answers on that socket; start it, or give host and port"),
+)
+_REFUSED: Final = (
+    ("password authentication failed", "the user or the password is wrong; check both"),
+    ("no password supplied", "a password is needed; put it into the URL, PGPASSWORD or ~/.pgpass"),
+    ("too many clients", "the server has no connection left; try again later"),
+    ("remaining connection slots", "the server has no connection left; try again later"),
+    ("too many connections", "the server has no connection left for this user or database; try again later"),
+    ("server does not support SSL", "the server has no TLS; set it up there, or write ?sslmode=disable"),
+    ("no encryption", "the server does not let this user in without TLS; write ?sslmode=require"),
+    ("no pg_hba.conf entry", "the server does not let this user in from here; ask its administrator"),
+    ("certificate verify failed", "the server's certificate is not trusted; give ?sslrootcert=FILE"),
+    ("root certificate file", "the certificate to check the server's with is missing; give ?sslrootcert=FILE"),
+    ("is starting up", "the server is starting; try again"),
+    ("is shutting down", "the server is shutting down; start it again"),
+    ("permission denied for database", "this user may not connect to the database; have CONNECT granted"),
+    ("timeout expired", f"no answer within {CONNECT_SECONDS} s; check host and port"),
+    ("invalid sslmode value", "no such sslmode; use disable, prefer, require, verify-ca or verify-full"),
+)
+
 
 def open_postgres(url: str, schemas: tuple[str, ...] = ()) -> ServerDatabase:
     """Connect to a URL as libpq takes it; see ``connect`` for the errors."""
@@ -61,6 +88,7 @@ class PostgresDriver:
     """How to talk to PostgreSQL through psycopg; see ``Driver``."""
 
     dialect = "postgres"
+    usable_schemas = "SELECT nspname::text FROM pg_catalog.pg_namespace WHERE has_schema_privilege(oid, 'USAGE')"
 
     def __init__(self, url: str, schemas: tuple[str, ...]) -> None:
         try:
@@ -140,8 +168,8 @@ class PostgresDriver:
 
     def administrator(self, connection: Any) -> str:
         """By the attributes of the role, and those roles that reach files, programs or rows of all tables."""
-        found = {name for name, *_ in connection.execute(_RIGHTS.encode()).fetchall()}
-        return f"has the rights {', '.join(sorted(found))}" if found else ""
+        rights = {name for name, *_ in connection.execute(_RIGHTS.encode()).fetchall()}
+        return f"has the rights {', '.join(sorted(rights))}" if rights else ""
 
     def cancel(self, connection: Any) -> None:
         """Send PostgreSQL's cancel request over a connection of its own."""
@@ -176,16 +204,6 @@ class PostgresDriver:
         hint = one_line(error.diag.message_hint or "")
         return "sql", f"{text} ({hint})" if hint else text
 
-    def missing_schemas(self, db: ServerDatabase, schemas: tuple[str, ...]) -> tuple[str, ...]:
-        """Those without USAGE for this role among them."""
-        there = {
-            str(name)
-            for (name,) in db.catalog(
-                "SELECT nspname::text FROM pg_catalog.pg_namespace WHERE has_schema_privilege(oid, 'USAGE')"
-            )
-        }
-        return tuple(schema for schema in schemas if schema not in there)
-
 
 def _settings(url: str) -> dict[str, Any]:
     """The URL as libpq's settings; what libpq says of a bad one may hold the password, and is not shown."""
@@ -200,7 +218,7 @@ def _settings(url: str) -> dict[str, Any]:
     port = str(settings.get("port") or "")
     ports = [part for part in port.split(",") if part]
     if (not settings and rest) or not all(part.isdecimal() and 0 < int(part) < 65536 for part in ports):
-        what = "its port is no number from 1 to 65535" if settings else "libpq cannot read it"
+        what = "its port is not a number from 1 to 65535" if settings else "libpq cannot read it"
         raise DatabaseError(f"{scheme}://…: {what}; write {_FORM}")
     if "\x00" in "".join(map(str, settings.values())):
         raise DatabaseError(f"{scheme}://…: has %00 in it; write {_FORM}")
@@ -225,7 +243,7 @@ def _secrets(settings: dict[str, Any]) -> list[object]:
     shown = {"host", "port", "dbname", "user", "sslmode", "application_name"}
     given = [value for name, value in settings.items() if isinstance(value, str) and name not in shown]
     user, database = str(settings.get("user") or ""), str(settings.get("dbname") or "")
-    return [*given, *(one for one in (user, database) if one and quote(one, safe="") not in _shown(settings))]
+    return [*given, *(text for text in (user, database) if text and quote(text, safe="") not in _shown(settings))]
 
 
 def _prelude(connection: Any, schemas: tuple[str, ...]) -> str:
@@ -258,32 +276,6 @@ def _columns(connection: Any, sql: str) -> tuple[str, ...]:
     return tuple((described.fname(at) or b"").decode("utf-8", "replace") for at in range(described.nfields))
 
 
-_NOT_FOUND: Final = (
-    ("does not exist", "check the database and the user"),
-    ("could not translate host name", "no host of that name; check it"),
-    ("failed to resolve host", "no host of that name; check it"),
-    ("Connection refused", "no server answers there; start it, or check host and port"),
-    ("No such file or directory", "no server answers on that socket; start it, or give host and port"),
-)
-_REFUSED: Final = (
-    ("password authentication failed", "the user or the password is wrong; check both"),
-    ("no password supplied", "a password is needed; put it into the URL, PGPASSWORD or ~/.pgpass"),
-    ("too many clients", "the server has no connection left; try again later"),
-    ("remaining connection slots", "the server has no connection left; try again later"),
-    ("too many connections", "the server has no connection left for this user or database; try again later"),
-    ("server does not support SSL", "the server has no TLS; set it up there, or write ?sslmode=disable"),
-    ("no encryption", "the server does not let this user in without TLS; write ?sslmode=require"),
-    ("no pg_hba.conf entry", "the server does not let this user in from here; ask its administrator"),
-    ("certificate verify failed", "the server's certificate is not trusted; give ?sslrootcert=FILE"),
-    ("root certificate file", "the certificate to check the server's with is missing; give ?sslrootcert=FILE"),
-    ("is starting up", "the server is starting; try again"),
-    ("is shutting down", "the server is shutting down; start it again"),
-    ("permission denied for database", "this user may not connect to the database; have CONNECT granted"),
-    ("timeout expired", f"no answer within {CONNECT_SECONDS} s; check host and port"),
-    ("invalid sslmode value", "no such sslmode; use disable, prefer, require, verify-ca or verify-full"),
-)
-
-
 def _connect_problem(url: str, text: str) -> DatabaseError:
     for sign, advice in _REFUSED:
         if sign in text:
@@ -293,13 +285,8 @@ def _connect_problem(url: str, text: str) -> DatabaseError:
             detail = one_line(text).rpartition("FATAL: ")[2] if "FATAL: " in text else ""
             return DatabaseNotFoundError(f"{url}: {detail}; {advice}" if detail else f"{url}: {advice}")
     if "invalid response to SSL negotiation" in text or "server closed the connection unexpectedly" in text:
-        return NotADatabaseError(f"{url}: what answers there is no PostgreSQL server; check host and port")
+        return NotADatabaseError(f"{url}: what answers there is not a PostgreSQL server; check host and port")
     return DatabaseError(f"{url}: cannot be opened ({one_line(text)[:300]})")
-
-
-_BINARY: Final = "bytea"
-_WHOLE: Final = ("int2", "int4", "int8", "oid")
-_FLOATING: Final = ("float4", "float8")
 
 
 @functools.cache
@@ -330,7 +317,7 @@ def adapt() -> Any:
         adapters.register_loader(name, FloatLoader)
     adapters.register_loader("numeric", Numeric)
     adapters.register_loader("bool", BoolLoader)
-    adapters.register_loader(_BINARY, ByteaLoader)
+    adapters.register_loader("bytea", ByteaLoader)
     return _Context(adapters)
 
 

@@ -14,15 +14,19 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sqljury.db import unstoppable
-from sqljury.errors import QueryRefusedError
+from sqljury.db.base import failed
+from sqljury.db.sqlite_walls import WIDE_FORMAT
+from sqljury.errors import DatabaseError, DatabaseLockedError, QueryRefusedError
 from sqljury.sql import literals
-from sqljury.sql import parse as parsing
-from sqljury.sql.parse import MAX_SQL_CHARS, TooManyStepsError, quiet
+from sqljury.sql.parse import MAX_SQL_CHARS, TooManyStepsError, parse_tokens, quiet, tokenize, under
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sqlglot import exp
+
+    from sqljury.parallel.watch import Watch
+    from sqljury.types import Result
 
 _SQLITE: Final = """
     load_extension readfile writefile edit eval fsdir completion fts3_tokenizer fts5 fts5_source_id
@@ -43,9 +47,6 @@ _LISTED: Final = frozenset({"duckdb", "mysql", "postgres"})
 """Dialects whose engines let functions read files, reach other servers or write: there only those named in
 ``functions/<dialect>.txt`` may be called. SQLite's authorizer does that for SQLite."""
 
-WIDE_FORMAT: Final = re.compile(r"%[^a-zA-Z%]*(?:\*|\d{4})")
-"""A printf format that asks for 1,000 characters or more, or takes the width from an argument."""
-
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _STARTS: Final = frozenset({"SELECT", "WITH", "VALUES", "L_PAREN"})
@@ -57,11 +58,25 @@ def check(sql: str, dialect: str) -> None:
     """Raise ``QueryRefusedError`` unless ``sql`` is one SELECT, WITH ... SELECT, set operation or VALUES.
 
     What was decided is remembered for a while, so that a query run again starts at once: the timing metrics need that.
-    ``parsing.under`` bounds its time.
+    ``sql.parse.under`` bounds its time.
     """
     objection = _objection(sql, dialect)
     if objection is not None:
         raise QueryRefusedError(objection)
+
+
+def run(sql: str, dialect: str, watch: Watch, execute: Callable[[], Result]) -> Result:
+    """What ``execute`` returns if ``sql`` passes ``check``; an error of either becomes ``Result.error``."""
+    try:
+        with under(watch):
+            check(sql, dialect)
+        return execute()
+    except QueryRefusedError as error:
+        return failed(error.kind, str(error), watch)
+    except DatabaseLockedError as error:
+        return failed("locked", str(error), watch)
+    except DatabaseError as error:
+        return failed("database", str(error), watch)
 
 
 @functools.lru_cache(maxsize=256)
@@ -76,7 +91,7 @@ def _objection(sql: str, dialect: str) -> str | None:
 def _check(sql: str, dialect: str) -> None:
     tokens, statement = parse(sql, dialect)
     if dialect in literals.DIALECTS:
-        _check_server_words(sql, tokens, dialect)
+        _check_words(sql, tokens, dialect)
     allowed, queries = _allowed_nodes()
     if not isinstance(statement, queries):
         _refuse(f"only SELECT is allowed, this is {_spell(statement)}")
@@ -95,7 +110,7 @@ def _check(sql: str, dialect: str) -> None:
 
 @quiet()
 def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
-    """The words of ``sql`` and the one statement in it; raises ``QueryRefusedError``. It may be no plain read yet."""
+    """The tokens of ``sql`` and its one statement, which may not be a read; raises ``QueryRefusedError``."""
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
@@ -104,9 +119,9 @@ def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
     if len(sql) > MAX_SQL_CHARS:
         _refuse(f"the text is longer than {MAX_SQL_CHARS} characters")
     try:
-        tokens = parsing.tokenize(sql, dialect)
+        tokens = tokenize(sql, dialect)
         _check_start(tokens)
-        found = parsing.parse_tokens(tokens, sql, dialect)
+        parsed = parse_tokens(tokens, sql, dialect)
     except SqlglotError as error:
         _refuse(f"not a query in {dialect}: {_first_complaint(error)}")
     except TooManyStepsError as error:
@@ -116,21 +131,20 @@ def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
     except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
         # A parser's own bug on odd text must not reach the caller as a crash.
         _refuse(f"not a query in {dialect}: {type(error).__name__} while parsing")
-    statements = [item for item in found if item is not None and not isinstance(item, exp.Semicolon)]
+    statements = [item for item in parsed if item is not None and not isinstance(item, exp.Semicolon)]
     if len(statements) != 1:
         _refuse("there is no query" if not statements else "only one statement at a time is allowed")
     return tokens, statements[0]
 
 
 def _check_start(tokens: Sequence[Any]) -> None:
-    """Before anything is parsed: an allowed first word."""
     if not tokens:
         _refuse("there is no query")
     if tokens[0].token_type.name not in _STARTS:
         _refuse(f"only SELECT is allowed, this starts with {tokens[0].text[:40]!r}")
 
 
-def _check_server_words(sql: str, tokens: Sequence[Any], dialect: str) -> None:
+def _check_words(sql: str, tokens: Sequence[Any], dialect: str) -> None:
     """What a server may do beside reading, told by words alone: variables, functions of a schema, hidden text."""
     why = literals.objection(sql, tokens, dialect)
     if why is not None:
@@ -210,7 +224,7 @@ def _check_format(name: str, call: Any) -> None:
     literal = isinstance(text, exp.Literal) or (
         isinstance(text, exp.Column) and isinstance(text.this, exp.Identifier) and text.this.quoted and not text.table
     )
-    if text is not None and not (literal and not WIDE_FORMAT.search(text.name)):
+    if text is not None and not (literal and not re.search(WIDE_FORMAT, text.name)):
         _refuse(f"{name} is allowed only with a literal format of less than 1000 characters a value")
 
 
@@ -243,8 +257,8 @@ def _spell(node: Any) -> str:
 def _first_complaint(error: Exception) -> str:
     details = getattr(error, "errors", None)
     if details:
-        found = details[0]
-        return f"{found.get('description')} (line {found.get('line')}, column {found.get('col')})"
+        detail = details[0]
+        return f"{detail.get('description')} (line {detail.get('line')}, column {detail.get('col')})"
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 

@@ -1,30 +1,43 @@
 """A database on a server, read through three walls: the parser, a read-only transaction, limits.
 
-Exact decimal numbers of a server as plain cells.
+Connections are kept for the next query; a thread watches each query that runs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 import warnings
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import closing
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 from urllib.parse import quote
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, failure
-from sqljury.db.pool import Guard, Pool
-from sqljury.errors import DatabaseError, DatabaseNotFoundError, QueryError, QueryRefusedError
+from sqljury.db.base import DEFAULT_LIMITS, failed, failure, lost
+from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, QueryError
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
-from sqljury.sql import parse as parsing
 from sqljury.types import FailureKind, Limits, QueryFailure, Result, Row
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Dialect
 
 _CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=5_000_000, bytes=1024**3)
 _CELL_BYTES: Final = 8  # what a cell without a length counts
 
+KEPT: Final = 8
+"""Connections kept open between queries; more are opened while more queries run at once."""
+
+_POLL_SECONDS: Final = 0.02
+_GRACE_SECONDS: Final = 0.25  # for the server to obey, before the line is cut
+
+SERVER_STOPPED: Final = "stopped by the server"
+"""The reason of a driver for a query that ran into the server's own time limit, which is that of the query."""
+
+LOST: Final = "the connection was lost while the query ran; try again"
+"""The reason of a driver when the server or the network went away."""
 
 _HIDDEN: Final = "…"
 _PART: Final = re.compile(r"[\w.,@:$ /\\+-]{0,128}")
@@ -39,15 +52,15 @@ def shown_url(scheme: str, user: str, host: str, port: object, database: str, *,
     """
     odd = ":" in user or not known
     owner = f"{_HIDDEN if odd or not _tellable(user) else quote(user, safe='')}@" if user else ""
-    place = f"[{host}]" if ":" in host else quote(host, safe=",.-_")
-    place = place if _tellable(host) else _HIDDEN
+    address = f"[{host}]" if ":" in host else quote(host, safe=",.-_")
+    address = address if _tellable(host) else _HIDDEN
     name = quote(database, safe="") if _tellable(database) else _HIDDEN
-    return f"{scheme}://{owner}{place}{f':{port}' if port else ''}/{name}"
+    return f"{scheme}://{owner}{address}{f':{port}' if port else ''}/{name}"
 
 
 def without(text: str, secrets: Iterable[object]) -> str:
     """``text`` of a server or library without these values, which it may quote."""
-    for secret in sorted({str(one) for one in secrets if one}, key=len, reverse=True):
+    for secret in sorted({str(value) for value in secrets if value}, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", _HIDDEN, text)
     return text
 
@@ -68,6 +81,8 @@ class Driver(Protocol):
     identity: str
     """The URL with the user in any case: what may be read depends on who asks. It is shown nowhere."""
     name: str
+    usable_schemas: str
+    """A query for the names of the schemas that this user may use."""
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -95,10 +110,7 @@ class Driver(Protocol):
         """Why a query failed."""
 
     def administrator(self, connection: Any) -> str:
-        """What makes this user more than a reader, empty for one that is none."""
-
-    def missing_schemas(self, db: ServerDatabase, schemas: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of ``schemas`` that are not there, or cannot be looked into."""
+        """The rights that make this user more than a reader, empty without any."""
 
 
 class ServerDatabase(Closing):
@@ -115,8 +127,8 @@ class ServerDatabase(Closing):
         try:
             with self._pool.lend() as lent:  # the first one shows whether the server can be reached at all
                 rights = driver.administrator(lent.connection)
-            missing = driver.missing_schemas(self, schemas) if schemas else ()
-            if missing:
+            usable = {str(name) for (name,) in self.catalog(driver.usable_schemas)} if schemas else set()
+            if missing := [schema for schema in schemas if schema not in usable]:
                 raise DatabaseNotFoundError(f"{self.url}: no schema {missing[0]!r} that this user may use; check it")
         except BaseException:
             self._pool.close()
@@ -134,14 +146,7 @@ class ServerDatabase(Closing):
     def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
-        try:
-            with parsing.under(watch):
-                readonly.check(sql, self.dialect)
-            return self._run(sql, (), watch)
-        except QueryRefusedError as error:
-            return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
-        except DatabaseError as error:
-            return Result(error=failure("database", str(error)), seconds=watch.seconds)
+        return readonly.run(sql, self.dialect, watch, lambda: self._run(sql, (), watch))
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
         """Rows of a query of the project's own, ``%s`` for each parameter; never for others' SQL."""
@@ -170,11 +175,10 @@ class ServerDatabase(Closing):
         return result
 
     def _fetch(self, connection: Any, sql: str, parameters: Sequence[str], watch: Watch, guard: Guard) -> Result:
-        """Take the rows as they come, counting what they take."""
         limits = watch.limits
         rows: list[Row] = []
         size = 0
-        with closing(self._driver.stream(connection, sql, parameters)) as stream:
+        with contextlib.closing(self._driver.stream(connection, sql, parameters)) as stream:
             columns = next(stream)
             for row in stream:
                 if len(rows) >= limits.rows:
@@ -184,15 +188,15 @@ class ServerDatabase(Closing):
                 if size > limits.bytes:
                     guard.give_up()
                     reason = f"the rows take more than {limits.bytes} bytes; select fewer columns or rows"
-                    return Result(error=failure("limit", reason), seconds=watch.seconds)
+                    return failed("limit", reason, watch)
                 rows.append(row)
         if watch.stop():  # some functions give a value when the server stops them
-            return Result(error=self._stopped(watch), seconds=watch.seconds)
+            return Result(error=lost(watch), seconds=watch.seconds)
         return Result(columns, tuple(rows), seconds=watch.seconds)
 
     def _explain(self, error: Exception, watch: Watch) -> QueryFailure:
         if watch.kind is not None:
-            return self._stopped(watch)
+            return lost(watch)
         if isinstance(error, MemoryError):
             return failure("limit", "out of memory; ask for less")
         if not isinstance(error, self._driver.errors):
@@ -201,22 +205,6 @@ class ServerDatabase(Closing):
         if kind == "limit" and reason == SERVER_STOPPED:
             reason = f"stopped after {watch.limits.seconds:g} s; ask for less"
         return failure(kind, f"{self.url}: {reason}" if kind == "database" else reason)
-
-    @staticmethod
-    def _stopped(watch: Watch) -> QueryFailure:
-        return failure(watch.kind or "limit", watch.reason or "stopped")
-
-
-SERVER_STOPPED: Final = "stopped by the server"
-"""The reason of a driver for a query that ran into the server's own time limit, which is that of the query."""
-
-LOST: Final = "the connection was lost while the query ran; try again"
-"""The reason of a driver when the server or the network went away."""
-
-
-def one_line(text: str) -> str:
-    """Printable text of a server or driver, on one line."""
-    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
 def number(text: str) -> int | float | str:
@@ -227,3 +215,119 @@ def number(text: str) -> int | float | str:
     if value in (float("inf"), float("-inf")) and "inf" not in text.lower():
         return text
     return value
+
+
+class Pool:
+    """SQLAlchemy's pool over the connections that ``connect`` opens, each tested before it is lent again.
+
+    ``dialect`` makes SQLAlchemy's dialect, which knows how this driver tests a connection; ``url`` is for messages,
+    ``extra`` for the one about a library that is missing.
+    """
+
+    def __init__(self, url: str, extra: str, connect: Callable[[], Any], dialect: Callable[[], Dialect]) -> None:
+        try:
+            from sqlalchemy.pool import QueuePool
+        except ImportError:
+            raise MissingExtraError("sqlalchemy", extra) from None
+        self._url = url
+        self._closed = False
+        self._pool = QueuePool(
+            connect,
+            pool_size=KEPT,
+            max_overflow=-1,
+            pre_ping=True,
+            use_lifo=True,
+            reset_on_return=None,  # whoever borrowed it rolls back, or gives it up
+            dialect=dialect(),
+        )
+
+    @contextlib.contextmanager
+    def lend(self) -> Iterator[Lent]:
+        """A connection that answers; raises ``DatabaseError`` once closed, and what ``connect`` raises."""
+        if self._closed:
+            raise DatabaseError(f"{self._url}: was closed; connect again")
+        held = self._pool.connect()
+        lent = Lent(held.driver_connection)
+        try:
+            yield lent
+        except BaseException:
+            lent.usable = False
+            raise
+        finally:
+            if not lent.usable or self._closed:
+                held.invalidate()
+            held.close()
+
+    def close(self) -> None:
+        """Close the idle connections now, those in use when their query ends."""
+        self._closed = True
+        self._pool.dispose()
+
+
+class Lent:
+    """A connection on loan; not ``usable`` any more, it is closed when it comes back."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+        self.usable = True
+
+
+class Guard:
+    """Watches a query from a thread of its own: once ``watch`` says stop, the server is told to, then the line is cut.
+
+    ``cancel`` asks the server to end the query, ``sever`` makes the waiting client give up; both are called from
+    other threads than the query's. After an interruption the connection is not to be used again: an order to stop may
+    arrive late and hit the next query.
+    """
+
+    def __init__(self, watch: Watch, cancel: Callable[[], None], sever: Callable[[], None]) -> None:
+        self.interrupted = False
+        self._watch = watch
+        self._cancel = cancel
+        self._sever = sever
+        self._done = threading.Event()
+        self._ending = threading.Lock()
+        self._thread = threading.Thread(target=self._look, name="sqljury-watch", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def give_up(self) -> None:
+        """The rest of the rows is not wanted: have the server end the query, and wait for nothing."""
+        self.interrupt()
+        with contextlib.suppress(Exception):
+            self._sever()
+
+    def interrupt(self) -> None:
+        """Have the server end the query; without effect the second time."""
+        with self._ending:
+            if self.interrupted or self._done.is_set():
+                return
+            self.interrupted = True
+            orders = threading.Thread(target=self._order, name="sqljury-cancel", daemon=True)
+            orders.start()
+            # A server that cannot be reached must not hold the client up.
+            orders.join(_GRACE_SECONDS)
+
+    def _order(self) -> None:
+        # Whatever goes wrong with the order, cutting the line works.
+        with contextlib.suppress(Exception):
+            self._cancel()
+
+    def _look(self) -> None:
+        while not self._done.wait(_POLL_SECONDS):
+            if self._watch.stop():
+                break
+        else:
+            return
+        self.interrupt()
+        if not self._done.wait(_GRACE_SECONDS):
+            with contextlib.suppress(Exception):
+                self._sever()

@@ -1,13 +1,12 @@
 """SQLite files, read through four walls: the parser, a read-only connection, a process of its own, limits.
 
-Looks at an SQLite file before SQLite does, and decides how to open it without leaving a trace.
+The file's header is read before SQLite opens it, to decide how to open it without leaving a file beside it.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import threading
 import time
 import weakref
@@ -16,22 +15,19 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, failure
-from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, lost_failure, result_of
+from sqljury.db.base import DEFAULT_LIMITS, first_bytes, lost, read_bytes
+from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, result_of
 from sqljury.db.sqlite_walls import MayRead
 from sqljury.db.sqlite_workers import WORKERS
 from sqljury.errors import (
     DatabaseError,
     DatabaseLockedError,
-    DatabaseNotFoundError,
     NotADatabaseError,
     QueryError,
-    QueryRefusedError,
     SqljuryError,
 )
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
-from sqljury.sql import parse as parsing
 from sqljury.types import Limits, Result, Row
 
 LOCK_SECONDS: Final = 2.0
@@ -43,6 +39,11 @@ _CATALOG_SECONDS: Final = 20.0
 
 _LEAST_SECONDS: Final = 0.5
 _CATALOG_ROWS: Final = 1_000_000
+_MAGIC: Final = b"SQLite format 3\x00"
+_HEADER_BYTES: Final = 100
+_WAL: Final = 2
+
+Read = Callable[[str, int], bytes]
 
 
 class SQLiteDatabase(Closing):
@@ -94,16 +95,7 @@ class SQLiteDatabase(Closing):
         SQLite itself refuses a query that reads a column for which ``may_read`` says no.
         """
         watch = Watch(limits, cancel)
-        try:
-            with parsing.under(watch):
-                readonly.check(sql, self.dialect)
-            return self._run(sql, (), watch, trusted=False, may_read=may_read)
-        except QueryRefusedError as error:
-            return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
-        except DatabaseLockedError as error:
-            return Result(error=failure("locked", str(error)), seconds=watch.seconds)
-        except DatabaseError as error:
-            return Result(error=failure("database", str(error)), seconds=watch.seconds)
+        return readonly.run(sql, self.dialect, watch, lambda: self._run(sql, (), watch, may_read=may_read))
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
         """Rows of a query of the project's own, with PRAGMA functions allowed; never for others' SQL."""
@@ -121,7 +113,6 @@ class SQLiteDatabase(Closing):
 
     @property
     def _idle(self) -> list[Worker]:
-        """The processes that wait for the next query and have the file open."""
         return WORKERS.idle(self._number)
 
     def _start(self, watch: Watch) -> None:
@@ -131,8 +122,8 @@ class SQLiteDatabase(Closing):
                 with WORKERS.lend(self._number) as worker:
                     self._opened(worker, watch)
                 return
-            except WorkerLostError as lost:
-                if watch.kind is None and lost.again and first:
+            except WorkerLostError as ended:
+                if watch.kind is None and ended.again and first:
                     continue
                 if watch.kind is None:
                     what = "cannot be opened: the process that reads it ended, most likely out of memory"
@@ -141,7 +132,13 @@ class SQLiteDatabase(Closing):
                 raise DatabaseError(f"{self.path}: {what}; drop it with the program that made it") from None
 
     def _run(
-        self, sql: str, parameters: Sequence[str], watch: Watch, *, trusted: bool, may_read: MayRead | None = None
+        self,
+        sql: str,
+        parameters: Sequence[str],
+        watch: Watch,
+        *,
+        trusted: bool = False,
+        may_read: MayRead | None = None,
     ) -> Result:
         """Run until it works, fails for good, or the lock that another program holds outlasts the patience."""
         result: Result | None = None
@@ -150,13 +147,13 @@ class SQLiteDatabase(Closing):
             if self._closed:
                 raise DatabaseError(f"{self.path}: was closed; connect again")
             if watch.stop():
-                return Result(error=lost_failure(watch), seconds=watch.seconds)
+                return Result(error=lost(watch), seconds=watch.seconds)
             try:
                 with WORKERS.lend(self._number) as worker:
                     result = self._attempt(worker, sql, parameters, watch, trusted=trusted, may_read=may_read)
-            except WorkerLostError as lost:
-                if watch.kind is not None or not (lost.again and again):
-                    return Result(error=lost_failure(watch), seconds=watch.seconds)
+            except WorkerLostError as ended:
+                if watch.kind is not None or not (ended.again and again):
+                    return Result(error=lost(watch), seconds=watch.seconds)
                 again = False
         return result
 
@@ -228,13 +225,6 @@ def _open_error(path: str, reply: Reply) -> SqljuryError:
     return DatabaseError(f"{path}: cannot be opened ({message})")
 
 
-_MAGIC: Final = b"SQLite format 3\x00"
-_HEADER_BYTES: Final = 100
-_WAL: Final = 2
-
-Read = Callable[[str, int], bytes]
-
-
 class Signature(NamedTuple):
     """Equal signatures mean the same, unchanged file."""
 
@@ -254,12 +244,7 @@ class Opening(NamedTuple):
     signature: Signature
 
 
-def _read(path: str, count: int) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(count)
-
-
-def inspect(path: str, read: Read = _read) -> Opening:
+def inspect(path: str, read: Read = read_bytes) -> Opening:
     """How to open the file at ``path``; raises what ``connect`` raises when it is no SQLite database.
 
     ``read`` returns the first bytes of a file: where the program may have it open itself, ``Worker.read`` is to.
@@ -307,21 +292,7 @@ def size_or_none(path: str) -> int | None:
 
 def _header(path: str, read: Read) -> bytes:
     """The first 100 bytes, once they are known to be SQLite's."""
-    try:
-        mode = os.stat(path).st_mode
-        if stat.S_ISDIR(mode):
-            raise NotADatabaseError(f"{path}: is a folder; give the database file in it")
-        if not stat.S_ISREG(mode):
-            raise NotADatabaseError(f"{path}: is not a regular file")
-        header = read(path, _HEADER_BYTES)
-    except (FileNotFoundError, NotADirectoryError):
-        raise DatabaseNotFoundError(f"{path or '(empty path)'}: no such file; check the path") from None
-    except ValueError:
-        raise DatabaseNotFoundError(f"{path!r}: is not a path; check it") from None
-    except OSError as error:
-        raise DatabaseError(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
-    if not header:
-        raise NotADatabaseError(f"{path}: is an empty file, not a database; check the path")
+    header = first_bytes(path, _HEADER_BYTES, read)
     if not header.startswith(_MAGIC):
         raise NotADatabaseError(f"{path}: is not an SQLite database (or an encrypted one); check the path")
     if len(header) < _HEADER_BYTES:

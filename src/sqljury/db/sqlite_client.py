@@ -1,7 +1,4 @@
-"""Talks to a process that runs SQLite, and ends it when it does not answer in time.
-
-Starts the process that runs SQLite.
-"""
+"""Starts a process that runs SQLite, talks to it, and ends it when it does not answer in time."""
 
 from __future__ import annotations
 
@@ -23,13 +20,13 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
 from sqljury.db import sqlite_worker
-from sqljury.db.base import failure
+from sqljury.db.base import failed
 from sqljury.db.sqlite_walls import MayRead
 from sqljury.db.sqlite_worker import HEADER_BYTES, MARSHAL_VERSION, SPIN_SECONDS
 from sqljury.db.worker_process import environment
 from sqljury.errors import DatabaseError
 from sqljury.parallel.watch import Watch, private_memory
-from sqljury.types import Limits, QueryFailure, Result
+from sqljury.types import Limits, Result
 
 HELD_BYTES: Final = 640 * 1024**2
 """What the rows of a result may take in this process: the worker counts it, and here what it sends is counted."""
@@ -44,6 +41,9 @@ _LONG_SECONDS: Final = 0.1
 _RECEIVE_BYTES: Final = 64 * 1024
 _LARGE_BYTES: Final = 1024**2
 _KINDS: Final = ("done", "failed", "rows", "ask")
+_FOLDERS: Final = ("SQLITE_TMPDIR", "TMPDIR")
+_PACKAGE: Final = str(Path(sqlite_worker.__file__).resolve().parents[1])
+_POLL_SECONDS: Final = 0.001
 
 Reply = tuple[Any, ...]
 
@@ -194,7 +194,6 @@ class Worker:
         return self._rest(body, size, watch)
 
     def _rest(self, begun: memoryview, size: int, watch: Watch) -> memoryview:
-        """A message of which only the beginning has come."""
         whole = memoryview(bytearray(size))
         whole[: len(begun)] = begun
         received = len(begun)
@@ -207,7 +206,6 @@ class Worker:
         return whole
 
     def _some(self, watch: Watch, most: int = _RECEIVE_BYTES) -> bytes:
-        """Whatever the process sends next."""
         patience = time.perf_counter() + SPIN_SECONDS
         while True:
             spinning = time.perf_counter() < patience
@@ -252,15 +250,8 @@ def _allows(may_read: MayRead | None, column: Reply) -> bool:
 def result_of(reply: Reply, watch: Watch) -> Result:
     """The result that a reply to a query stands for."""
     if reply[0] == "failed":
-        return Result(error=failure(reply[3], reply[4]), seconds=watch.seconds)
+        return failed(reply[3], reply[4], watch)
     return Result(reply[1], tuple(reply[2]), reply[3], seconds=watch.seconds)
-
-
-def lost_failure(watch: Watch) -> QueryFailure:
-    """The ``Result.error`` when the process that ran a query was ended, or ended by itself."""
-    if watch.kind is not None:
-        return failure(watch.kind, watch.reason or "stopped")
-    return failure("limit", "the process that ran the query ended, most likely out of memory; ask for less")
 
 
 _workers: Final[weakref.WeakSet[Worker]] = weakref.WeakSet()
@@ -285,11 +276,6 @@ def _forget() -> None:
 
 
 os.register_at_fork(after_in_child=_forget)
-
-
-_FOLDERS: Final = ("SQLITE_TMPDIR", "TMPDIR")
-_PACKAGE: Final = str(Path(sqlite_worker.__file__).resolve().parents[1])
-_POLL_SECONDS: Final = 0.001
 
 
 class Process(Protocol):

@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, failure
-from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, lost_failure, result_of
+from sqljury.db.base import DEFAULT_LIMITS, failed, lost
+from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, result_of
 from sqljury.db.sqlite_workers import WORKERS
 from sqljury.errors import DatabaseError, QueryRefusedError
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
-from sqljury.sql import parse as parsing
+from sqljury.sql.parse import under
 from sqljury.types import Cell, Limits, Result, Row
 
 OWN_LIMITS: Final = Limits(rows=1_000_000)
@@ -76,26 +76,25 @@ class MemoryDatabase(Closing):
 
     def rows(self) -> dict[str, list[Row]]:
         """All rows as SQLite keeps them, by table; raises ``DatabaseError`` where they are too many."""
-        found = {}
+        tables = {}
         for name, quoted in self._names.items():
             result = self._query(f"SELECT * FROM {quoted} ORDER BY rowid", Watch(OWN_LIMITS), trusted=True)  # noqa: S608
             if result.error is not None:
                 raise DatabaseError(f"the rows of {name} cannot be read ({result.error})")
-            found[name] = list(result.rows)
-        return found
+            tables[name] = list(result.rows)
+        return tables
 
     def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""
         watch = Watch(limits, cancel)
         try:
-            with parsing.under(watch):
+            with under(watch):
                 readonly.check(sql, self.dialect)
             return self._query(sql, watch)
         except QueryRefusedError as error:
-            return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
+            return failed(error.kind, str(error), watch)
         except DatabaseError as error:
-            message = watch.reason or str(error)
-            return Result(error=failure(watch.kind or "database", message), seconds=watch.seconds)
+            return failed(watch.kind or "database", watch.reason or str(error), watch)
 
     def compiles(self, sql: str, limits: Limits = DEFAULT_LIMITS) -> bool:
         """Whether SQLite can compile the query, which is not run; for text that begins as a query does."""
@@ -111,23 +110,21 @@ class MemoryDatabase(Closing):
         return result_of(reply, watch)
 
     def _run(self, action: Callable[[Worker], Reply], watch: Watch) -> Reply:
-        """What a worker that has the tables and rows replies; raises ``DatabaseError`` for one that was lost."""
         again = True
         while not self._closed:
             if watch.stop():
-                raise DatabaseError(str(lost_failure(watch)))
+                raise DatabaseError(str(lost(watch)))
             try:
                 with WORKERS.lend(self._number) as worker:
                     self._make(worker, watch)
                     return action(worker)
-            except WorkerLostError as lost:
-                if watch.kind is not None or not (lost.again and again):
-                    raise DatabaseError(str(lost_failure(watch))) from None
+            except WorkerLostError as ended:
+                if watch.kind is not None or not (ended.again and again):
+                    raise DatabaseError(str(lost(watch))) from None
                 again = False
         raise DatabaseError("the database in memory was closed")
 
     def _make(self, worker: Worker, watch: Watch) -> None:
-        """Make the tables with their rows, unless this worker has them."""
         if worker.opened.get(self._number) == self._fills:
             return
         worker.opened.pop(self._number, None)

@@ -91,8 +91,6 @@ def _end_with_the_caller() -> None:
 
 
 class _Channel:
-    """The connection to the caller."""
-
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
@@ -125,8 +123,6 @@ class _Channel:
 
 
 class _Opened:
-    """A connection, and the authorizer that is in force on it."""
-
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self.authorize: Authorizer = authorizer()
@@ -248,20 +244,18 @@ class _Server:
         return ("done",)
 
     def _asking(self) -> Callable[[str, str, str], bool]:
-        """Whether a column may be read, as the caller says; asked once for each column of a query."""
         known: dict[tuple[str, str, str], bool] = {}
 
         def may_read(table: str, column: str, view: str) -> bool:
-            place = table, column, view
-            if place not in known:
-                self._channel.write(("ask", *place))
-                known[place] = self._channel.read() is True
-            return known[place]
+            key = table, column, view
+            if key not in known:
+                self._channel.write(("ask", *key))
+                known[key] = self._channel.read() is True
+            return known[key]
 
         return may_read
 
     def _rows(self, cursor: sqlite3.Cursor, most_rows: int, most_bytes: int, most_held: int) -> Reply:
-        """Step through the rows, sending them on in pieces, until there are enough or they are too large."""
         rows: list[Row] = []
         size = held = pending = 0
         truncated = False

@@ -36,8 +36,6 @@ _READ_LIMITS: Final = Limits(seconds=10.0)
 
 
 class _Loan:
-    """A worker between ``with`` and its end."""
-
     def __init__(self, workers: _Workers, number: int) -> None:
         self._workers = workers
         self._number = number
@@ -136,9 +134,9 @@ class _Workers:
         while self._abandoned:
             self.release(self._abandoned.popleft())
         with self._lock:
-            for place in range(len(self._idle) - 1, -1, -1):
-                if number in self._idle[place].opened:
-                    return self._idle.pop(place)
+            for index in range(len(self._idle) - 1, -1, -1):
+                if number in self._idle[index].opened:
+                    return self._idle.pop(index)
             if self._idle:
                 return self._idle.pop()
         return Worker()
@@ -174,7 +172,6 @@ class _Workers:
 
 
 def _close(worker: Worker, number: int) -> None:
-    """Have the worker close this database."""
     worker.opened.pop(number, None)
     with contextlib.suppress(WorkerLostError):
         worker.ask(("close", number), Watch(_CLOSE_LIMITS))

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 from sqljury.errors import InputError
+from sqljury.evaluation.findings import Agreement, Confused, MetricErrors, Refused, RefusedPair
 from sqljury.evaluation.judge import Evaluation
 from sqljury.metrics import agreement
-from sqljury.metrics.case import Score
+from sqljury.metrics.case import Case, Score
 from sqljury.metrics.registry import Metric
 
 BY_HAND: Final = "right"
@@ -44,67 +45,64 @@ def reference(metrics: Iterable[str]) -> str:
 def with_labels(evaluation: Evaluation, labels: Sequence[float | None]) -> Evaluation:
     """The evaluation with a judgement by hand of each pair as one more column, None where nobody judged."""
     judged = tuple(
-        replace(one, scores={**one.scores, BY_HAND: None if label is None else Score(label)})
-        for one, label in zip(evaluation.judged, labels, strict=True)
+        replace(pair, scores={**pair.scores, BY_HAND: None if label is None else Score(label)})
+        for pair, label in zip(evaluation.judged, labels, strict=True)
     )
-    by_hand = Metric(BY_HAND, "by hand", lambda _: Score(0.0))
+    by_hand = Metric(BY_HAND, "by hand", _by_hand)
     return replace(evaluation, metrics=(*evaluation.metrics, by_hand), judged=judged)
 
 
-def agree(evaluation: Evaluation) -> dict[str, Any]:
-    """Confusions of all pairs of metrics, each one's errors in percent, and the queries that ESM+ alone refuses.
+def _by_hand(_: Case) -> Score:
+    raise NotImplementedError("judgements by hand are read from a file")
 
-    Ready for JSON. Graded metrics are left out; raises ``InputError`` as ``reference`` does.
+
+def agree(evaluation: Evaluation) -> Agreement:
+    """Confusions of all pairs of metrics, their errors in percent, and the queries that ESM+ or the suite alone refuse.
+
+    Graded metrics are left out; raises ``InputError`` as ``reference`` does.
     """
     names = [metric.name for metric in evaluation.metrics if not metric.graded]
-    titles = {metric.name: metric.title for metric in evaluation.metrics}
-    labels = reference(titles)
-    return {
-        "reference": labels,
-        "confusion": [_confusion(evaluation, *pair, titles) for pair in combinations(names, 2)],
-        "errors": {name: _errors(evaluation, name, labels) | {"title": titles[name]} for name in names},
-        "refused": {name: refused(evaluation, name, labels) for name in names if name in _LISTED},
-    }
+    labels = reference(evaluation.titles)
+    return Agreement(
+        reference=labels,
+        confusion=[_confusion(evaluation, *pair) for pair in combinations(names, 2)],
+        errors={name: _errors(evaluation, name, labels) for name in names},
+        refused={name: refused(evaluation, name, labels) for name in names if name in _LISTED},
+    )
 
 
-def refused(evaluation: Evaluation, metric: str, labels: str) -> dict[str, Any]:
+def refused(evaluation: Evaluation, metric: str, labels: str) -> Refused:
     """The queries that ``labels`` accepts and ``metric`` refuses, with the clauses in which they differ, and counts."""
-    places = agreement.confusion(evaluation.column(metric), evaluation.column(labels)).second_only
     pairs = []
     clauses: Counter[str] = Counter()
-    for place in places:
-        one = evaluation.judged[place]
-        score = one.scores[metric]
+    for index in agreement.confusion(evaluation.column(metric), evaluation.column(labels)).second_only:
+        judged = evaluation.judged[index]
+        score = judged.scores[metric]
         assert score is not None
         clauses.update(score.differs or ("not read",))
-        gold = one.pair.gold
-        pairs.append(
-            {
-                "index": place,
-                "database": gold.db_id,
-                "reason": score.reason,
-                "gold": gold.sql,
-                "predicted": one.pair.prediction.sql,
-            }
-        )
-    return {"clauses": dict(clauses.most_common()), "pairs": pairs}
+        gold, prediction = judged.pair
+        pairs.append(RefusedPair(index, gold.db_id, score.reason, gold.sql, prediction.sql))
+    return Refused(dict(clauses.most_common()), pairs)
 
 
-def _confusion(evaluation: Evaluation, first: str, second: str, titles: dict[str, str]) -> dict[str, Any]:
-    found = agreement.confusion(evaluation.column(first), evaluation.column(second))
-    return {
-        "metrics": [first, second],
-        "first": titles[first],
-        "second": titles[second],
-        **{cell: len(places) for cell, places in found._asdict().items()},
-        "agreement": round(100 * found.agreement, 4),
-        "kappa": None if found.kappa is None else round(found.kappa, 3),
-    }
+def _confusion(evaluation: Evaluation, first: str, second: str) -> Confused:
+    cells = agreement.confusion(evaluation.column(first), evaluation.column(second))
+    both, first_only, second_only, neither = map(len, cells)
+    return Confused(
+        metrics=(first, second),
+        first=evaluation.titles[first],
+        second=evaluation.titles[second],
+        both=both,
+        first_only=first_only,
+        second_only=second_only,
+        neither=neither,
+        agreement=round(100 * cells.agreement, 4),
+        kappa=None if cells.kappa is None else round(cells.kappa, 3),
+    )
 
 
-def _errors(evaluation: Evaluation, metric: str, labels: str) -> dict[str, Any]:
-    found = agreement.errors(evaluation.column(metric), evaluation.column(labels))
-    return {
-        "false_positives": round(100 * found.false_positives, 4),
-        "false_negatives": round(100 * found.false_negatives, 4),
-    }
+def _errors(evaluation: Evaluation, metric: str, labels: str) -> MetricErrors:
+    errors = agreement.errors(evaluation.column(metric), evaluation.column(labels))
+    return MetricErrors(
+        round(100 * errors.false_positives, 4), round(100 * errors.false_negatives, 4), evaluation.titles[metric]
+    )

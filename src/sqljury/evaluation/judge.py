@@ -1,24 +1,25 @@
-"""Judges a file of predictions: every chosen metric on every pair, in processes that can be killed.
+"""The one judge: (gold, prediction) pairs by metrics on their databases, in processes that can be killed.
 
-A prediction that hangs, crashes its process or makes a metric fail is one wrong answer. A gold query that does not run
-is no one's: metrics that need its result have no score for that pair, and reports name it before anything else. Where
-there is no gold query, it is longer than any that is run, or its database cannot be used, no metric has a score.
+Prediction files, run folders and stored candidates are all judged here. A prediction that hangs, crashes its process or
+makes a metric fail is one wrong answer. A gold query that does not run is nobody's mistake: metrics that need its
+result have no score for the pair. Without a gold query, with one that is too long to run, or without a usable
+database, no metric has a score.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from sqljury.datasets.pairs import Gold, Pair, perfect
+from sqljury.datasets.pairs import Gold, Pair, Prediction, perfect
 from sqljury.errors import DatabaseError, DatasetError, InputError
 from sqljury.evaluation.targets import Targets
 from sqljury.metrics.case import PATIENCE, Case, Options, Remembered, Score, Target
 from sqljury.metrics.hardness import hardness
 from sqljury.metrics.partial import Part, partial_match
-from sqljury.metrics.registry import Metric, named, titled
+from sqljury.metrics.registry import Metric, titled
 from sqljury.metrics.spider import Query
 from sqljury.parallel.processes import Tell, map_processes
 from sqljury.sql.parse import hush_parser
@@ -29,15 +30,17 @@ GRACE_SECONDS: Final = 10.0
 
 RETURNS_NOTHING: Final = "the gold query returns nothing"
 
-DEFAULT_METRICS: Final = ("ex", "exe", "esm")
+Observer = Callable[[Case, dict[str, Score | None]], Any]
+"""Looks at a judged case while its database is open; what it returns must be picklable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One pair with its scores by metric, None where gold cannot be judged by.
+    """One pair with its scores by metric, None where there is none.
 
-    ``fault`` says in words what is wrong with gold itself: it fails, or it returns nothing, which most wrong queries
-    return too. ``parts`` holds the clauses for partial match where ESM was asked for.
+    ``fault`` is what is wrong with gold: it fails, or it returns nothing, which most wrong queries return too.
+    ``usable`` is False where its database cannot be used, which another day it may. ``parts`` holds the clauses for
+    partial match where ESM was asked for, ``observed`` what the observer made of the pair, None where it was killed.
     """
 
     pair: Pair
@@ -45,10 +48,12 @@ class Judged:
     scores: dict[str, Score | None]
     fault: str = ""
     parts: dict[str, Part] | None = None
+    usable: bool = True
+    observed: Any = None
 
     @property
     def left_out(self) -> bool:
-        """No metric has a score, for gold or its database is bad."""
+        """Whether no metric has a score, since gold or its database is bad."""
         return all(score is None for score in self.scores.values())
 
 
@@ -62,86 +67,152 @@ class Evaluation:
     seconds: float
 
     def column(self, metric: str) -> list[float | None]:
-        """One metric's scores, pair by pair."""
-        return [None if score is None else score.value for score in (one.scores[metric] for one in self.judged)]
+        """The scores of one metric, pair by pair."""
+        return [None if score is None else score.value for score in (judged.scores[metric] for judged in self.judged)]
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The metrics' titles by name."""
+        return {metric.name: metric.title for metric in self.metrics}
+
+    @property
+    def imperfect(self) -> list[Judged]:
+        """The pairs that do not score 1 by every metric."""
+        return [
+            judged
+            for judged in self.judged
+            if any(score is None or score.value < 1 for score in judged.scores.values())
+        ]
 
     @property
     def faults(self) -> list[Judged]:
         """The pairs with something wrong about gold."""
-        return [one for one in self.judged if one.fault]
+        return [judged for judged in self.judged if judged.fault]
 
     def refuse_if_nothing_judged(self) -> None:
         """Raise ``DatasetError`` with the first reason where no pair has a score by any metric."""
-        if self.judged and all(one.left_out for one in self.judged):
+        if self.judged and all(judged.left_out for judged in self.judged):
             first = self.judged[0]
             raise DatasetError(
-                f"{first.pair.gold.place}: {first.fault}; nor can any other of {len(self.judged)} queries be judged"
+                f"{first.pair.gold.place}: {first.fault}; none of the {len(self.judged)} queries can be judged"
             )
 
 
 def evaluate(
     pairs: Sequence[Pair],
     targets: Targets,
-    metrics: Sequence[str] = DEFAULT_METRICS,
+    metrics: Sequence[Metric],
     *,
     options: Options | None = None,
     processes: int = 1,
 ) -> Evaluation:
-    """Judge every pair by the metrics of these names on their databases.
+    """Judge every pair by these metrics; timed metrics allow only one process.
 
-    Where a metric is timed there is only one process. Gold that cannot be judged by, its database among the reasons, is
-    a ``fault`` of its pair. Raises ``InputError`` for an unknown metric or for ``suite`` without one, ``DatasetError``
-    for files that cannot be used.
+    Raises ``InputError`` for ``suite`` where ``targets`` have none, ``DatasetError`` for files that cannot be used.
     """
     start = time.monotonic()
-    chosen = named(metrics)
     settings = options or Options()
-    if targets.suite is None and any(metric.name.startswith("suite") for metric in chosen):
+    if targets.suite is None and any(metric.name.startswith("suite") for metric in metrics):
         raise InputError("the metric suite needs databases; make them with `sqljury suite build`, give them by --suite")
-    judge = _Judge(targets, tuple(metric.name for metric in chosen), settings)
-    judged = map_processes(
-        judge.begin,
-        pairs,
-        judge.lost,
-        silence=settings.limits.seconds + GRACE_SECONDS,
-        processes=1 if any(metric.timed for metric in chosen) else processes,
-        kind=lambda pair: pair.gold.db_id,
-    )
-    titles = tuple(titled(metric, settings) for metric in chosen)
-    return Evaluation(titles, tuple(judged), settings, time.monotonic() - start)
+    batches = [Batch(pair.gold, (pair.prediction,)) for pair in pairs]
+    judge = BatchJudge(targets, tuple(metrics), settings)
+    judged = tuple(pair for batch in judge_batches(batches, judge, processes) for pair in batch)
+    titles = tuple(titled(metric, settings) for metric in metrics)
+    return Evaluation(titles, judged, settings, time.monotonic() - start)
 
 
 def check(
     golds: Sequence[Gold],
     targets: Targets,
-    metrics: Sequence[str] = DEFAULT_METRICS,
+    metrics: Sequence[Metric],
     *,
     options: Options | None = None,
     processes: int = 1,
 ) -> Evaluation:
-    """Judge gold by itself, by all but the timed metrics: whatever is not 1 is wrong with the data or a metric.
+    """Judge gold against itself by all but the timed metrics: a score below 1 shows bad data or a bad metric.
 
     Raises ``InputError`` as ``evaluate`` does, and where all metrics are timed.
     """
-    steady = [metric.name for metric in named(metrics) if not metric.timed]
+    steady = [metric for metric in metrics if not metric.timed]
     if not steady:
         raise InputError(
-            "gold's time beside its own shows nothing; check it by a metric that is not timed, such as exe"
+            "timed metrics show nothing about gold itself; check it by a metric that is not timed, such as exe"
         )
     pairs = [Pair(gold, prediction) for gold, prediction in zip(golds, perfect(golds), strict=True)]
     return evaluate(pairs, targets, steady, options=options, processes=processes)
 
 
-def imperfect(evaluation: Evaluation) -> list[Judged]:
-    """The pairs that do not score 1 by every metric."""
-    return [one for one in evaluation.judged if any(score is None or score.value < 1 for score in one.scores.values())]
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A gold query with the predictions to judge by it; ``killed`` holds those that ended their process, judged."""
+
+    gold: Gold
+    predictions: tuple[Prediction, ...]
+    killed: dict[int, Judged] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Killed:
+    """What is known of a batch whose process was killed; ``number`` is the prediction's, None if gold was at fault."""
+
+    number: int | None
+    judged: Judged
+
+
+def judge_batches(
+    batches: Sequence[Batch],
+    judge: BatchJudge,
+    processes: int = 1,
+    on_judged: Callable[[Sequence[Judged]], None] = lambda _: None,
+) -> list[list[Judged]]:
+    """Each batch's predictions, judged in order; after a prediction that ends its process the others are judged anew.
+
+    ``on_judged`` gets each batch as soon as it is done.
+    """
+
+    def done(outcome: list[Judged] | _Killed) -> None:
+        if isinstance(outcome, list):
+            on_judged(outcome)
+
+    results: dict[int, list[Judged]] = {}
+    waiting = dict(enumerate(batches))
+    while waiting:
+        outcomes: list[list[Judged] | _Killed] = map_processes(
+            judge.begin,
+            list(waiting.values()),
+            judge.lost,
+            silence=judge.options.limits.seconds + GRACE_SECONDS,
+            processes=1 if any(metric.timed for metric in judge.metrics) else processes,
+            kind=lambda batch: batch.gold.db_id,
+            on_result=done,
+        )
+        again = {}
+        for (place, batch), outcome in zip(waiting.items(), outcomes, strict=True):
+            if isinstance(outcome, list):
+                results[place] = outcome
+                continue
+            killed = outcome.judged
+            if outcome.number is None:
+                results[place] = [
+                    replace(killed, pair=Pair(batch.gold, prediction)) for prediction in batch.predictions
+                ]
+            else:
+                known = {**batch.killed, outcome.number: killed}
+                if len(known) < len(batch.predictions):
+                    again[place] = replace(batch, killed=known)
+                    continue
+                results[place] = [known[number] for number in range(len(batch.predictions))]
+            on_judged(results[place])
+        waiting = again
+    return [results[place] for place in range(len(batches))]
 
 
 @dataclass
 class _Progress:
-    """How far a pair has come, sent ahead of whatever might hang."""
+    """How far a batch has come, sent ahead of whatever might hang."""
 
-    at: str = ""
+    at: str = "database"
+    number: int | None = None
     hardness: str = ""
     fault: str = ""
     scores: dict[str, Score | None] = field(default_factory=dict)
@@ -149,69 +220,94 @@ class _Progress:
 
 
 @dataclass(frozen=True)
-class _Judge:
-    """The work of one process; the databases are opened there."""
+class BatchJudge:
+    """The work of one process, which opens the databases itself; ``observe`` makes an observer for each batch."""
 
     targets: Targets
-    names: tuple[str, ...]
-    options: Options
+    metrics: tuple[Metric, ...]
+    options: Options = field(default_factory=Options)
+    observe: Callable[[], Observer] | None = None
 
-    def begin(self) -> Any:
+    def begin(self) -> Callable[[Batch, Tell], list[Judged] | _Killed]:
         """Called once in each process."""
         hush_parser()
         return self._judge
 
-    def lost(self, pair: Pair, why: str, told: _Progress | None) -> Judged:
-        """The verdict on a pair whose process had to be replaced: what was done counts, the rest is wrong."""
-        done = told or _Progress()
-        if done.at in ("gold", "database"):
-            done.fault = f"the gold query {why}" if done.at == "gold" else f"its database cannot be used: {why}"
-        wrong = None if done.at in ("gold", "database") else Score(0.0, f"limit: {why}")
-        scores = {name: done.scores.get(name, wrong) for name in self.names}
-        return Judged(pair, done.hardness, scores, done.fault, done.parts)
+    def lost(self, batch: Batch, why: str, told: _Progress | None) -> list[Judged] | _Killed:
+        """The verdict on what was judged when the process was killed: what was done counts, the rest is wrong."""
+        progress = told or _Progress("prediction", number=0)
+        gold_at_fault = progress.at in ("gold", "database")
+        if gold_at_fault:
+            subject = "the gold query" if progress.at == "gold" else "its database cannot be used:"
+            progress.fault = f"{subject} {why}"
+        wrong = None if gold_at_fault else Score(0.0, f"limit: {why}")
+        number = progress.number or 0
+        pair = Pair(batch.gold, batch.predictions[number])
+        scores = {metric.name: progress.scores.get(metric.name, wrong) for metric in self.metrics}
+        judged = Judged(
+            pair, progress.hardness, scores, progress.fault, progress.parts, usable=progress.at != "database"
+        )
+        return _Killed(None if gold_at_fault and progress.number in (None, 0) else number, judged)
 
-    def _judge(self, pair: Pair, tell: Tell) -> Judged:
-        gold = pair.gold
-        progress = _Progress(at="database", hardness=gold.difficulty, fault=text_fault(gold.sql))
+    def _judge(self, batch: Batch, tell: Tell) -> list[Judged]:
+        gold = batch.gold
+        progress = _Progress(hardness=gold.difficulty, fault=text_fault(gold.sql))
         if progress.fault:
-            return self._left_out(pair, progress)
+            return self._left_out(batch, progress)
         tell(progress)
         try:
             target = self.targets.target(gold.db_id, lambda: tell(progress))
         except DatabaseError as error:
             progress.fault = f"its database cannot be used: {error}"
-            return self._left_out(pair, progress)
-        case = Case(gold.sql, pair.prediction.sql, target, self.options)
-        progress.at = "gold"
+            return self._left_out(batch, progress, usable=False)
+        observer = None if self.observe is None else self.observe()
+        judged = []
+        for number, prediction in enumerate(batch.predictions):
+            progress = _Progress("gold", number, progress.hardness, "")
+            case = Case(gold.sql, prediction.sql, target, self.options)
+            judged.append(batch.killed.get(number) or self._judge_case(case, batch, progress, tell, observer))
+        return judged
+
+    def _left_out(self, batch: Batch, progress: _Progress, usable: bool = True) -> list[Judged]:
+        scores: dict[str, Score | None] = dict.fromkeys(metric.name for metric in self.metrics)
+        return [
+            Judged(Pair(batch.gold, prediction), progress.hardness, scores, progress.fault, usable=usable)
+            for prediction in batch.predictions
+        ]
+
+    def _judge_case(
+        self, case: Case, batch: Batch, progress: _Progress, tell: Tell, observer: Observer | None
+    ) -> Judged:
+        self.targets.before = lambda: tell(progress)
         tell(progress)
         progress.hardness = progress.hardness or (hardness(case.gold) if case.gold != Query() else "")
         progress.at = "text"
         tell(progress)
-        self._text(case, progress)
+        self._judge_text(case, progress)
         progress.at = "gold"
-        metrics = [metric for metric in named(self.names) if metric.rules is not None]
-        failed = self._run_gold(case, metrics, progress)
+        by_result = [metric for metric in self.metrics if metric.rules is not None]
+        failed = self._run_gold(case, by_result, progress)
         progress.at = "prediction"
-        self._spend(target, self.options.limits.seconds * PATIENCE)
-        for metric in metrics:
+        tell(progress)
+        _allow(case.target, self.options.limits.seconds * PATIENCE)
+        for metric in by_result:
             progress.scores[metric.name] = None if metric.name in failed else _score(metric, case)
-        self._spend(target, float("inf"))
-        scores = {name: progress.scores[name] for name in self.names}
-        return Judged(pair, progress.hardness, scores, progress.fault, progress.parts)
+        scores = {metric.name: progress.scores[metric.name] for metric in self.metrics}
+        observed = None if observer is None else observer(case, scores)
+        _allow(case.target, float("inf"))
+        pair = Pair(batch.gold, batch.predictions[progress.number or 0])
+        return Judged(pair, progress.hardness, scores, progress.fault, progress.parts, observed=observed)
 
-    def _left_out(self, pair: Pair, progress: _Progress) -> Judged:
-        return Judged(pair, progress.hardness, dict.fromkeys(self.names), progress.fault)
-
-    def _text(self, case: Case, progress: _Progress) -> None:
-        """The metrics of the text alone; they come first, for no query can take their scores away."""
-        for metric in named(self.names):
+    def _judge_text(self, case: Case, progress: _Progress) -> None:
+        """The metrics of the text alone; they come first, since no query can then take their scores away."""
+        for metric in self.metrics:
             if metric.rules is None:
                 progress.scores[metric.name] = _score(metric, case)
-        if "esm" in self.names and case.gold != Query():
+        if any(metric.name == "esm" for metric in self.metrics) and case.gold != Query():
             progress.parts = partial_match(case.gold, case.predicted, case.target.keys)
 
-    def _run_gold(self, case: Case, metrics: Sequence[Metric], progress: _Progress) -> set[str]:
-        """The metrics for which gold fails; its results are kept for those for which it does not."""
+    def _run_gold(self, case: Case, metrics: Iterable[Metric], progress: _Progress) -> set[str]:
+        """The metrics for which gold fails; its results are kept for the others."""
         failed = set()
         for metric in metrics:
             assert metric.rules is not None
@@ -226,14 +322,15 @@ class _Judge:
                     progress.fault = progress.fault or RETURNS_NOTHING
         return failed
 
-    def _spend(self, target: Target, patience: float) -> None:
-        trials = (trial.database for trial in target.trials)
-        for database in (*target.databases, *(one for one in trials if isinstance(one, Remembered))):
-            database.spent, database.patience = 0.0, patience
+
+def _allow(target: Target, patience: float) -> None:
+    trials = (trial.database for trial in target.trials)
+    for database in (*target.databases, *(trial for trial in trials if isinstance(trial, Remembered))):
+        database.spent, database.patience = 0.0, patience
 
 
 def _score(metric: Metric, case: Case) -> Score:
-    """The metric's score; where a prediction makes it fail, that is a wrong answer which says so."""
+    """The metric's score; a prediction that makes the metric fail is a wrong answer, with that as its reason."""
     if why := length_fault(case.predicted_sql):
         return Score(0.0, why)
     try:

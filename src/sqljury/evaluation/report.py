@@ -1,25 +1,25 @@
-"""What a run is worth: execution accuracy overall, by hardness, and after each step of the pipeline."""
+"""The figures of a run: execution accuracy overall, by hardness, and after each step of the pipeline."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from sqljury.db.base import Database
-from sqljury.db.connect import connect
-from sqljury.errors import DatabaseError, DatasetError
+from sqljury.datasets.pairs import Gold, Prediction
+from sqljury.errors import DatasetError
+from sqljury.evaluation.judge import Batch, BatchJudge, judge_batches
 from sqljury.evaluation.run_folder import Record
-from sqljury.metrics.execution import EX, EXE, LIMITS, Rules, judge, run_gold
-from sqljury.metrics.hardness import LEVELS, hardness
-from sqljury.metrics.spider import Names, parse_or_empty
-from sqljury.schema.introspect import introspect
-from sqljury.sql.scan import text_fault
+from sqljury.evaluation.targets import Targets
+from sqljury.evaluation.verdicts import Verdicts, Work, judge_all
+from sqljury.metrics.execution import LIMITS
+from sqljury.metrics.hardness import LEVELS
+from sqljury.metrics.registry import METRICS
 from sqljury.stages.select.consistency import choose, group
-from sqljury.types import Candidate, Limits, QueryFailure, Result
+from sqljury.types import Candidate
 
 STEPS = (
     "first candidate",
@@ -29,8 +29,8 @@ STEPS = (
     "answer",
     "one of the candidates",
 )
-"""The first candidate as written, greedy or not; with its names bound; the majority's; theirs with names bound; all
-repairs; the bound."""
+"""The first candidate as written; with its names bound; the majority's query; that with names bound; the answer after
+all repairs; and the bound, at least one right candidate."""
 
 
 class Share(NamedTuple):
@@ -45,7 +45,7 @@ class Share(NamedTuple):
         return 100 * self.right / self.total if self.total else 0.0
 
     def interval(self, z: float = 1.96) -> tuple[float, float]:
-        """Wilson's interval in percent, by default of 95 %: what the share may be on questions like these."""
+        """Wilson's interval in percent, by default of 95 %."""
         if not self.total:
             return 0.0, 100.0
         n, p = self.total, self.right / self.total
@@ -54,7 +54,7 @@ class Share(NamedTuple):
         return 100 * max(0.0, middle - half), 100 * min(1.0, middle + half)
 
     def figures(self) -> dict[str, Any]:
-        """For a report: the numbers, the percentage, and its interval, ready for JSON."""
+        """The numbers, the percentage and its interval, ready for JSON."""
         low, high = self.interval()
         return {
             "right": round(self.right, 4),
@@ -64,20 +64,30 @@ class Share(NamedTuple):
             "high": round(high, 1),
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """The same; see ``findings.to_json``."""
+        return self.figures()
+
+
+def share_of(outcomes: Iterable[bool]) -> Share:
+    """The share of outcomes that are true."""
+    listed = list(outcomes)
+    return Share(sum(listed), len(listed))
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One question of a run, judged: its hardness, and whether each of ``STEPS`` is right.
 
-    ``runs`` counts candidates that run as written, of ``candidates``. ``exe`` is the answer with DISTINCT dropped
-    from both queries, as the published test-suite program does. ``fault`` says why nothing can be judged: gold fails,
-    or its database cannot be used; then no step is right, and no figure counts the question.
+    ``runs`` counts candidates that run as written, of ``candidates``. ``exe`` judges the answer with DISTINCT dropped
+    from both queries, as the published test-suite program does. ``reason`` is why the answer is wrong. ``fault`` is why
+    nothing can be judged: gold fails, or its database cannot be used; then no figure counts the question.
     """
 
     id: str
     db_id: str
     hardness: str
-    steps: dict[str, bool]
+    steps: Mapping[str, bool]
     exe: bool
     runs: int
     candidates: int
@@ -92,8 +102,39 @@ class Verdict:
         return self.steps["answer"]
 
 
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What questions took; 0 for no questions."""
+
+    mean: float
+    median: float
+    max: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Of these values, rounded."""
+        if not values:
+            return cls(0.0, 0.0, 0.0)
+        return cls(round(statistics.mean(values), 2), round(statistics.median(values), 2), round(max(values), 2))
+
+
+@dataclass(frozen=True, slots=True)
+class RunFindings:
+    """The figures of a run, over the ``questions`` that can be judged; ``faults`` are the others, by id and reason."""
+
+    questions: int
+    faults: Sequence[tuple[str, str]]
+    ex: Share
+    exe: Share
+    hardness: Mapping[str, Share]
+    steps: Mapping[str, Share]
+    executable: Share
+    seconds: Spread
+    tokens: Spread
+
+
 class Faulty(Protocol):
-    """A question that may turn out to be none that can be judged."""
+    """A question that may not be judgeable."""
 
     @property
     def id(self) -> str:
@@ -102,26 +143,6 @@ class Faulty(Protocol):
     @property
     def fault(self) -> str:
         """Why it cannot be judged; empty where it can."""
-
-
-def judge_run(
-    records: Sequence[Record], data: Path, on_verdict: Callable[[Verdict], None] = lambda _: None
-) -> list[Verdict]:
-    """A verdict a record, on the databases under ``data``; one with a ``fault`` where gold does not run."""
-    verdicts = []
-    for record in records:
-        name = record["db_id"]
-        try:
-            if why := text_fault(record["gold"]):
-                raise DatasetError(f"no query can be judged by gold: {why}")
-            with connect(data / "database" / name / f"{name}.sqlite") as db:
-                verdicts.append(_judge(record, db))
-        except DatabaseError as error:
-            verdicts.append(_unjudged(record, f"its database cannot be used: {error}"))
-        except DatasetError as error:
-            verdicts.append(_unjudged(record, str(error)))
-        on_verdict(verdicts[-1])
-    return verdicts
 
 
 def refuse_if_nothing_judged(run: Path, verdicts: Sequence[Faulty]) -> None:
@@ -134,94 +155,42 @@ def refuse_if_nothing_judged(run: Path, verdicts: Sequence[Faulty]) -> None:
         )
 
 
-def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """The figures of a run: shares are of questions, seconds and tokens a question.
-
-    ``faults`` are the questions that cannot be judged, by id and reason; all else is of the other ``questions``.
-    """
-    faults = [[verdict.id, verdict.fault] for verdict in verdicts if verdict.fault]
-    verdicts = [verdict for verdict in verdicts if not verdict.fault]
-    right = _share(verdict.right for verdict in verdicts)
-    return {
-        "questions": len(verdicts),
-        "faults": faults,
-        "ex": right.figures(),
-        "exe": _share(verdict.exe for verdict in verdicts).figures(),
-        "hardness": {
-            level: _share(verdict.right for verdict in verdicts if verdict.hardness == level).figures()
-            for level in LEVELS
-        },
-        "steps": {step: _share(verdict.steps[step] for verdict in verdicts).figures() for step in STEPS},
-        "executable": Share(sum(v.runs for v in verdicts), sum(v.candidates for v in verdicts)).figures(),
-        "seconds": _spread([verdict.seconds for verdict in verdicts]),
-        "tokens": _spread([verdict.tokens for verdict in verdicts]),
-    }
+def judge_run(
+    records: Sequence[Record], data: Path, processes: int = 1, on_judged: Callable[[], None] = lambda: None
+) -> list[Verdict]:
+    """A verdict for each record, on the databases under ``data``; ``on_judged`` is called after each question."""
+    work = [Work.of(record, data, LIMITS) for record in records]
+    by_ex = judge_all(work, processes, on_judged)
+    targets = Targets({one.db_id: (one.database,) for one in work})
+    answers = [
+        Batch(Gold(one.id, one.gold, one.db_id), (Prediction(one.id, record["sql"]),))
+        for one, record in zip(work, records, strict=True)
+    ]
+    metrics = METRICS["ex"], METRICS["exe"]
+    judged = judge_batches(answers, BatchJudge(targets, metrics), processes, lambda _: on_judged())
+    verdicts = []
+    for record, verdict, (answer,) in zip(records, by_ex, judged, strict=True):
+        ex, exe = answer.scores["ex"], answer.scores["exe"]
+        fault = verdict.fault or ("" if ex is not None and exe is not None else answer.fault)
+        reason = "" if fault or ex is None else ex.reason if record["sql"] else "no query"
+        verdicts.append(_verdict(record, verdict, fault, reason, exe is not None and exe.value == 1))
+    return verdicts
 
 
-def _judge(record: Record, db: Database) -> Verdict:
-    results: dict[str, Result] = {"": Result(error=QueryFailure("missing", "no query"))}
-
-    def run(sql: str, limits: Limits = LIMITS) -> Result:
-        if sql not in results:
-            results[sql] = db.execute(sql, limits)
-        return results[sql]
-
-    gold = run_gold(db, record["gold"])
-    ordered = EX.ordered(record["gold"])
-
-    def right(sql: str) -> bool:
-        return judge(gold, run(EX.prepare(sql)), ordered).correct
-
-    queries = [stages(candidate) for candidate in record["candidates"]]
-    probabilities = [candidate["logprob"] for candidate in record["candidates"]]
-    written, bound, final = (list(stage) for stage in zip(*queries, strict=True)) if queries else ([], [], [])
-    steps = {
-        "first candidate": bool(written) and right(written[0]),
-        "first candidate, names bound": bool(bound) and right(bound[0]),
-        "votes": right(_vote(written, probabilities, run)),
-        "votes, names bound": right(_vote(bound, probabilities, run)),
-        "answer": right(record["sql"]),
-        "one of the candidates": any(map(right, final)),
-    }
-    return Verdict(
-        id=record["id"],
-        db_id=record["db_id"],
-        hardness=hardness(parse_or_empty(record["gold"], Names.of_schema(introspect(db)))),
-        steps=steps,
-        exe=_exe(record, db, EXE),
-        runs=sum(run(sql).ok for sql in written),
-        candidates=len(written),
-        seconds=record["cost"]["seconds"],
-        tokens=_tokens(record),
-        reason=judge(gold, run(EX.prepare(record["sql"])), ordered).reason,
+def summary(verdicts: Sequence[Verdict]) -> RunFindings:
+    """The figures of a run; seconds and tokens are those of one question."""
+    judged = [verdict for verdict in verdicts if not verdict.fault]
+    return RunFindings(
+        questions=len(judged),
+        faults=[(verdict.id, verdict.fault) for verdict in verdicts if verdict.fault],
+        ex=share_of(verdict.right for verdict in judged),
+        exe=share_of(verdict.exe for verdict in judged),
+        hardness={level: share_of(one.right for one in judged if one.hardness == level) for level in LEVELS},
+        steps={step: share_of(verdict.steps[step] for verdict in judged) for step in STEPS},
+        executable=Share(sum(verdict.runs for verdict in judged), sum(verdict.candidates for verdict in judged)),
+        seconds=Spread.of([verdict.seconds for verdict in judged]),
+        tokens=Spread.of([verdict.tokens for verdict in judged]),
     )
-
-
-def _unjudged(record: Record, fault: str) -> Verdict:
-    return Verdict(
-        id=record["id"],
-        db_id=record["db_id"],
-        hardness="",
-        steps=dict.fromkeys(STEPS, False),
-        exe=False,
-        runs=0,
-        candidates=len(record["candidates"]),
-        seconds=record["cost"]["seconds"],
-        tokens=_tokens(record),
-        reason="",
-        fault=fault,
-    )
-
-
-def _tokens(record: Record) -> int:
-    """What was computed, read and written."""
-    cost = record["cost"]
-    return int(cost["prompt_tokens"] - cost["cached_tokens"] + cost["completion_tokens"])
-
-
-def _exe(record: Record, db: Database, rules: Rules) -> bool:
-    gold = run_gold(db, record["gold"], rules)
-    return judge(gold, db.execute(rules.prepare(record["sql"]), LIMITS), rules.ordered(record["gold"])).correct
 
 
 def stages(candidate: Record) -> tuple[str, str, str]:
@@ -232,25 +201,43 @@ def stages(candidate: Record) -> tuple[str, str, str]:
     return queries[0], queries[by_model[0] if by_model else -1], candidate["sql"]
 
 
-def _vote(queries: list[str], probabilities: list[float | None], run: Callable[[str], Result]) -> str:
-    """The query that votes alone would choose among these."""
+def _verdict(record: Record, verdicts: Verdicts, fault: str, reason: str, exe: bool) -> Verdict:
+    cost = record["cost"]
+    candidates = record["candidates"]
+    written, bound, final = ([stages(candidate)[stage] for candidate in candidates] for stage in range(3))
+    probabilities = [candidate["logprob"] for candidate in candidates]
+
+    def right(sql: str) -> bool:
+        return verdicts.tried(sql).right
+
+    right_by_step = {
+        "first candidate": bool(written) and right(written[0]),
+        "first candidate, names bound": bool(bound) and right(bound[0]),
+        "votes": right(_vote(written, probabilities, verdicts)),
+        "votes, names bound": right(_vote(bound, probabilities, verdicts)),
+        "answer": right(record["sql"]),
+        "one of the candidates": any(map(right, final)),
+    }
+    return Verdict(
+        id=record["id"],
+        db_id=record["db_id"],
+        hardness="" if fault else verdicts.hardness,
+        steps=dict.fromkeys(STEPS, False) if fault else right_by_step,
+        exe=exe and not fault,
+        runs=0 if fault else sum(verdicts.tried(sql).error is None for sql in written),
+        candidates=len(candidates),
+        seconds=cost["seconds"],
+        tokens=int(cost["prompt_tokens"] - cost["cached_tokens"] + cost["completion_tokens"]),
+        reason=reason,
+        fault=fault,
+    )
+
+
+def _vote(queries: list[str], probabilities: list[float | None], verdicts: Verdicts) -> str:
+    """The query that votes alone would choose among these; empty for none."""
     candidates = [
-        Candidate(sql, "stored", logprob, run(sql)) for sql, logprob in zip(queries, probabilities, strict=True)
+        Candidate(sql, "stored", logprob, verdicts.stand_in(sql))
+        for sql, logprob in zip(queries, probabilities, strict=True)
     ]
     chosen = choose(group(candidates))
     return "" if chosen is None else queries[chosen]
-
-
-def _share(outcomes: Iterable[bool]) -> Share:
-    listed = list(outcomes)
-    return Share(sum(listed), len(listed))
-
-
-def _spread(values: Sequence[float]) -> dict[str, float]:
-    if not values:
-        return {"mean": 0.0, "median": 0.0, "max": 0.0}
-    return {
-        "mean": round(statistics.mean(values), 2),
-        "median": round(statistics.median(values), 2),
-        "max": round(max(values), 2),
-    }

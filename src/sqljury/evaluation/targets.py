@@ -41,14 +41,14 @@ class Targets:
         self._entries = {} if tables is None else read_tables(tables)
         self._open: OrderedDict[str, tuple[Target, list[Database]]] = OrderedDict()
         self._unusable: dict[str, DatabaseError] = {}
-        self._before: Callable[[], None] = lambda: None
+        self.before: Callable[[], None] = _nothing
 
-    def target(self, db_id: str, before: Callable[[], None] = lambda: None) -> Target:
-        """The database of this name; ``before`` is called ahead of each query that is run on it from now on.
+    def target(self, db_id: str, before: Callable[[], None] | None = None) -> Target:
+        """The database of this name; ``before`` is called ahead of each query that runs on any of them from now on.
 
         Raises ``DatabaseError`` where there is none, or it cannot be opened; it is not tried again.
         """
-        self._before = before
+        self.before = before or _nothing
         if db_id in self._unusable:
             raise self._unusable[db_id]
         if db_id not in self._open:
@@ -83,7 +83,7 @@ class Targets:
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process gets: the files' names, none of them open."""
-        return {**self.__dict__, "_open": OrderedDict(), "_unusable": {}, "_before": None}
+        return {**self.__dict__, "_open": OrderedDict(), "_unusable": {}, "before": _nothing}
 
     def _target(self, db_id: str, databases: list[Database]) -> Target:
         schema = introspect(databases[0])
@@ -103,13 +103,17 @@ class Targets:
         return () if self.suite is None else open_trials(self.suite, db_id, self._suite[db_id], open_)
 
     def _tell(self) -> None:
-        self._before()
+        self.before()
 
     def _make_room(self, wanted: int) -> None:
         while self._open and sum(len(databases) for _, databases in self._open.values()) + wanted > MAX_OPEN:
             _, (_, databases) = self._open.popitem(last=False)
             for database in databases:
                 database.close()
+
+
+def _nothing() -> None:
+    """Pickles, as a lambda does not."""
 
 
 def _suite_entries(folder: Path, names: Iterable[str]) -> dict[str, Entry]:
@@ -123,9 +127,9 @@ def _suite_entries(folder: Path, names: Iterable[str]) -> dict[str, Entry]:
 
 
 def read_tables(file: Path | Document) -> dict[str, dict[str, Any]]:
-    """The entries of Spider's ``tables.json`` by database; raises ``DatasetError`` where it is none."""
+    """The entries of Spider's ``tables.json`` by database; raises ``DatasetError`` where it is not one."""
     document = Document.of(file)
     try:
         return {entry["db_id"]: entry for entry in json.loads(document.raw)}
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise DatasetError(f"{document}: is no tables.json as Spider has it ({error!r})") from None
+        raise DatasetError(f"{document}: is not a tables.json as Spider has it ({error!r})") from None

@@ -1,9 +1,7 @@
-"""In which way a result that is not gold's differs from it, as far as the two results say.
+"""The verdicts on all queries of a run, each judged once and kept in the run's folder for analyses without databases.
 
-Every distinct query of a run, run and judged once, and kept in the run's folder so that analyses need no database.
-
-``verdicts.jsonl`` holds a line a question. A line counts as long as nothing has changed that it rests on: the queries,
-gold, the database's file, the limits and the version of this program; otherwise the question is judged again.
+``verdicts.jsonl`` holds a line a question. A line counts as long as nothing has changed that it depends on: the
+queries, gold, the database's file, the limits and the version of this program; otherwise the question is judged again.
 """
 
 from __future__ import annotations
@@ -11,29 +9,29 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from itertools import repeat
 from pathlib import Path
 from typing import Any, Final
 
-from sqljury.db.base import Database
-from sqljury.db.connect import connect
-from sqljury.errors import DatabaseError, DatasetError, QueryLimitError
-from sqljury.evaluation.judge import GRACE_SECONDS
+from sqljury.datasets.pairs import Gold, Prediction
+from sqljury.errors import QueryLimitError
+from sqljury.evaluation.judge import Batch, BatchJudge, Judged, judge_batches
 from sqljury.evaluation.run_folder import Record, misshapen
-from sqljury.metrics.execution import EX, LIMITS, judge, run_gold
-from sqljury.metrics.hardness import hardness
-from sqljury.metrics.spider import Names, Query, parse_or_empty
-from sqljury.parallel.processes import Tell, map_processes
+from sqljury.evaluation.targets import Targets
+from sqljury.metrics.case import Case, Score
+from sqljury.metrics.execution import EX, LIMITS
+from sqljury.metrics.registry import METRICS
 from sqljury.resources import write_whole
-from sqljury.schema.introspect import introspect
 from sqljury.sql.compare import EXACT, VOTES, canonical, same
-from sqljury.sql.parse import hush_parser
 from sqljury.sql.scan import text_fault
 from sqljury.types import Limits, QueryFailure, Result
+
+VERDICTS: Final = "verdicts.jsonl"
 
 DEVIATIONS: Final = {
     "fails": "no query, or one that fails",
@@ -45,26 +43,8 @@ DEVIATIONS: Final = {
     "order": "gold's rows in another order",
     "cells": "as many rows, other cells",
 }
-"""By name, the first in this order that holds; what is right has none."""
+"""How a wrong result differs from gold's, by name; the first that holds counts."""
 
-
-def deviation(gold: Result, other: Result, ordered: bool) -> str:
-    """The name of what is wrong with a result that is not right; ``ordered`` says that the order of rows counts."""
-    if not other.ok:
-        return "fails"
-    if len(gold.columns) != len(other.columns):
-        return "columns"
-    if bool(gold.rows) != bool(other.rows):
-        return "none" if gold.rows else "some"
-    if len(gold.rows) != len(other.rows):
-        return "fewer" if len(other.rows) < len(gold.rows) else "more"
-    try:
-        return "order" if ordered and same(gold, other, EXACT) else "cells"
-    except QueryLimitError:  # too alike to be told apart
-        return "cells"
-
-
-VERDICTS: Final = "verdicts.jsonl"
 _LINE: Final = {"id": str, "of": str, "hardness": str, "fault": str, "queries": dict}
 _QUERY: Final[dict[str, type | tuple[type, ...]]] = {
     "right": bool,
@@ -80,9 +60,9 @@ _QUERY: Final[dict[str, type | tuple[type, ...]]] = {
 class Tried:
     """What came of one query.
 
-    Queries of a question with the same ``answer`` vote together (policy ``VOTES``); of those, with the same
-    ``form`` in the same order of rows and columns. Both are 0 for one that failed, which has an ``error``.
-    ``deviation`` is one of ``DEVIATIONS``, empty for what is right.
+    Queries of a question with the same ``answer`` vote together (policy ``VOTES``); of those, queries with the same
+    ``form`` return the same order of rows and columns. Both are 0 for a query that failed, which has an ``error``.
+    ``deviation`` is one of ``DEVIATIONS``, empty for a right query.
     """
 
     right: bool
@@ -93,187 +73,146 @@ class Tried:
     deviation: str = ""
 
 
+NO_QUERY: Final = Tried(False, "no query", deviation="fails")
+
+
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """All queries of one question, judged; ``fault`` says why there are none: gold itself fails.
+    """All queries of one question, judged; ``fault`` is why they cannot be, such as a gold query that fails.
 
-    Where ``unusable``, the database cannot be used as it is now, which is not kept: it may be there next time.
+    Without ``usable`` the database cannot be used now; that is not kept, since another day it may.
     """
 
     id: str
     hardness: str
     fault: str
     queries: dict[str, Tried]
-    unusable: bool = False
+    usable: bool = True
+
+    def tried(self, sql: str) -> Tried:
+        """What came of one of the queries; an empty one fails."""
+        return self.queries[sql] if sql else NO_QUERY
 
     def stand_in(self, sql: str) -> Result:
         """A small result that agrees with those of the question's other queries exactly where the real one does.
 
-        Each answer has rows of its own, each form of it an order of its own of these rows, so whatever groups and
-        compares results comes to what it came to with the real ones.
+        Each answer has rows of its own, and each of its forms these rows in an order of its own, so that grouping and
+        comparing give what they give for the real results.
         """
-        tried = self.queries[sql]
+        tried = self.tried(sql)
         if tried.error is not None:
             return Result(error=QueryFailure("sql", tried.error))
         if tried.empty:
             return Result()
-        forms = 1 + max(one.form for one in self.queries.values() if one.answer == tried.answer)
+        forms = 1 + max(other.form for other in self.queries.values() if other.answer == tried.answer)
         rows = [(f"{tried.answer}, row {number}",) for number in range(forms)]
         return Result(rows=(*rows[tried.form :], *rows[: tried.form]))
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """The queries of one question; ``killed`` holds those that ended the process that ran them, and how."""
+class Work:
+    """The queries of one question and what their verdicts depend on."""
 
     id: str
+    db_id: str
     database: Path
     gold: str
     queries: tuple[str, ...]
     limits: Limits
-    killed: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, record: Record, data: Path, limits: Limits) -> Work:
+        """From a run's record, for the dataset in ``data`` and the limits of the run."""
+        candidates = record["candidates"]
+        queries = [sql for one in candidates for sql in (*(fix["before"] for fix in one["fixes"]), one["sql"])]
+        distinct = tuple(dict.fromkeys(sql for sql in (*queries, record["sql"]) if sql))
+        name = record["db_id"]
+        return cls(record["id"], name, data / "database" / name / f"{name}.sqlite", record["gold"], distinct, limits)
 
     def digest(self) -> str:
-        """Of all that the verdicts rest on; empty where there is no database."""
+        """A hash of all that the verdicts depend on; empty where there is no database."""
         try:
             file = self.database.stat()
         except OSError:
             return ""
-        rests_on = (version("sqljury"), self.gold, sorted(self.queries), asdict(self.limits), asdict(LIMITS))
-        text = json.dumps((*rests_on, file.st_size, file.st_mtime_ns))
-        return hashlib.sha256(text.encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class _Killed:
-    at: str | None
-    why: str
+        inputs = (version("sqljury"), self.gold, sorted(self.queries), asdict(self.limits), asdict(LIMITS))
+        return hashlib.sha256(json.dumps((*inputs, file.st_size, file.st_mtime_ns)).encode()).hexdigest()
 
 
 def verdicts(records: Sequence[Record], folder: Path, data: Path, limits: Limits, processes: int = 1) -> list[Verdicts]:
-    """The verdicts on all queries of each record, from ``folder`` where they are known; what is new is kept there.
+    """The verdicts on all queries of each record, read from ``folder`` where it has them, else made and kept there.
 
-    ``data`` is the dataset's folder, ``limits`` are those of the run, which decide what results agree. A question whose
-    gold query or database cannot be used has a ``fault``.
+    ``data`` is the dataset's folder; ``limits`` are those of the run, on which it depends which results agree.
     """
-    asked = [_asked(record, data, limits) for record in records]
-    digests = [one.digest() for one in asked]
+    work = [Work.of(record, data, limits) for record in records]
+    digests = [one.digest() for one in work]
     known = _read(folder / VERDICTS)
     new = {
         place: one
-        for place, (one, digest) in enumerate(zip(asked, digests, strict=True))
+        for place, (one, digest) in enumerate(zip(work, digests, strict=True))
         if not digest or (one.id, digest) not in known or set(known[one.id, digest].queries) != set(one.queries)
     }
-    judged = dict(zip(new, _judge_all(list(new.values()), processes), strict=True))
-    found = [judged.get(place) or known[one.id, digests[place]] for place, one in enumerate(asked)]
+    made = dict(zip(new, judge_all(list(new.values()), processes), strict=True))
+    result = [made.get(place) or known[one.id, digests[place]] for place, one in enumerate(work)]
     if new:
-        kept = [(digest, one) for digest, one in zip(digests, found, strict=True) if not one.unusable]
-        _write(folder / VERDICTS, kept)
-    return found
+        _write(folder / VERDICTS, [(digest, one) for digest, one in zip(digests, result, strict=True) if one.usable])
+    return result
 
 
-def _asked(record: Record, data: Path, limits: Limits) -> _Asked:
-    queries = [sql for one in record["candidates"] for sql in (*(fix["before"] for fix in one["fixes"]), one["sql"])]
-    distinct = tuple(dict.fromkeys(sql for sql in (*queries, record["sql"]) if sql))
-    name = record["db_id"]
-    return _Asked(record["id"], data / "database" / name / f"{name}.sqlite", record["gold"], distinct, limits)
+def judge_all(work: Sequence[Work], processes: int = 1, on_judged: Callable[[], None] = lambda: None) -> list[Verdicts]:
+    """The verdicts on each question's queries by EX; ``on_judged`` is called after each question."""
+    targets = Targets({one.db_id: (one.database,) for one in work})
+    limits = work[0].limits if work else LIMITS
+    judge = BatchJudge(targets, (METRICS["ex"],), observe=partial(_Answers, limits))
+    # Without any query gold is judged all the same, to know its hardness and its fault.
+    batches = [
+        Batch(Gold(one.id, one.gold, one.db_id), tuple(Prediction(one.id, sql) for sql in one.queries or (one.gold,)))
+        for one in work
+    ]
+    judged = judge_batches(batches, judge, processes, lambda _: on_judged())
+    return [_verdicts(one, batch) for one, batch in zip(work, judged, strict=True)]
 
 
-def _judge_all(asked: Sequence[_Asked], processes: int) -> list[Verdicts]:
-    """In processes that are killed when a query hangs; what killed one is wrong, and the rest is judged without it."""
-    found: dict[int, Verdicts] = {}
-    waiting = dict(enumerate(asked))
-    while waiting:
-        judged = map_processes(
-            _Judge,
-            list(waiting.values()),
-            lambda _, why, told: _Killed(told, why),
-            silence=LIMITS.seconds + GRACE_SECONDS,
-            processes=processes,
-            kind=lambda one: one.database,
-        )
-        again = {}
-        for (place, one), verdict in zip(waiting.items(), judged, strict=True):
-            if isinstance(verdict, Verdicts):
-                found[place] = verdict
-            elif not verdict.at:
-                found[place] = Verdicts(one.id, "", f"the gold query {verdict.why}; query: {one.gold}", _all_wrong(one))
-            else:
-                again[place] = replace(one, killed={**one.killed, verdict.at: f"limit: {verdict.why}"})
-        waiting = again
-    return [found[place] for place in range(len(asked))]
+def _verdicts(work: Work, batch: Sequence[Judged]) -> Verdicts:
+    first = batch[0]
+    if first.left_out:
+        fault = f"no query can be judged by gold: {first.fault}" if text_fault(work.gold) else first.fault
+        not_judged = Tried(False, "not judged", deviation="fails")
+        return Verdicts(work.id, first.hardness, fault, dict.fromkeys(work.queries, not_judged), first.usable)
+    tried = {judged.pair.prediction.sql: _tried(judged) for judged in batch}
+    return Verdicts(work.id, first.hardness, "", {sql: tried[sql] for sql in work.queries})
 
 
-def _all_wrong(asked: _Asked) -> dict[str, Tried]:
-    return {sql: Tried(False, "not judged", deviation="fails") for sql in asked.queries}
-
-
-class _Judge:
-    """The work of one process, which keeps the database of its last question open."""
-
-    def __init__(self) -> None:
-        hush_parser()
-        self._file: Path | None = None
-        self._db: Database | None = None
-        self._unusable: DatabaseError | None = None
-
-    def __call__(self, asked: _Asked, tell: Tell) -> Verdicts | _Killed:
-        if fault := text_fault(asked.gold):
-            return Verdicts(asked.id, "", f"no query can be judged by gold: {fault}", _all_wrong(asked))
-        try:
-            db = self._opened(asked.database)
-            query = parse_or_empty(asked.gold, Names.of_schema(introspect(db)))
-        except DatabaseError as error:
-            return Verdicts(asked.id, "", f"its database cannot be used: {error}", _all_wrong(asked), unusable=True)
-        level = hardness(query) if query != Query() else ""
-        tell("")
-        try:
-            gold = run_gold(db, asked.gold)
-        except DatasetError as error:
-            return Verdicts(asked.id, level, str(error), _all_wrong(asked))
-        ordered = EX.ordered(asked.gold)
-        answers = _Answers()
-        tried: dict[str, Tried] = {}
-        for sql in asked.queries:
-            if sql in asked.killed:
-                tried[sql] = Tried(False, asked.killed[sql], deviation="fails")
-                continue
-            tell(sql)
-            result = db.execute(sql, LIMITS)
-            prepared = EX.prepare(sql)
-            compared = result if prepared == sql else db.execute(prepared, LIMITS)
-            right = judge(gold, compared, ordered).correct
-            off = "" if right else deviation(gold, compared, ordered)
-            if result.error is not None:
-                tried[sql] = Tried(right, str(result.error), deviation=off)
-            else:
-                answer, form = answers.place(_cut(result, asked.limits))
-                tried[sql] = Tried(right, None, answer, form, not result.rows, off)
-        return Verdicts(asked.id, level, "", tried)
-
-    def _opened(self, file: Path) -> Database:
-        if self._file != file:
-            if self._db is not None:
-                self._db.close()
-            self._db, self._file, self._unusable = None, file, None
-        if self._unusable is not None:  # a lock is waited for once, not for each question
-            raise self._unusable
-        try:
-            self._db = self._db or connect(file)
-        except DatabaseError as error:
-            self._unusable = error
-            raise
-        return self._db
+def _tried(judged: Judged) -> Tried:
+    """What the observer made of the query; one whose process was killed fails with that reason."""
+    if isinstance(judged.observed, Tried):
+        return judged.observed
+    score = judged.scores["ex"]
+    return Tried(False, judged.fault if score is None else score.reason, deviation="fails")
 
 
 class _Answers:
-    """Results seen so far, one of each answer, and of each the forms it was seen in."""
+    """The observer of one question: tells its results apart, and how a wrong one differs from gold's."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         self._seen: list[list[Result]] = []
 
-    def place(self, result: Result) -> tuple[int, int]:
-        """The number of the answer and of its form, new ones for what was not seen before."""
+    def __call__(self, case: Case, scores: dict[str, Score | None]) -> Tried | None:
+        score = scores["ex"]
+        if score is None:
+            return None
+        database = case.target.databases[0]
+        result = database.execute(case.predicted_sql, LIMITS)
+        right = score.value == 1
+        deviation = "" if right else _deviation(case, database.execute(EX.prepare(case.predicted_sql), LIMITS))
+        if result.error is not None:
+            return Tried(right, str(result.error), deviation=deviation)
+        answer, form = self._place(_cut(result, self._limits))
+        return Tried(right, None, answer, form, not result.rows, deviation)
+
+    def _place(self, result: Result) -> tuple[int, int]:
+        """The numbers of the answer and of its form; new ones for a result that was not seen before."""
         for answer, forms in enumerate(self._seen):
             if same(forms[0], result, VOTES):
                 exact = canonical(result.rows, VOTES)
@@ -286,16 +225,33 @@ class _Answers:
         return len(self._seen) - 1, 0
 
 
+def _deviation(case: Case, result: Result) -> str:
+    """The name in ``DEVIATIONS`` of what is wrong with a wrong result."""
+    gold = case.gold_result(EX)
+    if not result.ok:
+        return "fails"
+    if len(gold.columns) != len(result.columns):
+        return "columns"
+    if bool(gold.rows) != bool(result.rows):
+        return "none" if gold.rows else "some"
+    if len(gold.rows) != len(result.rows):
+        return "fewer" if len(result.rows) < len(gold.rows) else "more"
+    try:
+        return "order" if EX.ordered(case.gold_sql) and same(gold, result, EXACT) else "cells"
+    except QueryLimitError:  # too alike to be told apart
+        return "cells"
+
+
 def _cut(result: Result, limits: Limits) -> Result:
-    """As the run saw it, which fetches fewer rows than an evaluation does."""
+    """The result as the run saw it, which fetches fewer rows than an evaluation does."""
     if len(result.rows) <= limits.rows:
         return result
     return replace(result, rows=result.rows[: limits.rows], truncated=True)
 
 
 def _read(file: Path) -> dict[tuple[str, str], Verdicts]:
-    """The lines that are what this module writes; whatever else stands there is judged again."""
-    found = {}
+    """The well-formed lines; whatever else the file holds is judged again."""
+    known = {}
     try:
         lines = file.read_bytes().splitlines() if file.is_file() else []
     except OSError:
@@ -305,12 +261,12 @@ def _read(file: Path) -> dict[tuple[str, str], Verdicts]:
             loaded = json.loads(line)
             if not misshapen(loaded, _LINE) and all(map(_is_tried, loaded["queries"].values(), repeat(loaded))):
                 queries = {sql: Tried(**{key: one[key] for key in _QUERY}) for sql, one in loaded["queries"].items()}
-                found[loaded["id"], loaded["of"]] = Verdicts(loaded["id"], loaded["hardness"], loaded["fault"], queries)
-    return found
+                known[loaded["id"], loaded["of"]] = Verdicts(loaded["id"], loaded["hardness"], loaded["fault"], queries)
+    return known
 
 
 def _is_tried(value: Any, line: Record) -> bool:
-    """Numbers beyond the count of queries would make stand-ins that fill the memory."""
+    """Whether it is a query's entry; numbers beyond the count of queries would make stand-ins that fill the memory."""
     if (
         misshapen(value, _QUERY)
         or value["deviation"] not in ("", *DEVIATIONS)
@@ -321,7 +277,7 @@ def _is_tried(value: Any, line: Record) -> bool:
 
 
 def _write(file: Path, lines: Iterable[tuple[str, Verdicts]]) -> None:
-    """In the place of what was there, whole or not at all; without room for it the next analysis judges again."""
+    """Replace the file, whole or not at all; without room for it the next analysis judges again."""
     written = []
     for digest, one in lines:
         line: dict[str, Any] = {"id": one.id, "of": digest, "hardness": one.hardness, "fault": one.fault}

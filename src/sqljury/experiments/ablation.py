@@ -2,24 +2,21 @@
 
 CHASE-SQL, Tables 6 and 7: ways to choose side by side between the best and the worst choice, and the pipeline without
 one of its parts. What a run without that part would have written stays as it was: samples do not depend on each other.
-
-How often a judge of pairs prefers the right query, and how often the order of showing decides for it.
-
-CHASE-SQL, Table 5 (binary selection accuracy): pairs with one right and one wrong query; others do not matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqljury.bench.choices import Chosen, stored
 from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, Stored, StoredRun
 from sqljury.evaluation.report import Share
+from sqljury.experiments.judges import JudgedPairs, accuracy
 from sqljury.metrics import agreement
-from sqljury.stages.select.consistency import agreed, choose_in
-from sqljury.types import Comparison, Cost
+from sqljury.stages.select.consistency import agreed
+from sqljury.types import Cost
 
 STOP_SHARES: Final = (0.5, 0.75, 1.0)
 """Shares of candidates with one result at which stopping early is tried."""
@@ -173,7 +170,7 @@ def _compared(method: Method, votes: Sequence[float], oracle: Scores, run: Store
 def _judges(run: StoredRun, chosen: Mapping[str, Mapping[str, Chosen]]) -> dict[str, dict[str, Any]]:
     """The run's own judge and those of stored choices, where they compared pairs."""
     own = [(one, [candidate.group for candidate in one.candidates], one.comparisons) for one in run.questions]
-    by_judge: dict[str, list[Judged]] = {f"the run's ({run.recipe.select.selector})": [*own]}
+    by_judge: dict[str, list[JudgedPairs]] = {f"the run's ({run.recipe.select.selector})": [*own]}
     for label, by_id in chosen.items():
         there = [(one, by_id[one.id]) for one in run.questions if one.id in by_id]
         by_judge[f"stored: {label}"] = [(one, choice.groups, choice.comparisons) for one, choice in there]
@@ -203,54 +200,3 @@ def _per_question(costs: Sequence[Cost], questions: int) -> dict[str, float]:
         "seconds": total.seconds,
     }
     return {name: round(value / max(1, questions), 2) for name, value in figures.items()}
-
-
-Judged = tuple[Asked, Sequence[int | None], Sequence[Comparison]]
-"""A question, the group of each of its candidates, and the comparisons of these groups."""
-
-
-def accuracy(judged: Iterable[Judged]) -> dict[str, Any] | None:
-    """The figures of one judge, ready for JSON; None where it compared nothing.
-
-    ``decided`` counts pairs of which exactly one is right; ``ex`` is the share of them where the mean of both orders
-    prefers the right one, ``shown_first`` and ``shown_second`` the share where the order that shows the right one
-    first (second) does. An even judgement counts half. ``flips`` is the share of all pairs whose preference turns with
-    the order, ``first_place`` the mean probability of what is shown first: 0.5 for a judge without bias.
-    """
-    pairs = [(one, _rights(question, groups, one)) for question, groups, found in judged for one in found]
-    if not pairs:
-        return None
-    decided = [_of_right(one, rights[0]) for one, rights in pairs if rights[0] != rights[1]]
-    flips = sum((one.first_shown_first - 0.5) * (one.first_shown_second - 0.5) < 0 for one, _ in pairs)
-    places = [(one.first_shown_first + 1 - one.first_shown_second) / 2 for one, _ in pairs]
-    return {
-        "pairs": len(pairs),
-        "decided": len(decided),
-        "ex": _preferred((first + second) / 2 for first, second in decided),
-        "shown_first": _preferred(first for first, _ in decided),
-        "shown_second": _preferred(second for _, second in decided),
-        "flips": Share(flips, len(pairs)).figures(),
-        "first_place": round(sum(places) / len(places), 4),
-    }
-
-
-def _rights(question: Asked, groups: Sequence[int | None], pair: Comparison) -> tuple[bool, bool]:
-    """Whether the query that speaks for each of the two groups, which is what the judge saw, is right."""
-    candidates = [
-        replace(question.candidate(one), group=group) for one, group in zip(question.candidates, groups, strict=True)
-    ]
-    shown = [choose_in(candidates, group) for group in (pair.first, pair.second)]
-    first, second = (place is not None and question.right(candidates[place].sql) for place in shown)
-    return first, second
-
-
-def _of_right(pair: Comparison, first_is_right: bool) -> tuple[float, float]:
-    """The judge's probability of the right query, when that one is shown first, and when second."""
-    if first_is_right:
-        return pair.first_shown_first, pair.first_shown_second
-    return 1 - pair.first_shown_second, 1 - pair.first_shown_first
-
-
-def _preferred(probabilities: Iterable[float]) -> dict[str, Any]:
-    listed = [1.0 if one > 0.5 else 0.5 if one == 0.5 else 0.0 for one in probabilities]
-    return Share(sum(listed), len(listed)).figures()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from sqljury.datasets.pairs import Pair
 from sqljury.evaluation.agree import reference
+from sqljury.evaluation.findings import AccumulatedRules, RuleStep
 from sqljury.evaluation.judge import GRACE_SECONDS, Evaluation
 from sqljury.evaluation.targets import Targets
 from sqljury.metrics import agreement
@@ -20,16 +22,16 @@ STEPS: Final = range(len(NUMBERS) + 1)
 """How many rules are on: none, then 1, 1-2 and so on in the order of Table 1."""
 
 
-def accumulate(evaluation: Evaluation, targets: Targets, processes: int = 1) -> dict[str, Any]:
-    """False negatives against the evaluation's ``reference``, in percent of all its queries, ready for JSON.
+def accumulate(evaluation: Evaluation, targets: Targets, processes: int = 1) -> AccumulatedRules:
+    """False negatives against the evaluation's ``reference``, in percent of all its queries.
 
-    Rules that the evaluation has switched off stay off. ESM, as far as it was asked for, stands before the steps.
+    Rules that the evaluation has switched off stay off. ESM, where the evaluation has it, stands before the steps.
     Raises ``InputError`` as ``reference`` does.
     """
-    labels = reference(metric.name for metric in evaluation.metrics)
+    labels = reference(evaluation.titles)
     known = evaluation.column(labels)
     accepted = [
-        one.pair for one, label in zip(evaluation.judged, known, strict=True) if label is not None and label >= 1
+        judged.pair for judged, label in zip(evaluation.judged, known, strict=True) if label is not None and label >= 1
     ]
     total = max(1, sum(label is not None for label in known))
     judge = _Judge(targets, evaluation.options)
@@ -39,28 +41,23 @@ def accumulate(evaluation: Evaluation, targets: Targets, processes: int = 1) -> 
     )
     missed = [sum(not matches[step] for matches in verdicts) for step in STEPS]
     steps = [
-        {"label": str(step), "rule": MEANINGS.get(step, "no rule"), "missed": count, "percent": _percent(count, total)}
+        RuleStep(str(step), MEANINGS.get(step, "no rule"), count, _percent(count, total))
         for step, count in zip(STEPS, missed, strict=True)
     ]
-    return {
-        "reference": labels,
-        "title": next(metric.title for metric in evaluation.metrics if metric.name == labels),
-        "queries": total,
-        "accepted": len(accepted),
-        "steps": _before(evaluation, labels) + steps,
-    }
+    title = evaluation.titles[labels]
+    return AccumulatedRules(labels, title, total, len(accepted), [*_of_esm(evaluation, labels), *steps])
 
 
-def _before(evaluation: Evaluation, labels: str) -> list[dict[str, Any]]:
-    """ESM's own false negatives."""
-    found = []
-    for metric in evaluation.metrics:
-        if metric.name in ("esm", "esm_values"):
-            cells = agreement.confusion(evaluation.column(metric.name), evaluation.column(labels))
+def _of_esm(evaluation: Evaluation, labels: str) -> list[RuleStep]:
+    """The false negatives of ESM itself."""
+    steps = []
+    for name, title in evaluation.titles.items():
+        if name in ("esm", "esm_values"):
+            cells = agreement.confusion(evaluation.column(name), evaluation.column(labels))
             missed = len(cells.second_only)
             percent = _percent(missed, max(1, sum(map(len, cells))))
-            found.append({"label": metric.title, "rule": "", "missed": missed, "percent": percent})
-    return found
+            steps.append(RuleStep(title, "", missed, percent))
+    return steps
 
 
 def _percent(count: int, total: int) -> float:
@@ -74,7 +71,7 @@ class _Judge:
     targets: Targets
     options: Options
 
-    def begin(self) -> Any:
+    def begin(self) -> Callable[[Pair, Tell], list[bool]]:
         """Called once in each process."""
         hush_parser()
         return self._judge
@@ -85,13 +82,13 @@ class _Judge:
 
     def _judge(self, pair: Pair, _: Tell) -> list[bool]:
         facts = self.targets.target(pair.gold.db_id).facts
-        own = self.options.esm_plus
+        options = self.options.esm_plus
         return [
             esm_plus(
                 pair.gold.sql,
                 pair.prediction.sql,
                 facts,
-                replace(own, disabled=own.disabled | {number for number in NUMBERS if number > step}),
+                replace(options, disabled=options.disabled | {number for number in NUMBERS if number > step}),
             ).matches
             for step in STEPS
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqljury.evaluation.findings import to_json
 from sqljury.evaluation.judge import Evaluation
 from sqljury.evaluation.scores import faults
 
@@ -34,7 +35,7 @@ def lucky(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "queries": len(scores),
         "gold_fails": sum(score is None for score in scores),
-        "gold": faults(evaluation),
+        "gold": to_json(faults(evaluation)),
         "correct": sum(found is not None for found in tried),
         "rejected": len(rejected),
         "untested": sum(found is not None and not found.tried for found in tried),

@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqljury.audit.difference import difference
+from sqljury.audit.finding import difference
 from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, StoredRun
 from sqljury.evaluation.report import Share
 from sqljury.evaluation.verdicts import DEVIATIONS

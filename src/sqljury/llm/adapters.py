@@ -60,7 +60,9 @@ def directory() -> Path:
 def named(name: str) -> Path:
     """The file of the user's own adapter of that name, there or not; raises ``InputError`` for what ``find`` misses."""
     if not name or Path(name).name != name or name.endswith(SUFFIX):
-        raise InputError(f"{name!r} is no name of an adapter; write a word without {SUFFIX}, or give --out with a path")
+        raise InputError(
+            f"{name!r} is not a name for an adapter; write a word without {SUFFIX}, or give --out with a path"
+        )
     return directory() / f"{name}{SUFFIX}"
 
 
@@ -75,10 +77,10 @@ def find(name: str, weights: str = "") -> Adapter:
     Raises ``WeightsError``, also for one that is not for ``weights``, a catalogue name or path, as far as both say so.
     """
     if name.endswith(SUFFIX) or os.sep in name:
-        places = [models.expand(name)]
+        paths = [models.expand(name)]
     else:
-        places = [folder / f"{name}{SUFFIX}" for folder in (directory(), PACKAGED)]
-    file = next((place for place in places if os.path.isfile(place)), None)
+        paths = [folder / f"{name}{SUFFIX}" for folder in (directory(), PACKAGED)]
+    file = next((path for path in paths if os.path.isfile(path)), None)
     if file is None:
         listed = ", ".join(known()) or "none yet"
         raise WeightsError(f"there is no adapter {name!r}; known are {listed}, or give the path of a .gguf file")
@@ -86,11 +88,11 @@ def find(name: str, weights: str = "") -> Adapter:
         with models.gguf(file).open("rb") as stream:
             head = stream.read(HEAD)
             stream.seek(0)
-            found = Adapter(file.stem, file, hashlib.file_digest(stream, "sha256").hexdigest())
+            adapter = Adapter(file.stem, file, hashlib.file_digest(stream, "sha256").hexdigest())
     except OSError as error:
         raise WeightsError(f"{file} cannot be read ({error.strerror}); check its permissions") from None
     _refuse_other(file, head, weights)
-    return found
+    return adapter
 
 
 def _refuse_other(file: Path, head: bytes, weights: str) -> None:
@@ -98,8 +100,10 @@ def _refuse_other(file: Path, head: bytes, weights: str) -> None:
     served, known = _SERVED.search(head), models.known_sha256(weights) if weights else None
     if served is None or known is None or (sha256 := served[1].decode()) == known:
         return
-    own = next((one.name for one in models.CATALOGUE.values() if one.sha256 == sha256), f"those of SHA-256 {sha256}")
+    wanted = next(
+        (entry.name for entry in models.CATALOGUE.values() if entry.sha256 == sha256), f"those of SHA-256 {sha256}"
+    )
     raise WeightsError(
-        f"{file} is an adapter for other weights ({own}) than {weights}; name those before the plus, "
+        f"{file} is an adapter for other weights ({wanted}) than {weights}; name those before the plus, "
         f"or export it with --served {weights} if it was trained for them"
     )

@@ -1,7 +1,4 @@
-"""The one protocol every model is reached through: messages in, n completions with token log-probabilities out.
-
-A choice among letters or words, read out of the probabilities of a reply's first token.
-"""
+"""The one protocol every model is reached through: messages in, n completions with token log-probabilities out."""
 
 from __future__ import annotations
 
@@ -16,6 +13,12 @@ from sqljury.prompts import unmarked
 from sqljury.types import Cost
 
 Role = Literal["system", "user", "assistant"]
+
+ALTERNATIVES: Final = 20
+"""Likeliest tokens asked for; most services give no more."""
+LETTERS: Final = "ABCDEFGH"
+DIGITS: Final = 9
+"""Probabilities that are equal in so many digits are a tie, whatever order they were added in."""
 
 
 class _Turn(NamedTuple):
@@ -115,28 +118,49 @@ class LanguageModel(Protocol):
         ...
 
 
+class Wrapper:
+    """What a model around another passes on from the model within."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+
+    @property
+    def name(self) -> str:
+        """The name of the model within."""
+        return self.model.name
+
+    @property
+    def identity(self) -> str:
+        """What the model within says its replies depend on, its name if it says nothing."""
+        return str(getattr(self.model, "identity", self.model.name))
+
+    def count_tokens(self, text: str) -> int:
+        """As the model within counts."""
+        return self.model.count_tokens(text)
+
+    def close(self) -> None:
+        """Free what the model within holds."""
+        close = getattr(self.model, "close", None)
+        if close is not None:
+            close()
+
+
 def derive_seed(*parts: object) -> int:
     """A seed of 31 bits that depends on nothing but ``parts``, such as a question's id and a purpose."""
     digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-ALTERNATIVES: Final = 20
-"""Likeliest tokens asked for; most services give no more."""
-LETTERS: Final = "ABCDEFGH"
-DIGITS: Final = 9
-"""Of a probability: those that differ less are even, whatever order they were added in."""
-
-
 def sampling(seed: int) -> Sampling:
-    """How a model is asked that is to answer with one option."""
+    """Sampling for a reply that is one option: one token, with its alternatives."""
     return Sampling(max_tokens=1, top_logprobs=ALTERNATIVES, seed=seed)
 
 
 def probabilities(completion: Completion, options: Sequence[str]) -> list[float]:
-    """Of each option against the others, by the first token's alternatives, else by the text itself.
+    """The probability of each option, by the alternatives of the first token, else by the text itself.
 
-    Options are letters or words that no other begins with, in capitals. All are equal for a reply that is no choice.
+    Options are letters or words in capitals, none of which begins with another. All are equal for a reply that
+    chooses none.
     """
     weights = dict.fromkeys(options, 0.0)
     for token in completion.tokens[:1]:
@@ -144,6 +168,6 @@ def probabilities(completion: Completion, options: Sequence[str]) -> list[float]
             if (option := text.strip().strip("*'\"(.").upper()) in weights:
                 weights[option] += exp(logprob)
     if not any(weights.values()):
-        weights |= {one: 1.0 for one in options if completion.text.strip().upper().startswith(one)}
+        weights |= {option: 1.0 for option in options if completion.text.strip().upper().startswith(option)}
     total = sum(weights.values())
     return [weight / total if total else 1 / len(options) for weight in weights.values()]

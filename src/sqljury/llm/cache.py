@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqljury.errors import CancelledError, InputError
-from sqljury.llm.base import Completion, LanguageModel, Message, Reply, Sampling, Token
+from sqljury.llm.base import Completion, LanguageModel, Message, Reply, Sampling, Token, Wrapper
 from sqljury.types import Cost
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ create table reply (
 """
 
 
-class Cached:
+class Cached(Wrapper):
     """A model whose replies are kept in the SQLite file ``path`` and given again for the same call.
 
     A call is the same if the model's ``identity`` (its name where it has none), the messages, every field of the
@@ -56,21 +56,11 @@ class Cached:
         max_bytes: int = 256 * 1024 * 1024,
         max_age: float | None = 30 * 24 * 3600.0,
     ) -> None:
-        self.model = model
+        super().__init__(model)
         self.path = Path(path)
         self._max_bytes = max_bytes
         self._max_age = max_age
         self._use(lambda _: None)
-
-    @property
-    def name(self) -> str:
-        """The name of the model within."""
-        return self.model.name
-
-    @property
-    def identity(self) -> str:
-        """What the model within says its replies depend on, its name if it says nothing."""
-        return str(getattr(self.model, "identity", self.model.name))
 
     def complete(
         self,
@@ -95,16 +85,6 @@ class Cached:
             for index, completion in enumerate(kept):
                 on_text(index, completion.text)
         return Reply(kept, Cost(seconds=time.perf_counter() - began))
-
-    def count_tokens(self, text: str) -> int:
-        """As the model within counts."""
-        return self.model.count_tokens(text)
-
-    def close(self) -> None:
-        """Free what the model within holds."""
-        close = getattr(self.model, "close", None)
-        if close is not None:
-            close()
 
     def clear(self) -> None:
         """Forget all replies."""
@@ -156,9 +136,9 @@ class Cached:
                 self._warn(f"The cache of replies {self.path} is not used: {error}.")
             except UnicodeDecodeError:  # SQLite's message quotes what is in the file
                 if attempt == 1:
-                    self._put_aside("it holds names that are no UTF-8 text")
+                    self._put_aside("it holds names that are not UTF-8 text")
                     continue
-                self._warn(f"The cache of replies {self.path} is not used: it holds names that are no UTF-8 text.")
+                self._warn(f"The cache of replies {self.path} is not used: it holds names that are not UTF-8 text.")
             except OSError as error:
                 self._warn(f"The cache of replies {self.path} is not used: {error.strerror}.")
             break
@@ -200,13 +180,20 @@ def _to_json(completions: tuple[Completion, ...]) -> str:
 
 
 def _from_json(body: str | bytes) -> tuple[Completion, ...]:
-    """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what is no such body; bytes may be no UTF-8."""
+    """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what is not such a body; bytes may not be UTF-8."""
     kept = tuple(
         Completion(text, finish, tuple(Token(t, p, tuple((o, q) for o, q in top)) for t, p, top in tokens))
         for text, finish, tokens in json.loads(body.decode() if isinstance(body, bytes) else body)
     )
-    pairs = ((t, p) for one in kept for token in one.tokens for t, p in ((token.text, token.logprob), *token.top))
-    good = all(isinstance(one.text, str) and one.finish_reason in ("stop", "length") for one in kept)
+    pairs = (
+        (t, p)
+        for completion in kept
+        for token in completion.tokens
+        for t, p in ((token.text, token.logprob), *token.top)
+    )
+    good = all(
+        isinstance(completion.text, str) and completion.finish_reason in ("stop", "length") for completion in kept
+    )
     if not kept or not good or not all(isinstance(t, str) and isinstance(p, int | float) for t, p in pairs):
         raise ValueError("no completions")
     return kept
@@ -219,7 +206,7 @@ def _open(path: Path) -> sqlite3.Connection:
     regular = stat.S_ISREG(os.fstat(handle).st_mode)
     os.close(handle)
     if not regular:
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)  # it holds what was asked about a database, and its rows
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS)
@@ -237,7 +224,6 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _header(connection: sqlite3.Connection, begin: str) -> tuple[int, int, int]:
-    """Application id, format, and whether there are tables, all of one moment."""
     connection.execute(begin)
     row = connection.execute(
         "select application_id, user_version, exists (select * from sqlite_master) "

@@ -257,13 +257,13 @@ def _unfit(folder: Path) -> str | None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
-        found = folder.stat()
+        status = folder.stat()
     except OSError as error:
         return error.strerror
-    if not stat.S_ISDIR(found.st_mode):
-        return "it is no folder"
-    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+    if not stat.S_ISDIR(status.st_mode):
+        return "it is not a folder"
+    if hasattr(os, "getuid") and status.st_uid != os.getuid():
         return "it belongs to another user"
-    if os.name == "posix" and found.st_mode & 0o077:
+    if os.name == "posix" and status.st_mode & 0o077:
         return f"others can enter it; run: chmod 700 {folder}"
     return None if os.access(folder, os.W_OK | os.X_OK) else "it cannot be written"

@@ -1,4 +1,4 @@
-"""A language model that says what it is told to: for tests, ours and yours.
+"""A language model with scripted replies, for tests.
 
 model = FakeModel("SELECT 1")                                # always this
 model = FakeModel(["SELECT 1", ModelError("busy"), ["a", "b"]])  # one item a call; a list holds one text a sample
@@ -98,7 +98,6 @@ class FakeModel:
 
 
 def _reader(script: Script) -> Callable[[Call], Scripted]:
-    """The script as a function from call to answer."""
     if isinstance(script, str | Completion | Exception):
         return lambda _: script
     if isinstance(script, Mapping):
@@ -127,7 +126,7 @@ def _completion(scripted: str | Completion, sampling: Sampling) -> Completion:
     if isinstance(scripted, Completion):
         return scripted
     if not isinstance(scripted, str):
-        raise ModelError(f"FakeModel's script holds {scripted!r}, which is no text and no Completion.")
+        raise ModelError(f"FakeModel's script holds {scripted!r}, which is neither text nor a Completion.")
     text = scripted[: min((at for s in sampling.stop if (at := scripted.find(s)) >= 0), default=None)]
     pieces = _tokens(text)
     kept = pieces[: sampling.max_tokens]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sqljury.errors import BudgetExceededError, InputError
-from sqljury.llm.base import LanguageModel, Message, Reply, Sampling
+from sqljury.llm.base import LanguageModel, Message, Reply, Sampling, Wrapper
 from sqljury.types import Cost
 
 
@@ -107,7 +107,7 @@ def _show(figure: float) -> str:
     return f"{figure:,}" if isinstance(figure, int) else f"{figure:,.6g}"
 
 
-class Metered:
+class Metered(Wrapper):
     """A model whose calls are counted and priced in ``ledger``, and refused where its budget ends.
 
     The most a call could use is estimated as its prompt (once for each sample where the backend sends it so) and
@@ -118,19 +118,9 @@ class Metered:
     def __init__(self, model: LanguageModel, ledger: Ledger, price: Price | None = None) -> None:
         if ledger.budget.usd is not None and price is None:
             raise InputError("A limit in dollars needs the model's price: dollars for a million tokens, in and out.")
-        self.model = model
+        super().__init__(model)
         self.ledger = ledger
         self.price = price
-
-    @property
-    def name(self) -> str:
-        """The name of the model within."""
-        return self.model.name
-
-    @property
-    def identity(self) -> str:
-        """What the model within says its replies depend on, its name if it says nothing."""
-        return str(getattr(self.model, "identity", self.model.name))
 
     def complete(
         self,
@@ -151,16 +141,6 @@ class Metered:
             return replace(reply, cost=used)
         finally:
             self.ledger.settle(ticket, used if used.seconds else replace(used, seconds=time.perf_counter() - began))
-
-    def count_tokens(self, text: str) -> int:
-        """As the model within counts."""
-        return self.model.count_tokens(text)
-
-    def close(self) -> None:
-        """Free what the model within holds."""
-        close = getattr(self.model, "close", None)
-        if close is not None:
-            close()
 
     def _most(self, messages: Sequence[Message], sampling: Sampling, n: int) -> Cost:
         budget = self.ledger.budget

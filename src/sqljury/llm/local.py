@@ -1,11 +1,9 @@
-"""Weights in memory, once for all models of a process that run the same file: without an adapter, or with one each.
+"""The embedded model: GGUF weights run by llama.cpp inside this process.
 
-The embedded model: GGUF weights run by llama.cpp inside this process.
-
-What a prompt begins with (its system message, where the schema stands) is computed once and its state kept as a
-file. Every call restores exactly that state and then reads only its own tokens. So a second question on a known
-database is quick, in this process or the next, and a reply depends on nothing but the request: not on what was
-asked before, nor in which order.
+Weights are in memory once for all models of a process that run the same file, without an adapter or with one each.
+The state of a prompt's system message, which holds the schema, is computed once and kept as a file. Every call restores
+exactly that state and then reads only its own tokens. So a second question on a known database is quick, in this
+process or the next, and a reply depends on the request alone, not on what was asked before.
 """
 
 from __future__ import annotations
@@ -27,6 +25,15 @@ from sqljury.llm import adapters, engine, models
 from sqljury.llm.adapters import Adapter
 from sqljury.llm.base import Completion, Message, Reply, Sampling, Token
 from sqljury.types import Cost
+
+STATES_BYTES = 1 << 30
+"""What the kept states may take on disk; the longest unused go first."""
+
+ABANDONED_SECONDS = 3600.0
+"""An unfinished state older than this was left by a process that was killed."""
+
+PREFIX_SLOT = 0
+STATE = ".state"
 
 
 class Key(NamedTuple):
@@ -83,7 +90,7 @@ class Loaded:
         forgets what the slot read with one.
         """
         worn = adapter.sha256 if adapter else ""
-        return [{"id": place, "scale": float(mark == worn)} for place, mark in enumerate(self.adapters)]
+        return [{"id": number, "scale": float(mark == worn)} for number, mark in enumerate(self.adapters)]
 
 
 # The one place where models know of each other: the weights fill most of a small machine's memory.
@@ -94,23 +101,13 @@ _GUARD: Final = threading.Lock()
 def shared(key: Key, adapter: Adapter | None) -> Loaded:
     """The weights of ``key``, not yet in memory if nothing has used them, ready for ``adapter``."""
     with _GUARD:
-        found = _SHARED.get(key)
-        if found is None:
-            _SHARED[key] = found = Loaded(key)
+        loaded = _SHARED.get(key)
+        if loaded is None:
+            _SHARED[key] = loaded = Loaded(key)
     if adapter is not None:
-        with found.lock:  # a call may be running, which models of other weights do not wait for
-            found.adapters.setdefault(adapter.sha256, adapter)
-    return found
-
-
-STATES_BYTES = 1 << 30
-"""What the kept states may take on disk; the longest unused go first."""
-
-ABANDONED_SECONDS = 3600.0
-"""After that a state that is still unfinished was left by a process that was killed."""
-
-PREFIX_SLOT = 0
-STATE = ".state"
+        with loaded.lock:  # a call may be running, which models of other weights do not wait for
+            loaded.adapters.setdefault(adapter.sha256, adapter)
+    return loaded
 
 
 class LocalModel:
@@ -298,8 +295,6 @@ def _body(messages: Sequence[Message], sampling: Sampling, offset: int) -> dict[
 
 
 class _Chunks:
-    """Collects the streamed pieces of ``count`` completions."""
-
     def __init__(self, count: int, offset: int, on_text: Callable[[int, str], None] | None) -> None:
         self._text = [""] * count
         self._tokens: list[list[Token]] = [[] for _ in range(count)]
@@ -367,16 +362,16 @@ def _keep(running: engine.Engine, file: Path) -> None:
 def _shrink(folder: Path, limit: int) -> None:
     """Delete the longest unused states until the rest fits ``limit`` bytes; the newest always stays.
 
-    Other processes may be doing the same: a file that has gone is no trouble.
+    Other processes may be doing the same: a file that has gone is ignored.
     """
     with contextlib.suppress(OSError):
-        found = [(entry.stat(), entry.path) for entry in os.scandir(folder)]
-        states = [(status, path) for status, path in found if path.endswith(STATE)]
+        entries = [(entry.stat(), entry.path) for entry in os.scandir(folder)]
+        states = [(status, path) for status, path in entries if path.endswith(STATE)]
         used = 0
         for number, (status, path) in enumerate(sorted(states, key=lambda pair: -pair[0].st_mtime)):
             used += status.st_size
             if used > limit and number:
                 Path(path).unlink(missing_ok=True)
-        for status, path in found:
+        for status, path in entries:
             if path.endswith(engine.UNFINISHED) and time.time() - status.st_mtime > ABANDONED_SECONDS:
                 Path(path).unlink(missing_ok=True)

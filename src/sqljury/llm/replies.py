@@ -29,8 +29,8 @@ def extract_sql(reply: str) -> str:
     text = blocks[-1] if blocks else reply.replace("```", "\n")
     if is_write(text):
         return _first(text)
-    found = _START.search(text) or (None if blocks else _INLINE.search(text))
-    return _first(text[found.start() :]) if found else (_first(text) if blocks else "")
+    start = _START.search(text) or (None if blocks else _INLINE.search(text))
+    return _first(text[start.start() :]) if start else (_first(text) if blocks else "")
 
 
 def extract_code(reply: str) -> str:

@@ -67,7 +67,7 @@ def _stand_ins(columns: list[str], links: Iterable[Iterable[int]]) -> dict[str, 
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ComparedParts:
     """What is compared; the published program's defaults.
 
     Without ``values`` every value but a nested query is left out, without ``distinct`` the DISTINCT of aggregates. That
@@ -78,17 +78,14 @@ class Rules:
     distinct: bool = False
 
 
-PUBLISHED: Final = Rules()
+PUBLISHED: Final = ComparedParts()
 
 
-def exact_set_match(gold: Query, predicted: Query, keys: ForeignKeys, rules: Rules = PUBLISHED) -> bool:
-    """Whether the prediction has gold's parts in every clause; an unreadable one, the empty structure, has not."""
-    return same_structure(prepared(gold, keys, rules), prepared(predicted, keys, rules))
-
-
-def differing_clauses(gold: Query, predicted: Query, keys: ForeignKeys, rules: Rules = PUBLISHED) -> tuple[str, ...]:
+def differing_clauses(
+    gold: Query, predicted: Query, keys: ForeignKeys, compared: ComparedParts = PUBLISHED
+) -> tuple[str, ...]:
     """The names of the clauses in which the two do not match, in the order of ``CLAUSES``."""
-    pair = prepared(gold, keys, rules), prepared(predicted, keys, rules)
+    pair = prepared(gold, keys, compared), prepared(predicted, keys, compared)
     return tuple(name for name, same in CLAUSES.items() if not same(*pair))
 
 
@@ -167,28 +164,28 @@ def keywords(query: Query) -> set[str]:
     return {word for word, there in present.items() if there} | ({query.order, query.set_operator} - {""})
 
 
-def prepared(query: Query, keys: ForeignKeys, rules: Rules) -> Query:
-    """The query with foreign keys replaced and without what ``rules`` leave out.
+def prepared(query: Query, keys: ForeignKeys, compared: ComparedParts) -> Query:
+    """The query with foreign keys replaced and without what ``compared`` leaves out.
 
     Only columns of the outermost FROM are replaced, and none in a query nested in a condition.
     """
     tables = {table for table in query.tables if isinstance(table, str)}
     stands_for = {column: other for column, other in keys.stands_for.items() if column.partition(".")[0] in tables}
-    return _Rewriter(stands_for, rules).query(query)
+    return _Rewriter(stands_for, compared).query(query)
 
 
 class _Rewriter:
     """Rebuilds a query part by part."""
 
-    def __init__(self, stands_for: Mapping[str, str], rules: Rules) -> None:
+    def __init__(self, stands_for: Mapping[str, str], compared: ComparedParts) -> None:
         self._stands_for = stands_for
-        self._rules = rules
+        self._compared = compared
 
     def query(self, query: Query) -> Query:
         """The query rebuilt, and what a set operator joins to it."""
         return replace(
             query,
-            distinct=query.distinct and self._rules.distinct,
+            distinct=query.distinct and self._compared.distinct,
             select=tuple(SelectUnit(unit.aggregate, self._val_unit(unit.unit)) for unit in query.select),
             join=self._conditions(query.join),
             where=self._conditions(query.where),
@@ -206,7 +203,7 @@ class _Rewriter:
         return Condition(unit.negated, unit.operator, self._val_unit(unit.left), value1, value2)
 
     def _value(self, value: Value) -> Value:
-        if self._rules.values:
+        if self._compared.values:
             return value
         return _without_values(value) if isinstance(value, Query) else None
 
@@ -216,11 +213,11 @@ class _Rewriter:
 
     def _col_unit(self, unit: ColUnit) -> ColUnit:
         column = self._stands_for.get(unit.column, unit.column)
-        return ColUnit(unit.aggregate, column, unit.distinct and self._rules.distinct)
+        return ColUnit(unit.aggregate, column, unit.distinct and self._compared.distinct)
 
 
 def _without_values(query: Query) -> Query:
-    """A nested query keeps its DISTINCT and its foreign keys, whatever the rules."""
+    """A nested query keeps its DISTINCT and its foreign keys, whatever is compared."""
 
     def strip(conditions: Conditions) -> Conditions:
         return tuple(

@@ -3,7 +3,7 @@
 Three settings of one definition (Zhong et al. 2020; Spider's leaderboard; ESM+ paper, section 2.2):
 
 ``EX``
-    The queries as written. What `sqljury eval` reports first, since a user sees DISTINCT or its absence.
+    The queries as written. `sqljury eval` reports it first, since a user sees DISTINCT or its absence.
 ``EXE``
     What the published test-suite program answers by default: DISTINCT is taken out of both queries first. It comes
     from models that could not predict it; published leaderboard figures are made with it.
@@ -11,24 +11,24 @@ Three settings of one definition (Zhong et al. 2020; Spider's leaderboard; ESM+ 
     The same with DISTINCT kept, as section 5.3 of the ESM+ paper recommends.
 
 Each may be asked of one database or of a test suite, several databases of one schema: then a prediction is right when
-it is right on all. With ``plug_values`` it is also right with gold's values for its own, see ``metrics/plug.py``.
+it is right on all. With ``plug_values`` it is also right with gold's values in the place of its own, for models that do
+not predict values (Zhong et al. 2020, ``--plug_value`` of the published program).
 
-Execution accuracy as BIRD defines it (Li et al. 2023, "Can LLM Already Serve as a Database Interface?").
-
-Otherwise than in Spider's semantics the rows are a set, so neither their order nor how often each comes counts, and the
-columns must come in gold's order. The queries are run as written.
+BIRD's execution accuracy (Li et al. 2023, "Can LLM Already Serve as a Database Interface?") takes the rows as a set, so
+neither their order nor how often each comes counts, and the columns must come in gold's order. ``AS_WRITTEN`` are its
+rules: the queries are run as they are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import islice, product
+from typing import Final, NamedTuple
 
 from sqljury.db.base import Runs
 from sqljury.errors import DatasetError, QueryLimitError
-from sqljury.metrics.plug import plugged
 from sqljury.sql.compare import BIRD, EXACT, distinct, same
 from sqljury.sql.scan import length_fault, orders, text_fault, without_distinct
 from sqljury.types import Limits, Result
@@ -77,9 +77,16 @@ class Rules:
         return _CURRENT_YEAR.sub("2020", sql if self.keep_distinct else without_distinct(sql))
 
 
+class _AsWritten(Rules):
+    def prepare(self, sql: str) -> str:
+        """The query itself: BIRD runs queries as they are."""
+        return sql
+
+
 EX: Final = Rules()
 EXE: Final = Rules(keep_distinct=False, order_anywhere=True)
 EXE_KEEP_DISTINCT: Final = Rules(order_anywhere=True)
+AS_WRITTEN: Final = _AsWritten()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +95,6 @@ class Outcome:
 
     correct: bool
     reason: str = ""
-
-
-def execution_match(
-    database: Runs, gold_sql: str, predicted_sql: str, rules: Rules = EX, limits: Limits = LIMITS
-) -> Outcome:
-    """Run both queries and compare what they return.
-
-    Raises ``DatasetError`` as ``run_gold`` does. To keep gold's result for several predictions, call ``run_gold``
-    once and ``judge`` for each.
-    """
-    return suite_match((database,), gold_sql, predicted_sql, rules, limits)
 
 
 def suite_match(
@@ -169,3 +165,65 @@ def judge_as_set(gold: Result, predicted: Result) -> Outcome:
     ours, theirs = distinct(gold.rows).keys(), distinct(predicted.rows).keys()
     missing, extra = len(ours - theirs), len(theirs - ours)
     return Outcome(False, f"of {len(ours)} distinct rows {missing} are missing, {extra} are too many")
+
+
+MAX_VARIANTS: Final = 4096
+"""Variants of one prediction that are tried; the published program has no such limit and may try for days."""
+
+_TOKEN: Final = re.compile(
+    r"""
+      (?P<string> '(?:[^']|'')*' | "(?:[^"]|"")*" )
+    | (?P<name> `[^`]*` | \[[^\]]*\] | [^\W\d]\w* )
+    | (?P<number> \d+(?:\.\d*)? | \.\d+ )
+    | (?P<other> \S )
+    """,
+    re.VERBOSE,
+)
+_STAR: Final = re.compile(r"\b[tT][123]\.\*")
+_BEFORE_SIGNS: Final = frozenset(
+    {"and", "between", "by", "case", "else", "having", "in", "like", "limit", "not", "offset", "on", "or", "select"}
+    | {"then", "values", "when", "where"}
+)
+
+
+class _Template(NamedTuple):
+    """A query cut at its values: ``pieces`` are what stands before, between and behind ``values``."""
+
+    pieces: list[str]
+    values: list[str]
+
+
+def plugged(gold_sql: str, predicted_sql: str) -> Iterator[str]:
+    """The prediction as written, then with gold's values in every way, at most ``MAX_VARIANTS`` of them.
+
+    As the published program behaves: strings, in whichever quotes, and numbers are values, the one behind LIMIT too; a
+    value of gold may be used in several places or in none; and ``T1.*`` to ``T3.*`` are read as the star.
+    """
+    yield predicted_sql
+    values = list(dict.fromkeys(_template(gold_sql).values))
+    pieces, slots = _template(_STAR.sub("*", predicted_sql))
+    for choice in islice(product(values, repeat=len(slots)), MAX_VARIANTS):
+        yield pieces[0] + "".join(value + piece for value, piece in zip(choice, pieces[1:], strict=True))
+
+
+def _template(sql: str) -> _Template:
+    pieces, values, end = [], [], 0
+    for start, stop in _spans(sql):
+        pieces.append(sql[end:start])
+        values.append(sql[start:stop])
+        end = stop
+    return _Template([*pieces, sql[end:]], values)
+
+
+def _spans(sql: str) -> Iterator[tuple[int, int]]:
+    """Where the values stand; a minus that cannot be a subtraction is part of its number."""
+    before, sign = "", -1
+    for match in _TOKEN.finditer(sql):
+        if match["string"] or match["number"]:
+            yield (match.start() if sign < 0 else sign), match.end()
+        if match["other"] == "-" and (before in _BEFORE_SIGNS or before in set("=<>!(,+-*/%|")):
+            sign = match.start()
+        else:
+            sign = -1
+        # What a minus can be subtracted from counts as a name.
+        before = (match["name"] or match["other"] or "value").lower()

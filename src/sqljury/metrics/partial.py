@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from sqljury.metrics.esm import PUBLISHED, ForeignKeys, Rules, keywords, prepared, same_structure
+from sqljury.metrics.esm import PUBLISHED, ComparedParts, ForeignKeys, keywords, prepared, same_structure
 from sqljury.metrics.spider.structure import Query
 
 
@@ -43,10 +43,12 @@ Table = dict[str, dict[str, Shares]]
 """From clause to hardness level, ``all`` among them, to shares."""
 
 
-def partial_match(gold: Query, predicted: Query, keys: ForeignKeys, rules: Rules = PUBLISHED) -> dict[str, Part]:
+def partial_match(
+    gold: Query, predicted: Query, keys: ForeignKeys, compared: ComparedParts = PUBLISHED
+) -> dict[str, Part]:
     """Each of ``CLAUSES`` of one pair; an unreadable prediction is the empty structure."""
-    pair = prepared(gold, keys, rules), prepared(predicted, keys, rules)
-    return {name: compare(*pair) for name, compare in CLAUSES.items()}
+    pair = prepared(gold, keys, compared), prepared(predicted, keys, compared)
+    return {name: form(*pair) for name, form in CLAUSES.items()}
 
 
 def table(parts: Sequence[tuple[str, dict[str, Part]]], levels: Sequence[str]) -> Table:

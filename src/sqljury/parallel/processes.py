@@ -34,23 +34,13 @@ MEMORY_BYTES: Final = 6 * 1024**3
 _ORPHAN_CHECK_SECONDS: Final = 2.0
 
 
-class _Parent:
-    """Whether the process that started this one still lives."""
-
-    def __init__(self) -> None:
-        self._pid = os.getppid()
-
-    def lives(self) -> bool:
-        return os.getppid() == self._pid
-
-
 @dataclass
 class _Worker(Generic[T]):
     process: BaseProcess
     connection: Connection
     block: deque[tuple[int, T]]
     heard_at: float = field(default_factory=time.monotonic)
-    told: Any = None
+    progress: Any = None
 
 
 def map_processes(
@@ -66,7 +56,7 @@ def map_processes(
     """The work's result for each item, in the items' order; ``start`` makes the work function in each process.
 
     A process that shows no sign of life for ``silence`` seconds, or dies, is replaced; the item it worked on gets
-    ``lost(item, why, told)``, with the last that was told about it or None. Neighbours of one ``kind`` stay together.
+    ``lost(item, why, progress)``, with the last progress reported or None. Neighbours of one ``kind`` stay together.
     ``on_result`` gets each result as it comes, in no certain order.
     An exception in the work is raised here and ends all processes; so does Ctrl-C.
     """
@@ -79,13 +69,13 @@ def map_processes(
                 pool.append(_begin(start, blocks.popleft()))
             for worker in _heard(pool, silence):
                 message, payload = _receive(worker)
-                if message == "told":
-                    worker.told = payload
+                if message == "progress":
+                    worker.progress = payload
                     continue
                 if message == "failed":
                     raise payload
                 number, item = worker.block.popleft()
-                results[number] = payload if message == "done" else lost(item, payload, worker.told)
+                results[number] = payload if message == "done" else lost(item, payload, worker.progress)
                 on_result(results[number])
                 if not worker.block and blocks:
                     worker.block = blocks.popleft()
@@ -122,7 +112,7 @@ def _begin(start: Callable[[], Work[T, R]], block: deque[tuple[int, T]]) -> _Wor
 
 
 def _give(worker: _Worker[T]) -> None:
-    worker.told, worker.heard_at = None, time.monotonic()
+    worker.progress, worker.heard_at = None, time.monotonic()
     with contextlib.suppress(OSError):  # it has died; that shows when it is listened to
         worker.connection.send(worker.block[0][1])
 
@@ -135,13 +125,13 @@ def _heard(pool: Sequence[_Worker[T]], silence: float) -> list[_Worker[T]]:
     return [worker for worker in pool if worker.connection in ready or worker.heard_at < late]
 
 
-def _receive(worker: _Worker[T]) -> tuple[Literal["told", "done", "failed", "lost"], Any]:
+def _receive(worker: _Worker[T]) -> tuple[Literal["progress", "done", "failed", "lost"], Any]:
     silent = time.monotonic() - worker.heard_at
     if not worker.connection.poll():
         return "lost", f"did not end within {silent:.0f} s and was killed"
     worker.heard_at = time.monotonic()
     try:
-        message: tuple[Literal["told", "done", "failed"], Any] = worker.connection.recv()
+        message: tuple[Literal["progress", "done", "failed"], Any] = worker.connection.recv()
     except (EOFError, OSError):
         worker.process.join(timeout=1.0)
         return "lost", f"its process died ({_cause(worker.process.exitcode)})"
@@ -164,18 +154,18 @@ def _end(worker: _Worker[T]) -> None:
 def _serve(start: Callable[[], Work[T, R]], connection: Connection) -> None:
     """The other process: one item after another, until it is killed or its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    parent = _Parent()
+    parent = os.getppid()
     _limit_memory()
     work: Work[T, R] | None = None
     while True:
         while not connection.poll(_ORPHAN_CHECK_SECONDS):
-            if not parent.lives():
+            if os.getppid() != parent:  # it is gone
                 return
         try:
             item = connection.recv()
             if work is None:
                 work = start()
-            answer: tuple[str, Any] = ("done", work(item, lambda told: connection.send(("told", told))))
+            answer: tuple[str, Any] = ("done", work(item, lambda progress: connection.send(("progress", progress))))
         except EOFError:
             return
         except Exception as error:

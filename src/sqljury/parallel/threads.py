@@ -54,13 +54,28 @@ def map_threads(
     items = list(items)
     if len(items) < 2 or workers == 1:
         return [function(item, stop) for item in items]
-    with ThreadPoolExecutor(max_workers=min(workers, len(items)), thread_name_prefix="sqljury") as pool:
-        futures = [pool.submit(function, item, stop) for item in items]
+    failures: list[BaseException] = []
+
+    def run(item: T) -> R:
+        if failures:
+            raise failures[0]
         try:
-            done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            return [future.result() for future in futures if future in done]  # raises what one raised
+            return function(item, stop)
+        except BaseException as error:
+            failures.append(error)
+            stop.set()
+            raise
+
+    with ThreadPoolExecutor(max_workers=min(workers, len(items)), thread_name_prefix="sqljury") as pool:
+        futures = [pool.submit(run, item) for item in items]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
         except BaseException:
             stop.set()
+            raise
+        finally:
             for future in futures:
                 future.cancel()
-            raise
+    if failures:
+        raise failures[0]
+    return [future.result() for future in futures]

@@ -1,14 +1,11 @@
 """Closes this process: afterwards it computes, reads and writes what it has open, and ends. There is no way back.
 
-In order, and each for good: limits of the system, no privileges, Landlock where the kernel has it, and seccomp, without
-which nothing is run. Then it is tried whether the walls stand.
+In order, and each for good: limits of the system, no privileges, Landlock where the kernel has it (with no rule, so
+that no file, TCP port or other process can be reached), and seccomp, without which nothing is run. Then the walls are
+tried.
 
-A second wall on Linux: Landlock, with no rule, so that no file, TCP port or other process can be reached.
-
-The system calls that running code may make, as a filter for the kernel (``man 2 seccomp``, classic BPF).
-
-An allow-list, so that a call which a later kernel adds is denied. No call on it takes a path, makes a descriptor,
-a process or a thread, or reaches another process: after it nothing can be opened, so nothing need be told apart.
+The seccomp filter (``man 2 seccomp``, classic BPF) is an allow-list, so that a call which a later kernel adds is
+denied. No call on it takes a path, makes a descriptor, a process or a thread, or reaches another process.
 """
 
 from __future__ import annotations
@@ -54,7 +51,6 @@ def limit(cpu_seconds: int, memory: int) -> None:
 
 
 def _address_space() -> int | None:
-    """Bytes of addresses in use, None where the system does not say."""
     try:
         with open("/proc/self/statm", "rb") as facts:
             return int(facts.read().split()[0]) * os.sysconf("SC_PAGESIZE")
@@ -93,7 +89,6 @@ def _drop_capabilities(libc: ctypes.CDLL) -> None:
 
 
 def _try_walls() -> None:
-    """Raises unless what must be denied is denied."""
     for attempt in (lambda: os.open("/", os.O_RDONLY), lambda: os.kill(os.getpid(), 0), os.getcwd, os.pipe):
         with contextlib.suppress(PermissionError):
             attempt()

@@ -47,10 +47,10 @@ def load() -> list[Any]:
 
 def _import_below(root: str) -> None:
     package = importlib.import_module(root)
-    for found in pkgutil.walk_packages(package.__path__, f"{root}.", onerror=lambda _: None):
-        if not set(found.name.split(".")) & set(_LEFT_OUT.split()):
+    for module in pkgutil.walk_packages(package.__path__, f"{root}.", onerror=lambda _: None):
+        if not set(module.name.split(".")) & set(_LEFT_OUT.split()):
             with contextlib.suppress(Exception):  # an optional part of theirs without what it needs
-                importlib.import_module(found.name)
+                importlib.import_module(module.name)
 
 
 def _zone_classes() -> list[Any]:

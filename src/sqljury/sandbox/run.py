@@ -15,14 +15,16 @@ import tempfile
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.errors import MissingExtraError, SandboxError
 from sqljury.resources import Closing
-from sqljury.sandbox import layout, reply, template, worker
+from sqljury.sandbox import reply, template, worker
 from sqljury.sandbox.values import Kind, SandboxLimits, SandboxResult
 from sqljury.types import QueryFailure, Result
 
@@ -89,7 +91,7 @@ class Sandbox(Closing):
         """
         limits = limits or SandboxLimits()
         started = time.monotonic()
-        job = worker.pack(code, {name: _stream(table) for name, table in (frames or {}).items()}, limits)
+        job = worker.pack(code, {name: worker.arrow_stream(table) for name, table in (frames or {}).items()}, limits)
         with contextlib.ExitStack() as held:
             run = self._order(job, limits, held)
             process = self._process
@@ -106,7 +108,6 @@ class Sandbox(Closing):
             self._folder.cleanup()
 
     def _start(self) -> None:
-        """Start the warm process and hear whether the walls hold."""
         environment = _ENVIRONMENT | {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         paths = [os.path.abspath(path) for path in sys.path]
         self._orders, theirs = socket.socketpair()
@@ -124,16 +125,16 @@ class Sandbox(Closing):
         try:
             self._orders.settimeout(_START_SECONDS)
             with self._orders.makefile("rb") as lines:
-                told = json.loads(lines.readline() or b"null")
+                answer = json.loads(lines.readline() or b"null")
             self._orders.settimeout(None)
         except (OSError, ValueError):
-            told = None
-        if told is None:
+            answer = None
+        if answer is None:
             self._stop()
             raise SandboxError("the process that runs written code did not start; are pandas and pyarrow intact?")
-        self._walls = tuple(told["walls"])
+        self._walls = tuple(answer["walls"])
         if not self._walls:
-            self._without_walls(told["reason"])
+            self._without_walls(answer["reason"])
 
     def _without_walls(self, reason: str) -> None:
         if not self._unisolated:
@@ -185,26 +186,50 @@ class Sandbox(Closing):
         finally:
             for end in theirs:
                 os.close(end)
-        for own in ours:
-            os.set_blocking(own.fileno(), False)
+        for end_of_ours in ours:
+            os.set_blocking(end_of_ours.fileno(), False)
         job_end, reply_end, printed_end = ours
         return _Run(limits, memoryview(job), job_end, reply_end, printed_end, leash)
+
+
+class Warm:
+    """Holds at most one ``Sandbox``; calling it opens it, from any thread.
+
+    The sandbox is closed with ``close``, else when this holder goes or the program ends. A closed holder opens anew
+    if it is called again. A copy in another process has a sandbox of its own.
+    """
+
+    def __init__(self, *, allow_unisolated: bool = False) -> None:
+        self._unisolated = allow_unisolated
+        self._lock = threading.Lock()
+        self._opened: list[Sandbox] = []
+        self._end = weakref.finalize(self, _close, self._opened)
+
+    def __call__(self) -> Sandbox:
+        """The sandbox; raises what ``Sandbox`` raises, each time."""
+        with self._lock:
+            if not self._opened:
+                self._opened.append(Sandbox(allow_unisolated=self._unisolated))
+            return self._opened[0]
+
+    def close(self) -> None:
+        """End the warm process, if there is one."""
+        with self._lock:
+            _close(self._opened)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Warm, allow_unisolated=self._unisolated), ()
+
+
+def _close(opened: list[Sandbox]) -> None:
+    while opened:
+        opened.pop().close()
 
 
 def run(code: str, frames: Mapping[str, pa.Table] | None = None, limits: SandboxLimits | None = None) -> SandboxResult:
     """One run in a sandbox of its own, which takes a second or two to start; for more, keep a ``Sandbox``."""
     with Sandbox() as sandbox:
         return sandbox.run(code, frames, limits)
-
-
-def _stream(table: pa.Table) -> bytes:
-    """A table as an Arrow stream."""
-    import pyarrow as pa
-
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return bytes(sink.getvalue().to_pybytes())
 
 
 @dataclass(slots=True, eq=False)
@@ -268,15 +293,15 @@ class _Run:
 
     def _take_status(self) -> bool:
         try:
-            told = self.leash.recv(template.STATUS.size)
+            packed = self.leash.recv(template.STATUS.size)
         except OSError:
-            told = b""
-        if len(told) == template.STATUS.size:
-            (self.status,) = template.STATUS.unpack(told)
+            packed = b""
+        if len(packed) == template.STATUS.size:
+            (self.status,) = template.STATUS.unpack(packed)
         return False
 
     def end(self, seconds: float) -> bool:
-        """Have the child ended; False when nobody says within ``seconds`` that it was."""
+        """Have the child ended; False without a confirmation within ``seconds``."""
         with contextlib.suppress(OSError):
             self.leash.sendall(b"K")
         self.leash.settimeout(seconds)
@@ -304,7 +329,7 @@ class _Run:
             return "crash", _failed("its process ended before it gave a result")
         try:
             return reply.read(self.replied, self.limits)
-        except layout.ReplyError as error:
+        except reply.ReplyError as error:
             return "reply", _failed(f"what it sent is no valid reply: {error}")
 
     def _judge_signal(self, number: int) -> tuple[Kind, Result]:

@@ -68,16 +68,15 @@ def _trial() -> list[str]:
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as answer:
-        told = answer.read()
+        text = answer.read()
     os.waitpid(pid, 0)
-    walls, reason = json.loads(told) if told else ([], "the process that tried it ended")
+    walls, reason = json.loads(text) if text else ([], "the process that tried it ended")
     if not walls:
         raise OSError(reason)
     return list(walls)
 
 
 def _attempt(parent: int) -> tuple[Sequence[str], str]:
-    """The names of the walls, or why they do not stand."""
     try:
         limit(1, _TRIAL_MEMORY)
         return isolate(parent), ""
@@ -87,8 +86,6 @@ def _attempt(parent: int) -> tuple[Sequence[str], str]:
 
 @dataclass(slots=True)
 class _Template:
-    """Forks children and watches over them."""
-
     orders: socket.socket
     isolated: bool
     children: dict[int, int] = field(default_factory=dict)
@@ -124,7 +121,7 @@ class _Template:
             return False
         *ends, leash = given
         parent = os.getpid()
-        with contextlib.suppress(OSError):  # no process to be had: the leash ends without a status
+        with contextlib.suppress(OSError):  # no process can be started: the leash ends without a status
             pid = os.fork()
             if not pid:
                 cpu_seconds, memory = ORDER.unpack(order)
@@ -138,7 +135,6 @@ class _Template:
         return True
 
     def _reap(self, ready: selectors.BaseSelector) -> None:
-        """Tell how children ended."""
         while self.children:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
@@ -175,7 +171,7 @@ def _child(ends: Sequence[int], cpu_seconds: int, memory: int, parent: int | Non
 
 def _only(ends: Sequence[int]) -> tuple[int, int, int]:
     """Close every descriptor but these three, which become 0, 3 and 1 (and 2, errors being printed too)."""
-    high = [os.dup2(end, 100 + place, inheritable=False) for place, end in enumerate(ends)]
+    high = [os.dup2(end, 100 + number, inheritable=False) for number, end in enumerate(ends)]
     for end, at in zip(high, (0, 3, 1), strict=True):
         os.dup2(end, at)
     os.dup2(1, 2)

@@ -10,9 +10,9 @@ from sqljury.types import Result
 Kind = Literal["ok", "code", "time", "memory", "output", "crash", "reply"]
 """How a run ended.
 
-``code``: the code raised, or its result is no table; ``time``: over its wall or processor time; ``memory``: over its
+``code``: the code raised, or its result is not a table; ``time``: over its wall or processor time; ``memory``: over its
 memory; ``output``: printed or returned too much; ``crash``: its process ended without a reply; ``reply``: what came
-back is no valid reply, which honest code never causes.
+back is not a valid reply, which honest code never causes.
 """
 
 

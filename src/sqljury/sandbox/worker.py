@@ -34,8 +34,8 @@ class NoTableError(Exception):
 def pack(code: str, frames: dict[str, bytes], limits: SandboxLimits) -> bytes:
     """A job: what to run, Arrow streams by name, and how many rows and cells may come back."""
     sizes = [(name, len(data)) for name, data in frames.items()]
-    told = {"code": code, "frames": sizes, "rows": limits.rows, "cells": limits.cells}
-    head = json.dumps(told).encode()
+    order = {"code": code, "frames": sizes, "rows": limits.rows, "cells": limits.cells}
+    head = json.dumps(order).encode()
     return b"".join((SIZE.pack(len(head)), head, *frames.values()))
 
 
@@ -68,7 +68,6 @@ def _read(job: int) -> bytes:
 
 
 def _run(job: bytes) -> bytes:
-    """The table that the code leaves in ``result``, as an Arrow stream."""
     import numpy as np
     import pandas as pd
     import pyarrow as pa
@@ -96,8 +95,14 @@ def _stream(value: Any, rows: int, cells: int) -> bytes:
 
     frame = _frame(value)
     frame = frame.head(fitting_rows(rows, cells, len(frame.columns)) + 1)
-    columns = [_array(frame.iloc[:, place], name) for place, name in enumerate(frame.columns)]
-    table = pa.Table.from_arrays(columns, names=list(frame.columns)) if columns else pa.table({})
+    columns = [_array(frame.iloc[:, number], name) for number, name in enumerate(frame.columns)]
+    return arrow_stream(pa.Table.from_arrays(columns, names=list(frame.columns)) if columns else pa.table({}))
+
+
+def arrow_stream(table: Any) -> bytes:
+    """A table as an Arrow stream."""
+    import pyarrow as pa
+
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
@@ -142,13 +147,13 @@ def _array(column: Any, name: str) -> Any:
 
 def explain(error: BaseException) -> str:
     """An error in one line, with the line of the code where it arose."""
-    place = _line(error.__traceback__)
+    line = _line(error.__traceback__)
     if isinstance(error, SyntaxError) and error.filename == _FILE:
-        place = error.lineno or 0
+        line = error.lineno or 0
         text = error.msg
     else:
         text = str(error)
-    where = f"line {place}: " if place else ""
+    where = f"line {line}: " if line else ""
     return f"{where}{type(error).__name__}: {text}"[:_MESSAGE]
 
 

@@ -9,13 +9,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from sqljury.evaluation.charts import Line, lines
+from sqljury.errors import MissingExtraError
+from sqljury.evaluation import charts
 from sqljury.resources import write_whole
 
 JSON: Final = "card.json"
 MARKDOWN: Final = "card.md"
 PICTURE: Final = "curves.svg"
-NAMESPACE: Final = "http://www.w3.org/2000/svg"
 LIBRARIES: Final = ("torch", "transformers", "peft", "trl", "sqljury")
 SHOWN: Final = {
     "loss": "loss",
@@ -53,10 +53,12 @@ def results(log: Log) -> dict[str, float]:
 
 
 def curves(log: Log) -> str:
-    """Loss by step, on what was learnt and on what was held out, as SVG; empty where there is nothing to draw."""
-    drawn = [Line(name, points) for key, name in list(SHOWN.items())[:2] if (points := _points(log, key))]
-    # a page knows what <svg> is, a file has to say so
-    return lines(drawn, "Loss by step").replace("<svg ", f'<svg xmlns="{NAMESPACE}" ', 1) if drawn else ""
+    """Loss by step, in training and held out, as SVG; empty with nothing to draw or without altair."""
+    drawn = {name: points for key, name in list(SHOWN.items())[:2] if (points := _points(log, key))}
+    try:
+        return charts.curves(drawn, "step", "loss") if drawn else ""
+    except MissingExtraError:  # a training is not lost for want of a picture
+        return ""
 
 
 def markdown(facts: Mapping[str, Any]) -> str:

@@ -73,7 +73,7 @@ def _compared(scope: Scope) -> Iterator[tuple[exp.Column, exp.Literal]]:
 
 
 def _table(sources: Sources, column: exp.Column) -> Table | None:
-    """The table of the schema that a column is of; None where that is not certain."""
+    """The table that a column belongs to; None if that is not certain."""
     named = column.table.lower()
     if any(named in ("", alias.lower()) for alias in sources.others):
         return None

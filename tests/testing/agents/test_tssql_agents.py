@@ -147,7 +147,7 @@ def test_without_walls_nothing_is_run(task: Task, context: MakeContext, monkeypa
     def refuse(**_: object) -> None:
         raise SandboxError("written code cannot be isolated here")
 
-    monkeypatch.setattr("sqljury.sandbox.warm.Sandbox", refuse)
+    monkeypatch.setattr("sqljury.sandbox.run.Sandbox", refuse)
     for how in ("program", "model", "real"):
         asked = replace(context(school.RIGHT), sandbox=Warm())
         with pytest.raises(SandboxError, match="isolated"):

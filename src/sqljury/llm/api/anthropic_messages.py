@@ -44,7 +44,7 @@ class AnthropicModel(ApiModel):
         if not request.stream:
             blocks = answer.content if isinstance(getattr(answer, "content", None), list) else None
             if blocks is None:
-                raise ModelResponseError("the server answered something that is no message; check its address")
+                raise ModelResponseError("the server answered something that is not a message; check its address")
             text = "".join(block.text for block in blocks if block.type == "text")
             yield Piece(0, text.removeprefix(skip), finish=_finish(answer.stop_reason))
             yield _usage(answer.usage)
@@ -99,7 +99,6 @@ class AnthropicModel(ApiModel):
 
 
 def _read(event: Any) -> Iterator[Event]:
-    """What one event of a stream says."""
     if event.type == "message_start":
         yield _usage(event.message.usage)
     elif event.type == "content_block_delta" and event.delta.type == "text_delta":

@@ -165,7 +165,6 @@ class ApiModel(ABC):
         on_text: Callable[[int, str], None] | None,
         cancel: threading.Event | None,
     ) -> Gathered:
-        """Send a request until it succeeds, or it is no use any more."""
         began, failed = time.monotonic(), 0
         while True:
             known = self.refused, self.most_samples
@@ -279,7 +278,7 @@ class ApiModel(ABC):
 
 
 def _translated(error: Exception, redact: Callable[[str], str]) -> Failure:
-    """What an error means; one whose parts are not what they are declared to be means a reply that is none."""
+    """The failure an error stands for; an error that cannot be read counts as an invalid reply."""
     try:
         return translate(error, redact)
     except Exception:

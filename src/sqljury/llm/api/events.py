@@ -1,7 +1,4 @@
-"""What a backend says while it answers, and how that becomes completions.
-
-What a service may send: a reply that ends in time, fits in memory, and holds what it is declared to hold.
-"""
+"""A service's reply as it arrives: its pieces, how they become completions, and its limits in time, size and types."""
 
 from __future__ import annotations
 
@@ -21,6 +18,12 @@ from sqljury.llm.base import Completion, Token
 
 T = TypeVar("T")
 _POLL = 0.05  # seconds until a cancellation is noticed
+_HALF = re.compile("[\ud800-\udbff]")
+
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""Of one reply as it is sent; 32,768 tokens with twenty alternatives each take about half of it."""
+MOST_TOKENS: Final = 10**9
+"""A larger count is not believed."""
 
 
 class Piece(NamedTuple):
@@ -91,7 +94,6 @@ def _heed(cancel: threading.Event | None, ends: float) -> None:
 
 
 def _next(arrived: queue.SimpleQueue[list[T] | None]) -> list[T] | None:
-    """What has arrived, after a moment nothing, None at the end."""
     try:
         return arrived.get(timeout=_POLL)
     except queue.Empty:
@@ -147,9 +149,6 @@ class Draft:
         return (text[: min(ends)], True) if ends else (text, False)
 
 
-_HALF = re.compile("[\ud800-\udbff]")
-
-
 def whole(text: str) -> str:
     """``text`` with halves of characters put together, and U+FFFD for what has no other half: it cannot be written."""
     try:
@@ -185,12 +184,6 @@ def _within(tokens: list[Token], length: int) -> list[Token]:
             return tokens[:at]
         length -= len(token.text)
     return tokens
-
-
-MOST_BYTES: Final = 64 * 1024 * 1024
-"""Of one reply as it is sent; 32,768 tokens with twenty alternatives each take about half of it."""
-MOST_TOKENS: Final = 10**9
-"""A larger count is no count."""
 
 
 def hooks(seconds: float) -> dict[str, list[Callable[[Any], None]]]:
@@ -233,17 +226,17 @@ def _bounded(library: Any, stream: Any, seconds: float) -> Any:
 
 
 def checked(event: Event) -> Event:
-    """The event, if every part of it has its type; raises ``ModelResponseError`` for a text that is none.
+    """The event, if every part of it has its type; raises ``ModelResponseError`` where the text is not a text.
 
     Where a token or its log-probability is not what it should be, ``tokens`` is None: those of the reply are unknown.
-    A count of tokens that is none is 0.
+    A count of tokens that is not a number is 0.
     """
     if isinstance(event, Usage):
         return Usage(_count(event.prompt), _count(event.completion), _count(event.cached), event.adds)
     if not isinstance(event.text, str):
         raise ModelResponseError(f"the server answered with a text that is {type(event.text).__name__}, not text")
     if isinstance(event.sample, bool) or not isinstance(event.sample, int) or event.sample < 0:
-        raise ModelResponseError("the server numbered its completions with something that is no number")
+        raise ModelResponseError("the server numbered its completions with something that is not a number")
     good = event.tokens is not None and all(map(_is_token, event.tokens))
     return event if good else event._replace(tokens=None)
 

@@ -1,9 +1,7 @@
-"""The one place where vendors' exceptions become ours.
+"""Vendors' exceptions translated to failures, and when a failed request is sent again.
 
 An exception is looked up by the names of its class and that class's bases. The vendors' root classes are left
-out, so that a new kind is not taken for something it is not: a test fails until it stands here.
-
-When to try again, and how long to wait before.
+out, so that a new kind is not mistaken for another: a test fails until it is listed here.
 """
 
 from __future__ import annotations
@@ -127,7 +125,7 @@ _SECONDS = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
 
 
 def rule_of(kind: type[BaseException]) -> Rule | None:
-    """The rule for an exception class, None if nobody has thought of it."""
+    """The rule for an exception class, None for an unknown class."""
     names = (f"{base.__module__.split('.')[0]}.{base.__name__}" for base in kind.__mro__)
     return next((RULES[name] for name in names if name in RULES), None)
 
@@ -188,9 +186,9 @@ def _detail(error: Exception) -> Mapping[str, Any]:
 
 
 def _status(error: Exception, detail: Mapping[str, Any]) -> int:
-    for found in (getattr(error, "status_code", None), getattr(error, "code", None), detail.get("code")):
-        if re.fullmatch("[3-9][0-9]{2}", str(found)):
-            return int(str(found))
+    for status in (getattr(error, "status_code", None), getattr(error, "code", None), detail.get("code")):
+        if re.fullmatch("[3-9][0-9]{2}", str(status)):
+            return int(str(status))
     return _STATUS_OF_TYPE.get(str(detail.get("type")), 0)
 
 

@@ -62,7 +62,6 @@ class GeminiModel(ApiModel):
         return super()._adapt(failure, request)
 
     def _fields(self, request: Request) -> dict[str, Any]:
-        """The arguments of ``generate_content`` for a request."""
         sampling = request.sampling
         if sampling.grammar is not None:
             raise ModelError(f"{self.name} cannot keep to a grammar; use a JSON schema, or another model.")
@@ -95,7 +94,6 @@ class GeminiModel(ApiModel):
 
 
 def _read(answer: Any, request: Request) -> Iterator[Event]:
-    """The events of a whole answer, or of a part of a stream."""
     candidates = getattr(answer, "candidates", None) or []
     blocked = getattr(getattr(answer, "prompt_feedback", None), "block_reason", None)
     if not candidates and blocked:

@@ -1,6 +1,6 @@
 """Every server with OpenAI's chat completions: OpenAI, vLLM, Ollama, llama.cpp's server and others.
 
-How a server continues a turn or takes a grammar is no part of the protocol, so its kind is asked for once, when
+How a server continues a turn or takes a grammar is not part of the protocol, so its kind is asked for once, when
 one of the two is first needed.
 """
 
@@ -66,7 +66,6 @@ class OpenAIChatModel(ApiModel):
         return super()._adapt(failure, request)
 
     def _fields(self, request: Request) -> dict[str, Any]:
-        """The arguments of ``create`` for a request."""
         sampling = request.sampling
         messages, extra = self._prompt(request)
         tuned = {
@@ -112,7 +111,7 @@ class OpenAIChatModel(ApiModel):
         return [{"role": role, "content": content} for role, content in turns], extra
 
     def _grammar(self, grammar: str) -> dict[str, Any]:
-        """The fields that hold a GBNF grammar; they are no part of the protocol, and most servers ignore them."""
+        """The fields that hold a GBNF grammar; they are not part of the protocol, and most servers ignore them."""
         server = self._server()
         if server == "llama.cpp":
             return {"grammar": grammar}
@@ -137,7 +136,6 @@ class OpenAIChatModel(ApiModel):
         return self._kind
 
     def _vllm_version(self) -> tuple[int, ...]:
-        """Major and minor version, from the address beside the protocol's."""
         url = re.sub(r"/v1$", "", self.spec.base_url or "") + "/version"
         answer = self._client.get(url, cast_to=dict[str, Any])
         return tuple(int(number) for number in re.findall(r"\d+", str(answer.get("version")))[:2])
@@ -147,7 +145,7 @@ def _read(answer: Any, part: Literal["message", "delta"], request: Request) -> I
     """The events of a whole reply (its choices hold a message) or of a chunk (they hold a delta)."""
     choices = getattr(answer, "choices", None)
     if not isinstance(choices, list):
-        raise ModelResponseError("the server answered something that is no chat completion; check its address")
+        raise ModelResponseError("the server answered something that is not a chat completion; check its address")
     for choice in choices:
         message = getattr(choice, part, None)
         if part == "message" and message is None:

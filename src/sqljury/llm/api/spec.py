@@ -1,9 +1,7 @@
-"""What a model of a service is called on the command line, and which key it may be sent.
+"""The names of services' models, which key each service may be sent, and the masking of keys in texts of others.
 
 openai:gpt-5-mini                               the vendor's own service
 openai:qwen2.5-coder:7b@http://127.0.0.1:11434/v1   any server that speaks the vendor's protocol
-
-Takes keys out of texts that others wrote, however these spell them.
 """
 
 from __future__ import annotations
@@ -30,6 +28,19 @@ KEY_VARIABLES = {
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
 }
 OTHER_KEY_VARIABLE = "SQLJURY_API_KEY"
+
+_MARK = "[key]"
+_OTHER_VARIABLES = (OTHER_KEY_VARIABLE, "OPENAI_ADMIN_KEY", "ANTHROPIC_AUTH_TOKEN")
+_LOOKS_LIKE_A_KEY = re.compile(
+    r"\b(?:sk|pk|rk|xai|gsk|hf)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?<=Bearer )\S+|(?<=://)[^/\s@]+(?=@)"
+)
+_SHORTEST = 6  # what is shorter is a stand-in such as "none", and would be found inside of words
+_PART: Final = 8
+"""Characters of a key that are masked by themselves: a key may come in pieces."""
+_LONG: Final = 16
+"""The length of a key from which on a match of ``_PART`` characters is not an accident."""
+_MOST_CHARS: Final = 20_000
+"""Of a message; no more than its first line or so is ever shown."""
 
 
 class ApiSpec(NamedTuple):
@@ -83,7 +94,7 @@ def read_key(spec: ApiSpec) -> str | None:
 
 
 def _checked(url: str) -> str:
-    """The URL without a slash at its end; secrets have no place in it."""
+    """The URL without a slash at its end; it must not hold secrets."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -114,20 +125,6 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-_MARK = "[key]"
-_OTHER_VARIABLES = (OTHER_KEY_VARIABLE, "OPENAI_ADMIN_KEY", "ANTHROPIC_AUTH_TOKEN")
-_LOOKS_LIKE_A_KEY = re.compile(
-    r"\b(?:sk|pk|rk|xai|gsk|hf)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?<=Bearer )\S+|(?<=://)[^/\s@]+(?=@)"
-)
-_SHORTEST = 6  # what is shorter is a stand-in such as "none", and would be found inside of words
-_PART: Final = 8
-"""Characters of a key that are masked by themselves: a key may come in pieces."""
-_LONG: Final = 16
-"""A key from which on a part of ``_PART`` characters is no accident."""
-_MOST_CHARS: Final = 20_000
-"""Of a message; no more than its first line or so is ever shown."""
-
-
 def redactor(key: str | None) -> Callable[[str], str]:
     """A function that masks ``key``, every key in the environment, and what looks like one.
 
@@ -153,13 +150,13 @@ def _secrets(key: str | None) -> set[str]:
 
 def _masked(text: str, secret: str) -> str:
     """``text`` without the places where letters and digits alone spell ``secret``, or a part of it, in any form."""
-    places = [at for at, character in enumerate(text) if character.isalnum()]
-    flat = "".join(text[at].lower()[:1] for at in places)
+    positions = [at for at, character in enumerate(text) if character.isalnum()]
+    flat = "".join(text[at].lower()[:1] for at in positions)
     hidden = bytearray(len(text))
     for width, parts in _parts(secret):
         for at in range(len(flat) - width + 1):
             if flat[at : at + width] in parts:
-                first, last = places[at], places[at + width - 1]
+                first, last = positions[at], positions[at + width - 1]
                 hidden[first : last + 1] = b"\x01" * (last + 1 - first)
     if not any(hidden):
         return text
@@ -172,15 +169,15 @@ def _masked(text: str, secret: str) -> str:
 @lru_cache(maxsize=64)
 def _parts(secret: str) -> tuple[tuple[int, frozenset[str]], ...]:
     """By their width, the pieces of each form of ``secret`` that give it away: the whole of a short one."""
-    found: dict[int, set[str]] = {}
-    for one in (secret, secret[::-1]):
-        for form in _forms(one):
+    pieces: dict[int, set[str]] = {}
+    for spelling in (secret, secret[::-1]):
+        for form in _forms(spelling):
             flat = "".join(character.lower()[:1] for character in form if character.isalnum())
             share = _PART / len(secret) if len(secret) >= _LONG else 1.0
             width = max(_SHORTEST, round(len(flat) * share))
             if len(flat) >= width:
-                found.setdefault(width, set()).update(flat[at : at + width] for at in range(len(flat) - width + 1))
-    return tuple((width, frozenset(parts)) for width, parts in found.items())
+                pieces.setdefault(width, set()).update(flat[at : at + width] for at in range(len(flat) - width + 1))
+    return tuple((width, frozenset(parts)) for width, parts in pieces.items())
 
 
 def _forms(secret: str) -> Iterator[str]:
@@ -193,5 +190,5 @@ def _forms(secret: str) -> Iterator[str]:
     yield codecs.encode(secret, "rot13")
     for written in ("{:02x}", "{:d}", "x{:02x}", "u{:04x}", "0x{:02x}", "25{:02x}"):
         yield "".join(written.format(byte) for byte in raw)
-    # Percent codes are mostly used for what is no letter.
+    # Percent codes are mostly used for what is not a letter.
     yield "".join(c if c.isalnum() and c.isascii() else "".join(f"{b:02x}" for b in c.encode()) for c in secret)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.metrics.features import features
+from sqljury.evaluation.scores import features
 
 
 @pytest.mark.parametrize(

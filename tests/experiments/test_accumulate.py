@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqljury.errors import InputError
+from sqljury.evaluation.findings import to_json
 from sqljury.evaluation.judge import Evaluation
 from sqljury.evaluation.targets import Targets
 from sqljury.experiments.accumulate import STEPS, accumulate
@@ -26,7 +27,7 @@ QUERIES = (
 
 
 def test_each_rule_takes_away_the_false_negatives_it_is_for(judge: Judge, files: Files) -> None:
-    found = accumulate(judge(*QUERIES, metrics=("exe", "esm")), Targets(files))
+    found = to_json(accumulate(judge(*QUERIES, metrics=("exe", "esm")), Targets(files)))
     steps = {step["label"]: step for step in found["steps"]}
     assert list(steps) == ["ESM", *map(str, STEPS)]
     assert (found["reference"], found["queries"], found["accepted"]) == ("exe", 5, 4)
@@ -39,7 +40,7 @@ def test_each_rule_takes_away_the_false_negatives_it_is_for(judge: Judge, files:
 
 def test_a_rule_that_is_off_stays_off(judge: Judge, files: Files) -> None:
     found = judge(*QUERIES, metrics=("exe",), options=replace(Options(), esm_plus=PlusOptions(disabled=frozenset({7}))))
-    assert accumulate(found, Targets(files))["steps"][-1]["missed"] == 2
+    assert accumulate(found, Targets(files)).steps[-1].missed == 2
 
 
 def test_execution_has_to_say_what_is_right(judge: Judge, files: Files) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sqljury.evaluation.explain import explain
+from sqljury.evaluation.findings import to_json
 from sqljury.evaluation.judge import Evaluation
 from sqljury.evaluation.targets import Targets
 from sqljury.metrics.esm_plus import NUMBERS, Facts
@@ -26,7 +27,8 @@ def facts(files: Mapping[str, Sequence[Path]]) -> Facts:
 
 def explained(judge: Judge, facts: Facts, gold: str, predicted: str, *metrics: str) -> dict[str, Any]:
     evaluation = judge((gold, predicted), metrics=metrics)
-    return explain(3, evaluation, facts)
+    found: dict[str, Any] = to_json(explain(3, evaluation, facts))
+    return found
 
 
 def test_the_rules_that_fired_with_what_they_assume(judge: Judge, facts: Facts) -> None:

@@ -6,6 +6,7 @@ import csv
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from sqljury.db.readonly import MAX_SQL_CHARS
 from sqljury.errors import DatasetError
 from sqljury.evaluation import report
 from sqljury.evaluation import run_folder as folder
+from sqljury.evaluation.findings import to_json
 from sqljury.evaluation.judge import Evaluation
 from sqljury.evaluation.page import page
-from sqljury.evaluation.scores import findings, summary, tsv
+from sqljury.evaluation.scores import findings, provenance, tsv
 from sqljury.evaluation.verdicts import VERDICTS
 from sqljury.experiments import bounds
 from sqljury.metrics.case import Score
@@ -83,7 +85,7 @@ def damaged(data: Path) -> None:
 def test_the_rest_of_a_run_is_judged(out: Path, data: Path, name: str) -> None:
     gold, words = BAD[name]
     change(out, {1: gold})
-    found = report.summary(report.judge_run(folder.records(out), data))
+    found = to_json(report.summary(report.judge_run(folder.records(out), data)))
     ((id_, fault),) = found["faults"]
     assert id_ == "dev-0001"
     assert words in fault
@@ -109,7 +111,7 @@ def test_a_database_that_cannot_be_used_costs_its_own_questions(
 ) -> None:
     whole = (data / "database" / "more" / "more.sqlite").read_bytes()
     harm(data)
-    found = report.summary(report.judge_run(folder.records(out), data))
+    found = to_json(report.summary(report.judge_run(folder.records(out), data)))
     assert [id_ for id_, _ in found["faults"]] == ["dev-0003"]
     assert found["faults"][0][1].startswith("its database cannot be used: ")
     assert (found["questions"], found["ex"]["right"]) == (3, 2)
@@ -168,32 +170,31 @@ def test_files_are_judged_without_them(judge: Judge) -> None:
 
 def test_tables_and_pages_agree_on_how_many(judge: Judge) -> None:
     found = judge(RIGHT, (LONG, "SELECT 1"), ("", "SELECT 1"), (RIGHT[0], "SELECT 1"), metrics=("ex", "exe", "esm"))
-    told = summary(found)
+    told = to_json(findings(found))
     assert (told["queries"], told["left_out"], [one["index"] for one in told["gold"]]) == (4, 2, [1, 2])
     assert {metric["judged"] for metric in told["metrics"].values()} == {2}
     assert [metric["percent"] for metric in told["metrics"].values()] == [50, 50, 50]
     assert [line.split("\t")[2:5] for line in tsv(found).splitlines()[1:]] == [
         *(["1"] * 3, [""] * 3, [""] * 3, ["0"] * 3)
     ]
-    provenance = {"files": {}, "databases": {}, "all_databases": "", "sqljury": "", "python": "", "sqlite": ""}
-    html = page(found, {**findings(found), "provenance": provenance}, "title")
+    html = page(found, replace(findings(found), provenance=provenance([], {})), "title")
     assert "4 queries, 2 of them left out" in html
     assert "2 gold queries cannot be judged by" in html
     assert len(html) < 100_000
     found.refuse_if_nothing_judged()
-    with pytest.raises(DatasetError, match=r"there is no query; nor can any other of 2 queries"):
+    with pytest.raises(DatasetError, match=r"there is no query; none of the 2 queries"):
         judge(("", "SELECT 1"), ("", "SELECT 1"), metrics=("ex",)).refuse_if_nothing_judged()
 
 
 def test_a_database_of_bad_gold_alone_is_none_to_draw_from(judge: Judge) -> None:
-    found = summary(judge(RIGHT, (RIGHT[0], "SELECT 1"), ("SELECT 1", "SELECT 1", "no"), metrics=("ex",)))
+    found = to_json(findings(judge(RIGHT, (RIGHT[0], "SELECT 1"), ("SELECT 1", "SELECT 1", "no"), metrics=("ex",))))
     ex = found["metrics"]["ex"]
     assert (ex["judged"], ex["low"], ex["percent"], ex["high"]) == (2, 0, 50, 100)
 
 
 def test_dialogues_of_bad_gold_alone_are_not_right(judge: Judge) -> None:
     turns = [(*RIGHT, "pets", 0), ("", "SELECT 1", "pets", 1), (*RIGHT, "pets", 2), ("", "SELECT 1", "pets", 2)]
-    found = summary(judge(*turns, metrics=("ex",)))["metrics"]["ex"]["interactions"]
+    found = to_json(findings(judge(*turns, metrics=("ex",))))["metrics"]["ex"]["interactions"]
     assert (found["interactions"], found["percent"]) == (2, 100)
     assert {turn: part["queries"] for turn, part in found["turns"].items()} == {"1": 2, "2": 0}
 

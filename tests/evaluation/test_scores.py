@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from sqljury.datasets.reading import Document
+from sqljury.evaluation.findings import to_json
 from sqljury.evaluation.judge import Evaluation
-from sqljury.evaluation.scores import provenance, slices, summary, tsv
+from sqljury.evaluation.scores import findings, provenance, slices, tsv
 
 Judge = Callable[..., Evaluation]
 
@@ -21,7 +22,7 @@ QUERIES = (
 
 
 def test_totals_in_percent_and_faults_first(judge: Judge) -> None:
-    found = summary(judge(*QUERIES, metrics=("ex", "esm", "soft_f1")))
+    found = to_json(findings(judge(*QUERIES, metrics=("ex", "esm", "soft_f1"))))
     assert list(found)[:3] == ["queries", "seconds", "gold"]
     assert [fault["index"] for fault in found["gold"]] == [2]
     assert found["gold"][0]["place"] == "gold.txt, line 3"
@@ -37,7 +38,7 @@ def test_totals_in_percent_and_faults_first(judge: Judge) -> None:
 def test_a_dialogue_is_right_when_every_turn_is(judge: Judge) -> None:
     right, wrong = ("SELECT id FROM pet", "SELECT id FROM pet", "pets"), ("SELECT id FROM pet", "SELECT 1", "pets")
     turns = [(*right, 0), (*right, 0), (*right, 1), (*wrong, 1), *[(*right, 2)] * 6]
-    found = summary(judge(*turns, metrics=("ex",)))["metrics"]["ex"]["interactions"]
+    found = to_json(findings(judge(*turns, metrics=("ex",))))["metrics"]["ex"]["interactions"]
     assert (found["interactions"], found["percent"]) == (3, 66.6667)
     assert {turn: part["queries"] for turn, part in found["turns"].items()} == {
         "1": 3,
@@ -71,7 +72,7 @@ def test_a_hash_is_of_what_was_read(tmp_path: Path) -> None:
     file.write_bytes(b"before")
     document = Document.of(file)
     file.write_bytes(b"after")
-    assert provenance([document], {})["files"] == {str(file): hashlib.sha256(b"before").hexdigest()}
+    assert provenance([document], {}).files == {str(file): hashlib.sha256(b"before").hexdigest()}
 
 
 def test_slices_by_all_that_may_explain_a_score(judge: Judge) -> None:
@@ -86,10 +87,10 @@ def test_what_an_evaluation_rests_on(tmp_path: Path) -> None:
     one, other = tmp_path / "a", tmp_path / "b"
     one.write_bytes(b"ab")
     other.write_bytes(b"c")
-    found = provenance([one], {"pets": (one, other), "shop": (other,)})
+    found = to_json(provenance([one], {"pets": (one, other), "shop": (other,)}))
     assert found["files"] == {str(one): hashlib.sha256(b"ab").hexdigest()}
     assert found["databases"]["pets"] != found["databases"]["shop"]
     other.write_bytes(b"d")
-    assert provenance([], {"pets": (one, other)})["databases"]["pets"] != found["databases"]["pets"]
+    assert provenance([], {"pets": (one, other)}).databases["pets"] != found["databases"]["pets"]
     assert set(found) == {"files", "databases", "all_databases", "sqljury", "python", "sqlite"}
-    assert found["all_databases"] != provenance([], {"pets": (one, other)})["all_databases"]
+    assert found["all_databases"] != provenance([], {"pets": (one, other)}).all_databases

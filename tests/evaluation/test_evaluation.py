@@ -17,7 +17,7 @@ from sqljury.datasets.formats import read_pairs
 from sqljury.datasets.pairs import Gold, database_files
 from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation import judge as evaluation
-from sqljury.evaluation.judge import Evaluation, check, evaluate, imperfect
+from sqljury.evaluation.judge import Evaluation, check, evaluate
 from sqljury.evaluation.targets import Targets
 from sqljury.metrics.case import Case, Options, Remembered, Score
 from sqljury.metrics.registry import METRICS, named
@@ -204,8 +204,8 @@ def test_gold_by_itself_is_perfect_or_named(files: Mapping[str, Sequence[Path]])
         Gold("1", "SELECT breed FROM pet", "pets"),
         Gold("2", "SELECT CASE WHEN 1 THEN 2 END FROM pet", "pets"),
     ]
-    found = check(golds, Targets(files), ("ex", "exe", "esm", "ves"))
-    assert [one.pair.gold.id for one in imperfect(found)] == ["1", "2"]
+    found = check(golds, Targets(files), named(("ex", "exe", "esm", "ves")))
+    assert [one.pair.gold.id for one in found.imperfect] == ["1", "2"]
     assert [metric.name for metric in found.metrics] == ["ex", "exe", "esm"]
 
 
@@ -225,7 +225,7 @@ def test_foreign_keys_come_from_tables_json_where_it_is_given(judge: Judge, tmp_
     tables.write_text("{}")
     assert judge(pair, metrics=("esm",), tables=tables).column("esm") == [1]
     tables.write_text("[1]")
-    with pytest.raises(DatasetError, match=r"is no tables\.json"):
+    with pytest.raises(DatasetError, match=r"is not a tables\.json"):
         judge(pair, tables=tables)
 
 
@@ -314,7 +314,7 @@ def test_spider_dev_as_the_published_programs_judge_it(model: str) -> None:
     pairs = read_pairs(folder / "gold.txt", folder / f"{model}.txt")
     files = database_files(SHARED / "spider/database", [pair.gold for pair in pairs])
     names = ("exe", "exe_keep_distinct", "esm")
-    found = evaluate(pairs, Targets(files, SHARED / "spider/tables.json"), names, processes=2)
+    found = evaluate(pairs, Targets(files, SHARED / "spider/tables.json"), named(names), processes=2)
     with (SHARED / f"verdicts/spider_dev/{model}.tsv").open(encoding="utf-8", newline="") as file:
         verdicts = list(csv.DictReader(file, delimiter="\t"))
     for name in names:
@@ -328,7 +328,7 @@ def test_spider_dev_gold_is_perfect() -> None:
     pairs = read_pairs(SHARED / "predictions/spider_dev/gold.txt", SHARED / "predictions/spider_dev/gold.txt")
     files = database_files(SHARED / "spider/database", [pair.gold for pair in pairs])
     names = [name for name in ALL if not (METRICS[name].timed or name.startswith("suite"))]
-    assert imperfect(check([pair.gold for pair in pairs], Targets(files), names, processes=2)) == []
+    assert check([pair.gold for pair in pairs], Targets(files), named(names), processes=2).imperfect == []
 
 
 def test_it_works_beside_other_threads(judge: Judge) -> None:
@@ -356,6 +356,6 @@ def test_what_is_right_by_luck_fails_on_the_suite(judge: Judge, suite: Path) -> 
 
 def test_the_metric_suite_needs_one(files: Mapping[str, Sequence[Path]], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="suite needs databases; make them with `sqljury suite build`"):
-        evaluate([], Targets(files), ("suite",))
+        evaluate([], Targets(files), named(["suite"]))
     with pytest.raises(DatasetError, match="has no databases for 'pets'"):
         Targets(files, suite=tmp_path)

@@ -7,6 +7,7 @@ import pytest
 
 from sqljury.errors import InputError
 from sqljury.evaluation.agree import agree, reference, with_labels
+from sqljury.evaluation.findings import to_json
 from sqljury.evaluation.judge import Evaluation
 
 Judge = Callable[..., Evaluation]
@@ -22,7 +23,7 @@ METRICS = ("exe", "esm", "esm_values", "esm_plus", "soft_f1")
 
 
 def test_confusion_of_every_two_metrics(judge: Judge) -> None:
-    found = agree(judge(*QUERIES, metrics=METRICS))
+    found = to_json(agree(judge(*QUERIES, metrics=METRICS)))
     pairs = {(pair["first"], pair["second"]): pair for pair in found["confusion"]}
     assert len(pairs) == 6
     both = pairs["EXE", "ESM"]
@@ -32,7 +33,7 @@ def test_confusion_of_every_two_metrics(judge: Judge) -> None:
 
 
 def test_errors_against_execution_in_percent_of_what_it_can_judge(judge: Judge) -> None:
-    found = agree(judge(*QUERIES, metrics=METRICS))
+    found = to_json(agree(judge(*QUERIES, metrics=METRICS)))
     assert found["reference"] == "exe"
     assert found["errors"]["esm"] == {"false_positives": 25.0, "false_negatives": 50.0, "title": "ESM"}
     assert found["errors"]["esm_values"]["false_positives"] == 0.0
@@ -41,7 +42,7 @@ def test_errors_against_execution_in_percent_of_what_it_can_judge(judge: Judge) 
 
 
 def test_what_execution_accepts_and_esm_plus_refuses(judge: Judge) -> None:
-    refused = agree(judge(*QUERIES, metrics=METRICS))["refused"]
+    refused = to_json(agree(judge(*QUERIES, metrics=METRICS)))["refused"]
     assert list(refused) == ["esm_plus"]
     assert [(pair["index"], pair["reason"]) for pair in refused["esm_plus"]["pairs"]] == [
         (1, "differs in where"),
@@ -54,7 +55,7 @@ def test_what_execution_accepts_and_esm_plus_refuses(judge: Judge) -> None:
 
 def test_distinct_counts_where_it_can(judge: Judge) -> None:
     assert reference(("exe", "exe_keep_distinct", "esm_plus")) == "exe_keep_distinct"
-    assert agree(judge(*QUERIES, metrics=("exe", "exe_keep_distinct")))["reference"] == "exe_keep_distinct"
+    assert agree(judge(*QUERIES, metrics=("exe", "exe_keep_distinct"))).reference == "exe_keep_distinct"
     with pytest.raises(InputError, match="nothing to agree with; add one of exe_keep_distinct, exe, ex, "):
         agree(judge(*QUERIES, metrics=("esm", "esm_plus")))
 
@@ -62,7 +63,7 @@ def test_distinct_counts_where_it_can(judge: Judge) -> None:
 def test_judgements_by_hand_come_before_execution(judge: Judge) -> None:
     found = judge(*QUERIES, metrics=METRICS)
     labelled = with_labels(found, [1, 0, 0, 1, None])
-    report = agree(labelled)
+    report = to_json(agree(labelled))
     assert report["reference"] == "right"
     assert report["errors"]["exe"] == {"false_positives": 25.0, "false_negatives": 0.0, "title": "EXE"}
     assert report["errors"]["esm_plus"]["false_negatives"] == 25.0

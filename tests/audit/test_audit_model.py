@@ -14,7 +14,7 @@ from sqljury import FakeModel, Pipeline, recipes
 from sqljury.api import check_with
 from sqljury.audit import model as audit_model
 from sqljury.audit import run as audit
-from sqljury.audit.difference import difference
+from sqljury.audit.finding import difference
 from sqljury.datasets import spider
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database

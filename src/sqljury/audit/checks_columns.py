@@ -33,7 +33,6 @@ _NAMES: Final = {
     "last": ("lname", "last_name", "lastname", "surname", "name_last"),
 }
 _NAMING: Final = frozenset(["name", "title", "id", "code", "description", "detail"])
-_IDS: Final = frozenset(["id", "ids", "code", "codes", "number", "numbers"])
 
 
 def asked(subject: Subject) -> tuple[tuple[str, ...], ...]:
@@ -123,30 +122,6 @@ def _selected(chosen: list[exp.Column]) -> set[str]:
 def _within(word: str, said: str) -> bool:
     """Whether a word of a name, or the most of it, is in the question."""
     return word in said or any(len(one) > 2 and (one in word) for one in said.split())
-
-
-def name_or_id(subject: Subject) -> Iterator[Finding]:
-    """The question asks for one thing, a name or an id, and the query selects the other of the same table."""
-    select = subject.outer
-    phrases = asked(subject)
-    if select is None or len(phrases) != 1 or len(select.expressions) != 1:
-        return
-    column = outputs(select)[0]
-    owner = subject.owner(column) if isinstance(column, exp.Column) else None
-    if owner is None or not isinstance(column, exp.Column):
-        return
-    said, own = set(phrases[0]), set(words(column.name))
-    wants_id, wants_name = bool(said & _IDS), "name" in said
-    for other in owner[1].columns:
-        theirs = set(words(other.name))
-        if wants_name and not wants_id and own & {"id"} and "name" not in own and "name" in theirs:
-            evidence = f"the question asks for a name; {owner[1].name} has {other.name}"
-        elif said & {"id"} and not wants_name and "name" in own and "id" in theirs and not own & {"id", "code"}:
-            evidence = f"the question asks for an id; {owner[1].name} has {other.name}"
-        else:
-            continue
-        yield Finding("wrong column", "name-or-id", 0.8, shown(column), evidence)
-        return
 
 
 def _named(column: Column, table: Table, phrase: tuple[str, ...]) -> bool:

@@ -9,6 +9,7 @@ from sqljury.bench import run
 from sqljury.datasets import spider
 from sqljury.evaluation import report
 from sqljury.evaluation import run_folder as folder
+from sqljury.evaluation.findings import to_json
 from sqljury.evaluation.report import Share
 from sqljury.recipes import GeneratePart, Recipe
 
@@ -52,7 +53,7 @@ def test_hardness_runs_and_reasons(verdicts: list[report.Verdict]) -> None:
 
 
 def test_the_summary_counts(verdicts: list[report.Verdict]) -> None:
-    figures = report.summary(verdicts)
+    figures = to_json(report.summary(verdicts))
     assert (figures["ex"]["right"], figures["ex"]["total"], figures["ex"]["percent"]) == (3, 4, 75.0)
     assert figures["executable"]["total"] == 12
     assert figures["executable"]["right"] == 7

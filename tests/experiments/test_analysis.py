@@ -28,10 +28,9 @@ from sqljury.bench import choices, run, stored
 from sqljury.context import Context
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, InputError
-from sqljury.evaluation import report, verdicts
+from sqljury.evaluation import report, targets, verdicts
 from sqljury.evaluation import run_folder as folder
-from sqljury.experiments import ablation, bounds
-from sqljury.experiments import ablation as judges
+from sqljury.experiments import ablation, bounds, judges
 from sqljury.experiments import bounds as overlap
 from sqljury.llm.base import Message
 from sqljury.llm.fake import Call
@@ -400,13 +399,13 @@ def change(out: Path, place: int, edit: Any) -> None:
 def test_queries_are_judged_once(out: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = stored.load(out, data)
     judged: list[str] = []
-    real = verdicts._judge_all
+    real = verdicts.judge_all
 
     def counting(asked: Any, processes: int) -> Any:
         judged.extend(one.id for one in asked)
         return real(asked, processes)
 
-    monkeypatch.setattr(verdicts, "_judge_all", counting)
+    monkeypatch.setattr(verdicts, "judge_all", counting)
     assert stored.load(out, data) == first
     assert judged == []
     change(out, 2, lambda record: record["candidates"][0].update(sql="SELECT 1"))
@@ -432,7 +431,7 @@ def test_queries_are_judged_once(out: Path, data: Path, monkeypatch: pytest.Monk
 def test_a_query_that_ends_its_process_is_wrong_and_the_rest_is_judged(
     out: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = verdicts.connect
+    real = targets.connect
 
     class Deadly:
         def __init__(self, file: Path) -> None:
@@ -447,7 +446,7 @@ def test_a_query_that_ends_its_process_is_wrong_and_the_rest_is_judged(
             return self.real.execute(sql, *more)
 
     change(out, 0, lambda record: record.update(gold="SELECT count(id) FROM cat"))
-    monkeypatch.setattr(verdicts, "connect", Deadly)
+    monkeypatch.setattr(targets, "connect", Deadly)
     asked = stored.load(out, data)
     cats = asked.questions[0]
     assert "its process died" in str(cats.tried(CATS).error)
