@@ -35,7 +35,7 @@ from sqljury.schema.introspect import introspect
 from sqljury.sql.compare import EXPECTED, RELAXED, same
 from sqljury.stages.generate.examples import finds
 from sqljury.testing.draw import random_case, read_origin
-from sqljury.testing.expect import conversation, expect
+from sqljury.testing.expect import conversation, with_expected
 from sqljury.testing.trial import Trial
 from sqljury.types import Limits, Result, TestCase
 
@@ -130,7 +130,7 @@ def asked(
     with connect(example.database) as db:
         case, actual, luck = drawn(db, gold, f"{options.seed}|{example.id}", part, options.draws)
         context = Context(db, model, Limits(), derive_seed(options.seed, example.id))
-        found = expect(case, example.question, part, context, examples=options.example_seed)
+        found = with_expected(case, example.question, part, context, examples=options.example_seed)
         cost = context.budget.total()
     ordered = EX.ordered(gold)
     said = found.expected

@@ -23,7 +23,7 @@ from sqljury.schema.introspect import introspect
 from sqljury.stages.generate.examples import finds
 from sqljury.testing.draw import random_case, read_origin
 from sqljury.testing.expect import Example, line_of
-from sqljury.testing.show import show
+from sqljury.testing.show import show_case
 from sqljury.testing.trial import Trial
 from sqljury.types import TestCase
 
@@ -76,7 +76,7 @@ def example_of(shot: Shot, kind: str, folder: Path) -> Example | None:
     with Trial(origin.shape, [shot.sql]) as trial:
         for number in range(DRAWS):
             case = in_key_order(random_case(origin, f"{shot.question}|{number}"))
-            if not trial.load(case.tables) or len(show(case, "csv")) > CHARS:
+            if not trial.load(case.tables) or len(show_case(case, "csv")) > CHARS:
                 continue
             (result,) = trial.results
             if result.ok and finds(result) and len(result.rows) <= ROWS and trial.settled(0):

@@ -26,7 +26,7 @@ from sqljury.db.connect import connect
 from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.report import Share
 from sqljury.schema.introspect import introspect
-from sqljury.testing.again import tried
+from sqljury.testing.trial import run_case
 from sqljury.types import Result, Schema, TestCase
 from sqljury.types.schema import subset
 
@@ -78,7 +78,7 @@ def read(line: Line, asked: stored.Asked, gold: str, data: Path) -> Tested:
     with connect(data / "database" / asked.db_id / f"{asked.db_id}.sqlite") as db:
         schema = introspect(db)
     tests = line["tests"]
-    ran = [tried(case(test, schema), [gold]) for test in tests]
+    ran = [run_case(case(test, schema), [gold]) for test in tests]
     perfect = [replace(one.case, expected=one.results[0] if one.results[0].ok else None) for one in ran]
     return Tested(
         tuple(asked.right(sql) for sql in tests[0]["queries"]),
@@ -86,7 +86,7 @@ def read(line: Line, asked: stored.Asked, gold: str, data: Path) -> Tested:
         tuple(tuple(test["passed"]) for test in tests),
         tuple(test["sureness"] for test in tests),
         tuple(one.passed[0] for one in ran),
-        tuple(tried(one, test["queries"]).passed for one, test in zip(perfect, tests, strict=True)),
+        tuple(run_case(one, test["queries"]).passed for one, test in zip(perfect, tests, strict=True)),
         gold,
     )
 

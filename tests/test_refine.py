@@ -20,7 +20,7 @@ from sqljury.llm.fake import Call
 from sqljury.recipes import RefinePart
 from sqljury.schema.introspect import introspect
 from sqljury.stages.refine import Refined, by_errors, by_looking, by_tests, passes, placed
-from sqljury.testing.again import again
+from sqljury.testing.trial import rerun
 from sqljury.types import Candidate, Limits, Question, Result, Row, Task, TestCase, Tried
 
 ALL = "SELECT name FROM person"
@@ -121,8 +121,8 @@ def test_nobody_is_asked_where_the_query_passes_or_no_test_counts(db: Database, 
 def test_a_test_counts_from_its_share_of_opinions_on(db: Database) -> None:
     test = a_test(db, ("Dee",), sureness=0.6)
     assert refined(db, FakeModel([TALL]), test, part=RefinePart(rounds=1, sure=0.6)).candidate.sql == TALL
-    assert passes(ALL, [again(test, [ALL])], 0.6) == (0, 1)
-    assert passes(ALL, [again(test, [ALL])], 0.61) == (0, 0)
+    assert passes(ALL, [rerun(test, [ALL])], 0.6) == (0, 1)
+    assert passes(ALL, [rerun(test, [ALL])], 0.61) == (0, 0)
 
 
 def test_without_a_word_on_what_is_expected_nothing_happens(db: Database) -> None:
@@ -259,7 +259,7 @@ def test_the_pipeline_keeps_its_choice_where_nothing_better_comes(db: Database) 
 
 def test_a_refined_query_stands_in_the_tests_where_its_group_does(db: Database) -> None:
     """Failed attempts before it do not move it; one with the result of a group speaks for that group."""
-    tests = again(a_test(db, ("Dee",)), [ALL, SHORT]), again(a_test(db, ("Dee",)), [ALL, SHORT])
+    tests = rerun(a_test(db, ("Dee",)), [ALL, SHORT]), rerun(a_test(db, ("Dee",)), [ALL, SHORT])
     found = refined(db, FakeModel([TALLER, TALL]), *tests)
     assert found.tests[0].queries == (ALL, SHORT, TALLER, TALL)
     assert [one.queries for one in placed(tests, found, 2)] == [(ALL, SHORT, TALL)] * 2

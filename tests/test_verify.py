@@ -23,8 +23,8 @@ from sqljury.recipes.parts import TestsPart
 from sqljury.schema.introspect import introspect
 from sqljury.stages.contrast import verified
 from sqljury.testing import suite
-from sqljury.testing.again import tried
-from sqljury.types import Answer, Cost, Schema, TestCase
+from sqljury.testing.trial import run_case
+from sqljury.types import Answer, Schema, TestCase
 
 OVER, FROM = "SELECT name FROM person WHERE age > 30", "SELECT name FROM person WHERE age >= 30"
 SAME = "SELECT name FROM person WHERE 30 < age AND 1 = 1"
@@ -111,10 +111,10 @@ def test_it_can_be_stopped(db: Database) -> None:
 
 
 def believing(monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
-    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
-        return replace(case, expected=tried(case, [sql]).results[0], sureness=0.75)
+    def with_expected(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
+        return replace(case, expected=run_case(case, [sql]).results[0], sureness=0.75)
 
-    monkeypatch.setattr(suite, "expect", expect)
+    monkeypatch.setattr(suite, "with_expected", with_expected)
 
 
 TESTED = Recipe("test", tests=TestsPart(kind="suite"), select=SelectPart("rerank"))
@@ -192,7 +192,7 @@ def test_people_see_the_rows_the_queries_and_what_was_expected(
 def test_it_is_told_where_no_test_decided(
     db: Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(suite, "expect", lambda case, *_: (case, Cost(calls=1)))
+    monkeypatch.setattr(suite, "with_expected", lambda case, *_: case)
     out, _ = printed(capsys, answered(db, OVER, OVER, FROM, recipe=TESTED))
     assert "* chosen by rerank; no test says anything of the query with most votes, so votes decided\n" in out
     assert "nobody said" in out

@@ -64,18 +64,18 @@ def _of(test: Tried, queries: tuple[str, str]) -> Tried:
 def _searched(
     queries: tuple[str, str], rival: int, db: Database, seed: str, cancel: threading.Event | None
 ) -> Verified:
-    from sqljury.testing.again import tried  # with the parser, which takes a while to load
     from sqljury.testing.separate import Search
-    from sqljury.testing.suite import suite
+    from sqljury.testing.suite import separating_suite
+    from sqljury.testing.trial import run_case
 
     schema = introspect(db)
     part = used(schema, queries)
     try:
-        on_nothing = tried(TestCase(part, ((),) * len(part.tables)), queries)
+        on_nothing = run_case(TestCase(part, ((),) * len(part.tables)), queries)
         for name, result in zip(("answer", "rival"), on_nothing.results, strict=True):
             if result.error:
                 return Verified("untried", rival, why=f"the {name} cannot be run there: {result.error}")
-        found = suite(queries, schema, db, Search(seed=seed), cancel)
+        found = separating_suite(queries, schema, db, Search(seed=seed), cancel)
     except DatabaseError as error:
         return Verified("untried", rival, why=str(error))
     if cancel is not None and cancel.is_set():

@@ -167,13 +167,13 @@ class _Trail:
         Both are held to the test beside each other: a query that fails by its order alone is not mended by leaving the
         order out, for then order does not count.
         """
-        from sqljury.testing.again import again  # needs the parser, which takes a while to load
+        from sqljury.testing.trial import rerun
 
         failed = [one for one in self.tests if counts(one, self._sure) and _said(one, candidate.sql) is False]
-        return all(again(one, [candidate.sql, revised.sql]).passed == (False, True) for one in failed)
+        return all(rerun(one, [candidate.sql, revised.sql]).passed == (False, True) for one in failed)
 
     def _failed(self, tried: Tried, sql: str) -> str:
-        from sqljury.testing.show import show
+        from sqljury.testing.show import show_case
 
         assert tried.case.expected is not None
         actual, expected = tried.results[tried.queries.index(sql)], tried.case.expected
@@ -181,7 +181,7 @@ class _Trail:
         if tried.code and tried.how == "real":  # rows of the user's, which the agents keep from the model
             return prompts.render("refine/hidden", code=_program(tried.code))
         parts = {
-            "rows": show(tried.case, "csv"),
+            "rows": show_case(tried.case, "csv"),
             "actual": _result(actual),
             "expected": _result(expected),
         }
@@ -228,9 +228,9 @@ def _with(tried: Tried, sql: str) -> Tried:
     """The test with one more query tried on it."""
     if sql in tried.queries:
         return tried
-    from sqljury.testing.again import again  # needs the parser, which takes a while to load
+    from sqljury.testing.trial import rerun
 
-    more = again(tried, [sql])
+    more = rerun(tried, [sql])
     return replace(
         tried,
         queries=(*tried.queries, *more.queries),

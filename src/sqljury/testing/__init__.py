@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 
 def _suite(queries: Sequence[str], task: Task, part: TestsPart, context: Context) -> tuple[Tried, ...]:
-    from sqljury.testing.suite import tested  # needs the parser, which takes a while to load
+    from sqljury.testing.suite import run_suite  # loads the parser, which takes a while
 
-    return tested(queries, task, part, context)
+    return run_suite(queries, task, part, context)
 
 
 def _agents(queries: Sequence[str], task: Task, part: TestsPart, context: Context) -> tuple[Tried, ...]:
-    from sqljury.testing.agents import tested
+    from sqljury.testing.agents import run_agents
 
-    return tested(queries, task, part, context)
+    return run_agents(queries, task, part, context)
 
 
 TESTERS: dict[str, Tester] = {"agents": _agents, "suite": _suite}
-"""From the kind of a recipe's ``[tests]`` to what tests queries, in the task's dialect, against each other."""
+"""By the kind of a recipe's ``[tests]``: the function that tests queries, in the task's dialect."""
 
 
 def run_tests(queries: Sequence[str], task: Task, context: Context) -> tuple[Tried, ...]:
-    """The queries on the tests of the recipe; none where it has none.
+    """The queries on the tests of the recipe; no tests where it has none.
 
-    The judge of the recipe says what is expected, where there is one. Raises what the model and the sandbox raise.
+    The recipe's judge, where there is one, is the model. Raises what the model and the sandbox raise.
     """
     recipe = context.recipe
     if not recipe.tests.kind:

@@ -1,4 +1,4 @@
-"""Values for the cells of fuzzed databases: the column's own, the constants of queries and their near misses, new ones.
+"""Values for the cells of small databases: the column's own, the constants of queries and their near misses, new ones.
 
 Zhong et al. 2020, section 4.1. Floating-point numbers are multiples of 1/8, so that their sum does not depend on the
 order of the rows; those that a query names are kept as they are.
@@ -18,6 +18,9 @@ from sqljury.sql.tree import Facts
 from sqljury.types import Cell, Column, Limits, Schema, Table
 
 Kind = Literal["int", "real", "text", "date"]
+
+ColumnKey = tuple[str, str]
+"""The names of a table and a column."""
 
 SAMPLED: Final = 40
 """Values of a column that are read from the user's database."""
@@ -49,7 +52,7 @@ class Source:
 
 
 def fresh(rng: random.Random, kind: Kind) -> Cell:
-    """A value of this kind that comes from nowhere."""
+    """A random value of this kind."""
     if kind == "int":
         return rng.randrange(rng.choice((10, 100, 10_000)))
     if kind == "real":
@@ -59,40 +62,40 @@ def fresh(rng: random.Random, kind: Kind) -> Cell:
     return "".join(rng.choices(_LETTERS, k=rng.randint(2, 8))).capitalize()
 
 
-def sampled(schema: Schema, database: Runs) -> dict[tuple[str, str], list[Cell]]:
-    """By table and column some values of the user's database, NULL first where there is one."""
+def sampled(schema: Schema, database: Runs) -> dict[ColumnKey, list[Cell]]:
+    """Some values of each column of the user's database, NULL first where there is one."""
     return {(table.name, column.name): _sampled(database, table, column) for table, column in _columns(schema)}
 
 
 def sources(
     schema: Schema,
-    samples: Mapping[tuple[str, str], Sequence[Cell]] | None = None,
+    samples: Mapping[ColumnKey, Sequence[Cell]] | None = None,
     facts: Facts | None = None,
     nulls: bool = False,
-) -> dict[tuple[str, str], Source]:
-    """By table and column what its cells are drawn from.
+) -> dict[ColumnKey, Source]:
+    """What the cells of each column are drawn from.
 
     ``samples`` are values of the columns. NULL is drawn where there is one among them, with ``nulls`` wherever the
-    schema lets it. Columns that a query compares share what is known of them.
+    schema allows it. Columns that a query compares share their values.
     """
     facts, samples = facts or Facts({}, frozenset()), samples or {}
-    own: dict[tuple[str, str], list[Cell]] = {}
-    holes: set[tuple[str, str]] = set()
+    values: dict[ColumnKey, list[Cell]] = {}
+    with_null: set[ColumnKey] = set()
     for table, column in _columns(schema):
-        at = table.name, column.name
-        values = samples.get(at, ())
-        if None in values:
-            holes.add(at)
-        own[at] = [_snapped(value) for value in values if value is not None and _short(value)]
-    shared = _shared(facts, own)
-    found = {}
+        key = table.name, column.name
+        sample = samples.get(key, ())
+        if None in sample:
+            with_null.add(key)
+        values[key] = [_snapped(value) for value in sample if value is not None and _short(value)]
+    shared = _shared(facts, values)
+    drawn = {}
     for table, column in _columns(schema):
-        at = table.name, column.name
-        kind = _kind(column, own[at])
-        known = [*own[at], *shared.get(column.name.lower(), ()), *_near(facts.constants.get(column.name.lower(), ()))]
+        key, name = (table.name, column.name), column.name.lower()
+        known = [*values[key], *shared.get(name, ()), *_near(facts.constants.get(name, ()))]
         nullable = not column.not_null and column.name not in table.primary_key
-        found[at] = Source(kind, tuple(dict.fromkeys(known)), nullable and (nulls or at in holes))
-    return found
+        null = nullable and (nulls or key in with_null)
+        drawn[key] = Source(_kind(column, values[key]), tuple(dict.fromkeys(known)), null)
+    return drawn
 
 
 def _columns(schema: Schema) -> list[tuple[Table, Column]]:
@@ -100,7 +103,6 @@ def _columns(schema: Schema) -> list[tuple[Table, Column]]:
 
 
 def _sampled(database: Runs, table: Table, column: Column) -> list[Cell]:
-    """Some values of the column, NULL first where there is one; none where it cannot be read."""
     name, of = quoted(column.name), quoted(table.name)
     return [
         row[0]
@@ -113,15 +115,15 @@ def _sampled(database: Runs, table: Table, column: Column) -> list[Cell]:
 
 
 def quoted(name: str) -> str:
-    """The name as SQLite takes it whatever is in it."""
+    """The name in double quotes, as SQLite reads any name."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def _shared(facts: Facts, own: dict[tuple[str, str], list[Cell]]) -> dict[str, list[Cell]]:
-    """By column name the values of the columns it is compared with in queries; foreign keys are kept elsewhere."""
+def _shared(facts: Facts, values: Mapping[ColumnKey, Sequence[Cell]]) -> dict[str, list[Cell]]:
+    """By column name the values of the columns that queries compare it with; foreign keys are kept elsewhere."""
     by_name: dict[str, list[Cell]] = {}
-    for (_, name), values in own.items():
-        by_name.setdefault(name.lower(), []).extend(values)
+    for (_, name), cells in values.items():
+        by_name.setdefault(name.lower(), []).extend(cells)
     shared: dict[str, list[Cell]] = {}
     for pair in sorted(sorted(names) for names in facts.linked):
         for name, other in (pair, reversed(pair)):
@@ -131,18 +133,17 @@ def _shared(facts: Facts, own: dict[tuple[str, str], list[Cell]]) -> dict[str, l
 
 def _near(constants: Sequence[Cell]) -> list[Cell]:
     """The constants of queries, and what a slightly other query would choose."""
-    found: list[Cell] = []
+    values: list[Cell] = []
     for value in constants:
-        found.append(value)
+        values.append(value)
         if isinstance(value, (int, float)):
-            found += [value - 1, value + 1]
+            values += [value - 1, value + 1]
         elif isinstance(value, str):
-            found += [f"{value}x", f"x{value}", f"{value} {value}"]
-    return found
+            values += [f"{value}x", f"x{value}", f"{value} {value}"]
+    return values
 
 
 def _kind(column: Column, values: Sequence[Cell]) -> Kind:
-    """By what the column holds, else by its declared type."""
     if any(isinstance(value, str) for value in values):
         return "date" if all(_is_date(value) for value in values) else "text"
     if any(isinstance(value, float) for value in values):

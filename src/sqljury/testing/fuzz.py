@@ -1,7 +1,7 @@
 """Random rows that keep a schema's constraints: primary and unique keys, NOT NULL, foreign keys in any arrangement.
 
-Rows are drawn table by table, parents first. A row whose foreign key meets no parent, as in a cycle, is afterwards
-given one, or NULL where that is allowed, and what still has none is taken away.
+Rows are drawn table by table, parents first. A row whose parent is missing, as in a cycle, is afterwards given one, or
+NULL where that is allowed; a row that still has none is removed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from sqljury.sql.affinity import Affinity, affinity, stored
-from sqljury.testing.cells import Source
+from sqljury.testing.cells import ColumnKey, Source
+from sqljury.testing.shape import Rows, Shape
+from sqljury.testing.store import unique_keys
 from sqljury.types import Cell, ForeignKey, Row, Schema, Table
 
 TRIES: Final = 12
@@ -19,12 +21,11 @@ TRIES: Final = 12
 
 MAX_ROWS: Final = 40
 
-Rows = dict[str, list[Row]]
 _Draft = dict[str, Cell]
 
 
 class _Plan(NamedTuple):
-    """A table with what is worked out once about it."""
+    """A table, and what its rows are checked by."""
 
     table: Table
     affinities: dict[str, Affinity]
@@ -37,13 +38,12 @@ class _Plan(NamedTuple):
         key = table.primary_key
         types = {column.name: column.type for column in table.columns}
         rowid = key[0] if len(key) == 1 and types[key[0]].upper() == "INTEGER" else None
-        alone = [(column.name,) for column in table.columns if column.unique]
         required = {column.name for column in table.columns if column.not_null} | set(key)
-        keys = tuple(dict.fromkeys(key for key in (key, *table.unique_keys, *alone) if key))
-        return cls(table, {name: affinity(type_) for name, type_ in types.items()}, frozenset(required), keys, rowid)
+        affinities = {name: affinity(type_) for name, type_ in types.items()}
+        return cls(table, affinities, frozenset(required), unique_keys(table), rowid)
 
     def keeps(self, draft: _Draft, taken: list[set[Row]]) -> bool:
-        """Whether the row may stand beside those whose keys are ``taken``."""
+        """Whether the row breaks no constraint beside rows whose keys are ``taken``."""
         if any(draft[name] is None for name in self.required):
             return False
         if self.rowid is not None and not isinstance(draft[self.rowid], int):
@@ -52,8 +52,8 @@ class _Plan(NamedTuple):
 
     def values(self, draft: _Draft) -> list[Row]:
         """The row's value of each key, empty where NULL lets it repeat."""
-        found = [tuple(draft[name] for name in key) for key in self.keys]
-        return [() if None in values else values for values in found]
+        values = (tuple(draft[name] for name in key) for key in self.keys)
+        return [() if None in key else key for key in values]
 
     def take(self, draft: _Draft, taken: list[set[Row]]) -> None:
         """Note the row's keys."""
@@ -61,16 +61,15 @@ class _Plan(NamedTuple):
             seen.add(values)
 
 
-def fuzz(schema: Schema, sources: Mapping[tuple[str, str], Source], seed: str) -> Rows:
-    """Rows for every table, in the columns' order; equal for equal arguments."""
+def fuzz(schema: Schema, sources: Mapping[ColumnKey, Source], seed: str) -> Rows:
+    """Random rows for every table; equal for equal arguments."""
     return _Fuzz(schema, sources, random.Random(seed)).rows()  # noqa: S311 - no secret
 
 
 class _Fuzz:
-    """One database in the making."""
-
-    def __init__(self, schema: Schema, sources: Mapping[tuple[str, str], Source], rng: random.Random) -> None:
-        self._plans = {table.name: _Plan.of(table) for table in schema.tables if table.kind == "table"}
+    def __init__(self, schema: Schema, sources: Mapping[ColumnKey, Source], rng: random.Random) -> None:
+        self._shape = Shape(schema, {})
+        self._plans = {name: _Plan.of(table) for name, table in self._shape.tables.items()}
         self._sources = sources
         self._rng = rng
         self._novelty = rng.choice((0.1, 0.5, 0.9))  # repeated values tell some queries apart, single ones others
@@ -78,17 +77,15 @@ class _Fuzz:
         self._drafts: dict[str, list[_Draft]] = {}
 
     def rows(self) -> Rows:
-        """Draw, mend, prune."""
         for name in self._parents_first():
             self._fill(self._plans[name])
         for plan in self._plans.values():
             self._mend(plan)
-        while any(self._prune(plan) for plan in self._plans.values()):
-            pass  # a row taken away may have been the parent of another
-        return {
+        rows = {
             name: [tuple(draft[column.name] for column in plan.table.columns) for draft in self._drafts[name]]
             for name, plan in self._plans.items()
         }
+        return self._shape.closed(rows)
 
     def _parents_first(self) -> list[str]:
         ordered: dict[str, None] = {}
@@ -132,7 +129,7 @@ class _Fuzz:
         return self._sources[plan.table.name, column].draw(self._rng, self._novelty)
 
     def _refer(self, plan: _Plan, draft: _Draft, key: ForeignKey, choices: list[_Draft], settled: set[str]) -> None:
-        """Let the row refer to one of these, leaving alone what an earlier foreign key settled."""
+        """Make the row refer to one of these; columns that an earlier foreign key ``settled`` stay."""
         if any(draft[column] is None for column in key.columns):
             return
         fitting = [
@@ -151,8 +148,8 @@ class _Fuzz:
             settled.update(key.columns)
 
     def _mend(self, plan: _Plan) -> None:
-        """Give rows without a parent one, where that breaks no key, else NULL."""
-        for number, draft in enumerate(self._drafts[plan.table.name]):
+        """Give rows whose parent is missing one, where that breaks no key, else NULL."""
+        for index, draft in enumerate(self._drafts[plan.table.name]):
             lost = [key for key in plan.table.foreign_keys if not self._has_parent(draft, key)]
             if not lost:
                 continue
@@ -163,18 +160,11 @@ class _Fuzz:
                 if optional and not self._has_parent(changed, key):
                     changed[optional[0]] = None
             taken: list[set[Row]] = [set() for _ in plan.keys]
-            for at, other in enumerate(self._drafts[plan.table.name]):
-                if at != number:
+            for other_index, other in enumerate(self._drafts[plan.table.name]):
+                if other_index != index:
                     plan.take(other, taken)
             if plan.keeps(changed, taken):
-                self._drafts[plan.table.name][number] = changed
-
-    def _prune(self, plan: _Plan) -> bool:
-        """Take away rows that refer to none; whether there were some."""
-        drafts = self._drafts[plan.table.name]
-        kept = [draft for draft in drafts if all(self._has_parent(draft, k) for k in plan.table.foreign_keys)]
-        self._drafts[plan.table.name] = kept
-        return len(kept) < len(drafts)
+                self._drafts[plan.table.name][index] = changed
 
     def _has_parent(self, draft: _Draft, key: ForeignKey) -> bool:
         if key.ref_table not in self._plans or any(draft[column] is None for column in key.columns):

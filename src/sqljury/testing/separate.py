@@ -1,11 +1,8 @@
-"""Fewer rows that show the same: delta debugging over the rows of a database, whose foreign keys stay true.
+"""Small databases on which candidate queries differ: drawn at random, chosen for the difference, made for it.
 
-Zeller & Hildebrandt 2002, "Simplifying and Isolating Failure-Inducing Input", section 3, without its tests of single
-parts: a row taken away takes those that refer to it along, so that what is left is always a database.
-
-Small databases on which candidate queries differ: drawn at random, chosen for the difference, made for it.
-
-Test-suite generation of Li & Xie 2024 (section 3, Algorithm 1), with a search where random selection gives up.
+Test-suite generation of Li & Xie 2024 (section 3, Algorithm 1), with a search where random selection gives up. What is
+found is made small by delta debugging over rows (Zeller & Hildebrandt 2002, "Simplifying and Isolating Failure-Inducing
+Input", section 3, without its tests of single parts): a removed row takes those that refer to it along.
 """
 
 from __future__ import annotations
@@ -13,29 +10,28 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Final, Literal
 
 from sqljury.testing.draw import MTS, Origin, select, small_numbers
-from sqljury.testing.fuzz import Rows, fuzz
+from sqljury.testing.fuzz import fuzz
 from sqljury.testing.mutate import Mutator
-from sqljury.testing.shape import Shape, size
+from sqljury.testing.shape import Rows, Shape, size
 from sqljury.testing.trial import Pair, Trial, finds, pairs_of
 from sqljury.types import TestCase
 
 MOST_DETACHED: Final = 24
-"""Rows up to which references are changed to get rid of more; nobody reads a larger database anyway."""
+"""Rows up to which references are changed to remove more; a larger database is not read by eye anyway."""
 
 
 def minimised(
     shape: Shape, rows: Rows, holds: Callable[[Rows], bool], over: Callable[[], bool] = lambda: False
 ) -> Rows:
-    """Rows of which none can be taken away, with those that refer to it, so that ``holds`` is still true.
+    """As few rows as it takes for ``holds``, which is true of ``rows``; once ``over`` is true, the fewest so far.
 
-    Rows stay as they are, but for references that are changed where fewer rows are needed then.
-    ``holds`` is true of ``rows``. Once ``over`` is true the smallest that were found are returned. Takes about
+    Rows stay as they are, but for references that are changed where fewer rows are needed then. Takes about
     ``r * log(n)`` calls of ``holds`` to leave ``r`` of ``n`` rows.
     """
     chunk = max(1, size(rows) // 2)
@@ -50,7 +46,7 @@ def minimised(
 
 
 def _detached(shape: Shape, rows: Rows, holds: Callable[[Rows], bool], over: Callable[[], bool]) -> Rows:
-    """Fewer rows by references that no longer stand for anything: to NULL or to another row, if some can then go."""
+    """Fewer rows by references changed to NULL or to another row."""
     changed = True
     while changed:
         changed = False
@@ -69,26 +65,25 @@ def _references(shape: Shape, rows: Rows) -> Iterator[Rows]:
     """The rows with one reference changed, for each reference and each change."""
     for link in shape.links:
         optional = shape.optional(link.child).intersection(link.columns)
-        for at, row in enumerate(rows[link.child]):
+        for index, row in enumerate(rows[link.child]):
             if link.wanted(row) is None:
                 continue
-            cut = tuple(None if place in optional else cell for place, cell in enumerate(row))
-            changed = [cut] if optional else [link.pointed(row, parent) for parent in rows[link.parent]]
-            for one in changed:
-                if one != row:
+            cut = tuple(None if at in optional else cell for at, cell in enumerate(row))
+            for changed in [cut] if optional else [link.pointed(row, parent) for parent in rows[link.parent]]:
+                if changed != row:
                     held = rows[link.child]
-                    yield shape.closed({**rows, link.child: [*held[:at], one, *held[at + 1 :]]})
+                    yield shape.closed({**rows, link.child: [*held[:index], changed, *held[index + 1 :]]})
 
 
 def _thinned(shape: Shape, rows: Rows, chunk: int, holds: Callable[[Rows], bool], over: Callable[[], bool]) -> Rows:
-    """The rows without those of their chunks that are not needed, looked at one after another."""
-    at = 0
-    while at < size(rows) and not over():
-        fewer = shape.closed(_without(shape, rows, at, chunk))
+    """The rows without those of their chunks that are not needed."""
+    start = 0
+    while start < size(rows) and not over():
+        fewer = shape.closed(_without(shape, rows, start, chunk))
         if holds(fewer):
             rows = fewer
         else:
-            at += chunk
+            start += chunk
     return rows
 
 
@@ -97,7 +92,7 @@ def _without(shape: Shape, rows: Rows, start: int, count: int) -> Rows:
     kept, passed = {}, 0
     for name in shape.children_first():
         held = rows[name]
-        first, last = (min(max(0, place - passed), len(held)) for place in (start, start + count))
+        first, last = (min(max(0, number - passed), len(held)) for number in (start, start + count))
         kept[name] = held[:first] + held[last:]
         passed += len(held)
     return kept
@@ -108,10 +103,10 @@ How = Literal["drawn", "real", "mutated", "fuzzed"]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How long to search: ``cases`` that are kept at most, databases drawn or made (``tries``), wall seconds.
+    """The limits of a search: ``cases`` to keep, databases to draw or make (``tries``), wall seconds.
 
     ``size`` is the paper's maximum table size of rows drawn at random, ``numbers`` its number constraint for them.
-    Equal seeds find the same as long as time does not run out.
+    Equal seeds give equal databases as long as time does not run out.
     """
 
     cases: int = 10
@@ -125,16 +120,16 @@ class Search:
 DEFAULT: Final = Search()
 
 READABLE: Final = 6
-"""Rows that somebody checks by eye."""
+"""Rows that a person can check by eye."""
 
 SMALLER: Final = 300
-"""Databases looked at for fewer rows where those found are more than ``READABLE``."""
+"""Databases tried for fewer rows where those found are more than ``READABLE``."""
 
 BOTH: Final = 100
-"""Databases drawn or made before one is taken on which one of two queries finds nothing (``trial.finds``)."""
+"""Databases tried before one is taken on which only one of two queries finds something (``trial.finds``)."""
 
 PATIENCE: Final = 200
-"""Databases drawn or made before one is taken on which two queries differ but neither finds anything: NULL is not 0."""
+"""Databases tried before one is taken on which two queries differ but neither finds anything: NULL is not 0."""
 
 NATURAL: Final = 80
 """Databases made from real rows that are tried before made-up ones."""
@@ -142,10 +137,10 @@ NATURAL: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """The databases found; ``classes`` has for each the number of each query's class, its first query.
+    """The databases found; ``classes`` has for each the class of each query, the index of its first query.
 
-    ``how`` says where each comes from: ``drawn`` at random, ``real`` rows chosen because results differ on them, rows
-    ``mutated`` or ``fuzzed``. ``together`` are the pairs of queries that nothing told apart: they may mean the same.
+    ``how`` is the origin of each: ``drawn`` at random, ``real`` rows chosen because results differ on them, rows
+    ``mutated`` or ``fuzzed``. ``together`` are the pairs of queries that differ on none: they may mean the same.
     ``looked_at`` counts the databases drawn or made, not those that minimising tried.
     """
 
@@ -159,20 +154,18 @@ class Separation:
 def separate(
     origin: Origin, queries: Sequence[str], search: Search = DEFAULT, cancel: threading.Event | None = None
 ) -> Separation:
-    """Find small databases, until every pair of these queries in SQLite's words differs on one of them.
+    """Find small databases, until every pair of these queries in SQLite's dialect differs on one of them.
 
-    Each is made as small as it gets while it still tells apart what no one before it did, so none repeats the
-    classification of another. Both of two queries find something there if that can be had, else one of them: that
-    something is found rather than nothing makes nobody wiser (TS-SQL, section 3, non-duality). Once ``cancel`` is set
-    the search ends with what it has. Raises ``DatabaseError`` when SQLite does not take the schema.
+    Each is made as small as possible while a pair differs on it that differs on none before it. If possible both
+    queries find something there, else one of them: an empty against a non-empty result is weak evidence (TS-SQL,
+    section 3, non-duality). Once ``cancel`` is set the search ends. Raises ``DatabaseError`` when SQLite does not take
+    the schema.
     """
     with Trial(origin.shape, queries) as trial:
-        return _Running(origin, trial, search, cancel).found()
+        return _Separator(origin, trial, search, cancel).run()
 
 
-class _Running:
-    """One search."""
-
+class _Separator:
     def __init__(self, origin: Origin, trial: Trial, search: Search, cancel: threading.Event | None) -> None:
         self._origin = origin
         self._trial = trial
@@ -186,14 +179,12 @@ class _Running:
         self._kept: list[tuple[TestCase, tuple[int, ...], How]] = []
         self._witnesses: dict[int, Rows] = {}
 
-    def found(self) -> Separation:
-        """Look at one database after another."""
+    def run(self) -> Separation:
         databases = self._databases()
         while not self._done():
             self._look(*next(databases))
-        cases, classes, how_found = zip(*self._kept, strict=True) if self._kept else ((), (), ())
-        together = tuple(sorted(self._together))
-        return Separation(tuple(cases), tuple(classes), tuple(how_found), together, self._looked_at)
+        cases, classes, how = zip(*self._kept, strict=True) if self._kept else ((), (), ())
+        return Separation(cases, classes, how, tuple(sorted(self._together)), self._looked_at)
 
     def _done(self) -> bool:
         enough = not self._together or len(self._kept) >= self._search.cases
@@ -203,7 +194,7 @@ class _Running:
         return time.monotonic() >= self._deadline or (self._cancel is not None and self._cancel.is_set())
 
     def _look(self, how: How, rows: Rows) -> None:
-        """Keep the database, made smaller, if it tells a pair apart that none before it did."""
+        """Keep the database, made smaller, if a pair differs on it that differs on none before it."""
         self._looked_at += 1
         if not self._trial.load(rows):
             rows = self._trial.mended(rows)
@@ -216,17 +207,17 @@ class _Running:
         self._together -= self._trial.apart(self._together)
         self._kept.append((self._origin.shape.case(small), self._trial.classes(), how))
 
-    def _minimised(self, rows: Rows, pairs: frozenset[Pair]) -> Rows:
-        finding = {pair: self._finding(pair) for pair in pairs}
+    def _minimised(self, rows: Rows, pairs: Collection[Pair]) -> Rows:
+        finding = self._findings(pairs)
         return minimised(self._origin.shape, rows, lambda fewer: self._shows(fewer, finding), self._late)
 
-    def _smaller(self, rows: Rows, how: How, pairs: frozenset[Pair]) -> tuple[Rows, How]:
-        """Other rows that show the same, where these are more than an eye takes in.
+    def _smaller(self, rows: Rows, how: How, pairs: Collection[Pair]) -> tuple[Rows, How]:
+        """Other rows on which the pairs differ too, where these are more than ``READABLE``.
 
-        Taking rows away ends at the least of what was there: of two groups of 100 rows that tie, none can go.
+        Removing rows ends at a local minimum: of two groups of 100 rows that tie, none can be removed.
         """
         self._trial.load(rows)
-        finding = {pair: self._finding(pair) for pair in pairs}
+        finding = self._findings(pairs)
         for number in range(SMALLER):
             if size(rows) <= READABLE or self._late():
                 break
@@ -238,13 +229,16 @@ class _Running:
         return rows, how
 
     def _shows(self, rows: Rows, finding: Mapping[Pair, int]) -> bool:
-        """Whether all the pairs differ there, and as many of each find something as it says."""
+        """Whether all the pairs differ there, and at least as many of each pair find something."""
         if not self._trial.load(rows) or any(self._finding(pair) < least for pair, least in finding.items()):
             return False
         return self._trial.apart(finding) == finding.keys()
 
+    def _findings(self, pairs: Collection[Pair]) -> dict[Pair, int]:
+        return {pair: self._finding(pair) for pair in pairs}
+
     def _finding(self, pair: Pair) -> int:
-        """How many of the two find something."""
+        """How many of the two queries find something."""
         return sum(finds(self._trial.results[query]) for query in pair)
 
     def _databases(self) -> Iterator[tuple[How, Rows]]:
@@ -255,8 +249,7 @@ class _Running:
         for number in count():
             seed = f"{self._search.seed}|{number}"
             if number >= NATURAL and number % 4 == 3:
-                rows = fuzz(self._origin.shape.schema, self._origin.sources, seed)
-                yield "fuzzed", rows
+                yield "fuzzed", fuzz(self._origin.shape.schema, self._origin.sources, seed)
             else:
                 yield "mutated", self._mutator.changed(self._base(number, seed))
 
@@ -266,7 +259,7 @@ class _Running:
         return changed if self._trial.load(changed) else rows
 
     def _base(self, number: int, seed: str) -> Rows:
-        """Rows to be changed: those by which one of two queries returns anything, some drawn at random, or both."""
+        """Rows to change: those by which one of two queries finds something, some drawn at random, or both."""
         drawn = select(self._origin, seed, self._rng.randint(2, 8)) if number % 4 else None
         if number % 4 == 2 and drawn is not None:
             return drawn
@@ -277,7 +270,7 @@ class _Running:
         return {name: list(dict.fromkeys([*witness[name], *drawn[name]])) for name in witness}
 
     def _witness(self, query: int) -> Rows:
-        """The fewest real rows by which this query returns some, the smallest draw where there are none."""
+        """The fewest real rows by which this query finds something, the smallest draw where there are none."""
         if query not in self._witnesses:
             pool = self._origin.pool
             if self._returns(pool, query):

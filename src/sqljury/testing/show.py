@@ -1,8 +1,8 @@
 """A small database as text for a model: rows as CSV, or the SQLite statements that make it (Li & Xie 2024, Figure 3).
 
-Texts stand in quotes, so that 1 and "1" are told apart and content stays data; numbers and NULL stand bare. Columns of
-text that hold only numbers are shown as numbers (the paper's "Bug Report" in section 4.1): whoever is asked for the
-largest of '100' and '90' cannot know otherwise whether to compare numbers.
+Texts are quoted, so that 1 and "1" differ and content stays data; numbers and NULL are bare. Columns of text that hold
+only numbers are shown as numbers (the paper's "Bug Report" in section 4.1): a model asked for the largest of '100' and
+'90' could not know otherwise that numbers are compared.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from sqljury.sql.text import NAME_CHARS, cell_text, plain, table_name
 from sqljury.types import Cell, Result, Row, Table, TestCase
 
 CHARS: Final = 80
-"""Of one cell; what is longer is cut, and found again by ``known``."""
+"""Of one cell; a longer one is cut, and recognised by ``known``."""
 
 EMPTY: Final = "no rows"
 
 Known = dict[str | int | float, Cell]
 
 
-def show(case: TestCase, form: Shown) -> str:
+def show_case(case: TestCase, form: Shown) -> str:
     """The tables of the case with their rows, no blank line inside a table."""
     write = _csv if form == "csv" else _sqlite
     listed = zip(case.schema.tables, case.rows, strict=True)
@@ -42,11 +42,11 @@ def show_result(result: Result) -> str:
 
 
 def known(case: TestCase) -> Known:
-    """What each cell is kept as, by the text or the number that the model is shown for it.
+    """The cells of the case by the text or the number that the model is shown for them.
 
     A number that some column keeps as a number stays one, wherever else it is kept as text.
     """
-    found: Known = {}
+    texts: Known = {}
     numbers: Known = {}
     for rows in case.rows:
         for row, seen in zip(rows, _repaired(rows), strict=True):
@@ -54,10 +54,10 @@ def known(case: TestCase) -> Known:
                 if isinstance(shown, int | float) and isfinite(shown):
                     number = number_of(_number(shown))
                     assert number is not None
-                    (found if isinstance(cell, str) else numbers).setdefault(number, cell)
+                    (texts if isinstance(cell, str) else numbers).setdefault(number, cell)
                 elif shown is not None:
-                    found.setdefault(cell_text(shown, CHARS), cell)
-    return found | numbers
+                    texts.setdefault(cell_text(shown, CHARS), cell)
+    return texts | numbers
 
 
 def _repaired(rows: Sequence[Row]) -> list[Row]:
@@ -84,14 +84,14 @@ def _csv(table: Table, rows: Sequence[Row]) -> str:
 
 
 def _sqlite(table: Table, rows: Sequence[Row]) -> str:
-    numbers = {at for at, column in enumerate(zip(*rows, strict=True)) if _all_numbers(column)}
+    numbers = {index for index, cells in enumerate(zip(*rows, strict=True)) if _all_numbers(cells)}
     columns = tuple(
-        replace(column, type="NUMERIC") if at in numbers and _is_text(column.type) else column
-        for at, column in enumerate(table.columns)
+        replace(column, type="NUMERIC") if index in numbers and _is_text(column.type) else column
+        for index, column in enumerate(table.columns)
     )
     lines = forms.ddl(replace(table, columns=columns), "sqlite", forms.Remarks())
     if rows:
-        values = ",\n".join(f"  ({_line(row, mark=_SINGLE)})" for row in rows)
+        values = ",\n".join(f"  ({line})" for line in (_line(row, "'") for row in rows))
         lines += [f"INSERT INTO {table_name(table.name, table.schema, 'sqlite')} VALUES", f"{values};"]
     return "\n".join(lines)
 
@@ -105,11 +105,7 @@ def _is_text(declared: str) -> bool:
     return any(part in declared.upper() for part in ("CHAR", "TEXT", "CLOB"))
 
 
-_DOUBLE: Final = '"'
-_SINGLE: Final = "'"
-
-
-def _line(row: Row, mark: str = _DOUBLE) -> str:
+def _line(row: Row, mark: str = '"') -> str:
     return ", ".join(_literal(cell, mark) for cell in row)
 
 

@@ -95,16 +95,22 @@ def _keys(table: Table) -> list[str]:
         return ", ".join(quoted(column) for column in columns)
 
     types = {column.name: column.type.upper() for column in table.columns}
-    alone = [(column.name,) for column in table.columns if column.unique]
     lines = []
-    if table.primary_key and not (len(table.primary_key) == 1 and types[table.primary_key[0]] == "INTEGER"):
-        lines.append(f"PRIMARY KEY ({names(table.primary_key)})")
-    unique = dict.fromkeys(key for key in (*table.unique_keys, *alone) if key != table.primary_key)
-    lines += [f"UNIQUE ({names(key)})" for key in unique]
+    for key in unique_keys(table):
+        if key != table.primary_key:
+            lines.append(f"UNIQUE ({names(key)})")
+        elif len(key) > 1 or types[key[0]] != "INTEGER":
+            lines.append(f"PRIMARY KEY ({names(key)})")
     return lines + [
         f"FOREIGN KEY ({names(key.columns)}) REFERENCES {quoted(key.ref_table)} ({names(key.ref_columns)})"
         for key in table.foreign_keys
     ]
+
+
+def unique_keys(table: Table) -> tuple[tuple[str, ...], ...]:
+    """The columns of the primary key, where there is one, and of each unique key."""
+    single = [(column.name,) for column in table.columns if column.unique]
+    return tuple(dict.fromkeys(key for key in (table.primary_key, *table.unique_keys, *single) if key))
 
 
 def query_hash(sql: str) -> str:

@@ -6,14 +6,12 @@ its LIMIT and with the rank of each row by ORDER BY beside it; where the rows of
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from sqlglot import exp
-
 from sqljury.db.base import Runs
-from sqljury.sql.parse import quiet
+from sqljury.sql.parse import exp, quiet
 from sqljury.sql.tree import DIALECT, tree_of
 from sqljury.types import Limits, Row
 
@@ -34,13 +32,13 @@ class Ranked(NamedTuple):
 
     def decides(self, rows: Collection[Row]) -> bool:
         """Whether no tie leaves open which rows are kept or, where it matters, in which order."""
-        at = 0
+        after = 0
         for _, tied in groupby(sorted(rows, key=_rank), key=_rank):
             group = list(tied)
-            first, at = at, at + len(group)
-            end = at if self.end is None else self.end
-            cut = first < self.start < at or first < end < at
-            kept = first < end and at > self.start
+            first, after = after, after + len(group)
+            end = after if self.end is None else self.end
+            cut = first < self.start < after or first < end < after
+            kept = first < end and after > self.start
             if (cut or (self.sequence and kept)) and any(row != group[0] for row in group):
                 return False
         return True
@@ -51,7 +49,7 @@ def _rank(row: Row) -> int:
 
 
 def decided(database: Runs, queries: Collection[Ranked] | None, limits: Limits) -> bool:
-    """Whether ties leave nothing open on this database; also no where that cannot be seen."""
+    """Whether ties leave nothing open on this database; False where that cannot be determined."""
     if queries is None:
         return False
     for query in queries:
@@ -63,15 +61,15 @@ def decided(database: Runs, queries: Collection[Ranked] | None, limits: Limits) 
 
 @quiet()
 def ranked(sql: str, columns: Collection[str] = (), *, ordered: bool = False) -> tuple[Ranked, ...] | None:
-    """What to run to see the ties of a query and of those inside it; None where one of them cannot be rewritten.
+    """What to run to find the ties of a query and of its subqueries; None where one of them cannot be rewritten.
 
-    ``columns`` are the schema's column names in lower case; ``ordered`` says that the order of the result counts.
+    ``columns`` are the schema's column names in lower case; with ``ordered`` the order of the result counts.
     """
     tree = tree_of(sql, columns)
     if not isinstance(tree, exp.Select | exp.SetOperation):
         return None
-    found = []
-    for query in _queries(tree):
+    rewritten = []
+    for query in tree.find_all(exp.Select, exp.SetOperation, bfs=True):
         outermost = query is tree
         if query.args.get("limit") is None and query.args.get("offset") is None and not (outermost and ordered):
             continue
@@ -79,23 +77,17 @@ def ranked(sql: str, columns: Collection[str] = (), *, ordered: bool = False) ->
         text = _with_rank(query, tree)
         if window is None or text is None:
             return None
-        found.append(Ranked(text, *window, sequence=outermost and ordered))
-    return tuple(found)
-
-
-def _queries(tree: exp.Expr) -> Iterator[exp.Query]:
-    for node in tree.walk():
-        if isinstance(node, exp.Select | exp.SetOperation):
-            yield node
+        rewritten.append(Ranked(text, *window, sequence=outermost and ordered))
+    return tuple(rewritten)
 
 
 def _window(query: exp.Query) -> tuple[int, int | None] | None:
-    """The first row that is kept and the one after the last; None where they are no plain numbers."""
+    """The index of the first row that is kept and that after the last; None where they are not plain numbers."""
     numbers = []
-    for clause in ("offset", "limit"):
-        found = query.args.get(clause)
-        value = None if found is None else found.args.get("expression")
-        if found is not None and not (isinstance(value, exp.Literal) and value.is_int):
+    for name in ("offset", "limit"):
+        clause = query.args.get(name)
+        value = None if clause is None else clause.args.get("expression")
+        if clause is not None and not (isinstance(value, exp.Literal) and value.is_int):
             return None
         numbers.append(None if value is None else int(value.this))
     start, limit = numbers[0] or 0, numbers[1]
@@ -103,7 +95,7 @@ def _window(query: exp.Query) -> tuple[int, int | None] | None:
 
 
 def _with_rank(query: exp.Query, tree: exp.Expr) -> str | None:
-    """The query without ORDER BY and LIMIT, the rank of its rows in one more column; None where that is not seen."""
+    """The query without ORDER BY and LIMIT, its rows' rank in one more column; None where it cannot be rewritten."""
     whole = query.copy()
     order = whole.args.get("order")
     for clause in ("order", "limit", "offset"):
@@ -111,15 +103,15 @@ def _with_rank(query: exp.Query, tree: exp.Expr) -> str | None:
     terms = [] if order is None else order.expressions
     if isinstance(whole, exp.Select):
         select: exp.Select | None = whole
-        found = _keys(terms, whole.expressions)
-        if whole.args.get("distinct") is not None and not _among(found, whole.expressions):
+        keys = _keys(terms, whole.expressions)
+        if whole.args.get("distinct") is not None and not _among(keys, whole.expressions):
             return None
     else:
-        select, found = _around(whole, terms)
-    if select is None or found is None:
+        select, keys = _around(whole, terms)
+    if select is None or keys is None:
         return None
-    window = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=found), over="OVER")
-    rank = window if found else exp.Literal.number(0)
+    window = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=keys), over="OVER")
+    rank = window if keys else exp.Literal.number(0)
     select.append("expressions", exp.alias_(rank, _RANK))
     if query is not tree and select.args.get("with_") is None and tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"].copy())
@@ -130,28 +122,28 @@ def _with_rank(query: exp.Query, tree: exp.Expr) -> str | None:
 
 
 def _keys(terms: Sequence[exp.Expr], outputs: Sequence[exp.Expr]) -> list[exp.Expr] | None:
-    """The terms of ORDER BY in words that a window understands: without numbers and names of the result's columns."""
-    aliases = {one.alias.lower(): one.this for one in outputs if isinstance(one, exp.Alias)}
-    found = []
+    """The terms of ORDER BY as a window takes them: without numbers and names of the result's columns."""
+    aliases = {output.alias.lower(): output.this for output in outputs if isinstance(output, exp.Alias)}
+    keys = []
     for term in terms:
         key = term.copy()
-        own = key.this
-        if isinstance(own, exp.Literal) and own.is_int:
-            place = int(own.this)
-            if not 1 <= place <= len(outputs) or any(one.is_star for one in outputs[:place]):
+        sorted_by = key.this
+        if isinstance(sorted_by, exp.Literal) and sorted_by.is_int:
+            number = int(sorted_by.this)
+            if not 1 <= number <= len(outputs) or any(output.is_star for output in outputs[:number]):
                 return None
-            own.replace(outputs[place - 1].unalias().copy())
+            sorted_by.replace(outputs[number - 1].unalias().copy())
         for column in list(key.find_all(exp.Column)):
             if not column.table and column.name.lower() in aliases:
                 column.replace(exp.paren(aliases[column.name.lower()].copy()))
-        found.append(key)
-    return found
+        keys.append(key)
+    return keys
 
 
 def _among(keys: Sequence[exp.Expr] | None, outputs: Sequence[exp.Expr]) -> bool:
-    """Whether the rank is decided by what is returned, so that one more column parts no rows that DISTINCT joins."""
-    own = {one.unalias() for one in outputs}
-    return keys is not None and all(key.this.unnest() in own for key in keys)
+    """Whether the result's columns decide the rank, so that one more column splits no rows that DISTINCT joins."""
+    columns = {output.unalias() for output in outputs}
+    return keys is not None and all(key.this.unnest() in columns for key in keys)
 
 
 def _around(compound: exp.Query, terms: Sequence[exp.Expr]) -> tuple[exp.Select | None, list[exp.Expr] | None]:
@@ -159,23 +151,23 @@ def _around(compound: exp.Query, terms: Sequence[exp.Expr]) -> tuple[exp.Select 
     first = compound
     while isinstance(first, exp.SetOperation):
         first = first.this.unnest()
-    if not isinstance(first, exp.Select) or any(one.is_star for one in first.expressions):
+    if not isinstance(first, exp.Select) or any(output.is_star for output in first.expressions):
         return None, None
-    named = [exp.column(_COLUMN.format(number)) for number in range(len(first.expressions))]
-    places = {one.alias_or_name.lower(): place for place, one in reversed(list(enumerate(first.expressions)))}
-    texts = {one.unalias(): place for place, one in enumerate(first.expressions)}
-    found: list[exp.Expr] = []
+    outputs = list(enumerate(first.expressions))
+    by_name = {output.alias_or_name.lower(): index for index, output in reversed(outputs)}
+    by_expression = {output.unalias(): index for index, output in outputs}
+    keys: list[exp.Expr] = []
     for term in terms:
-        key, own = term.copy(), term.this
-        if isinstance(own, exp.Literal) and own.is_int:
-            place = int(own.this) - 1
+        key, sorted_by = term.copy(), term.this
+        if isinstance(sorted_by, exp.Literal) and sorted_by.is_int:
+            index = int(sorted_by.this) - 1
         else:
-            plain = isinstance(own, exp.Column) and not own.table
-            place = places.get(own.name.lower(), -1) if plain else texts.get(own, -1)
-        if not 0 <= place < len(named):
+            bare = isinstance(sorted_by, exp.Column) and not sorted_by.table
+            index = by_name.get(sorted_by.name.lower(), -1) if bare else by_expression.get(sorted_by, -1)
+        if not 0 <= index < len(outputs):
             return None, None
-        key.this.replace(named[place].copy())
-        found.append(key)
-    aliased = [exp.alias_(one.unalias().copy(), _COLUMN.format(place)) for place, one in enumerate(first.expressions)]
+        key.this.replace(exp.column(_COLUMN.format(index)))
+        keys.append(key)
+    aliased = [exp.alias_(output.unalias().copy(), _COLUMN.format(index)) for index, output in outputs]
     first.set("expressions", aliased)
-    return exp.select("*").from_(compound.subquery("compound")), found
+    return exp.select("*").from_(compound.subquery("compound")), keys

@@ -5,24 +5,24 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.budget import Allowance
-from sqljury.context import Context
-from sqljury.db.base import Database
+from sqljury.context import Context, Progress
+from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import RecipeError
 from sqljury.llm.base import Completion, Token
-from sqljury.pipeline import Progress
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.recipes.parts import TestsPart
 from sqljury.sql.translate import in_sqlite
 from sqljury.stages.select import SELECTORS
 from sqljury.stages.select.consistency import group
-from sqljury.testing import TESTERS, again, suite
-from sqljury.testing.again import tried
+from sqljury.testing import suite, trial
+from sqljury.testing.trial import run_case
 from sqljury.types import Candidate, Choice, Cost, Result, Schema, Task, TestCase, Tried
 
 COUNT, DOGS, CATS = (f"SELECT count(*) FROM pet{of}" for of in ("", " WHERE kind = 'dog'", " WHERE kind = 'cat'"))
@@ -45,13 +45,13 @@ def believes(monkeypatch: pytest.MonkeyPatch, sql: str | None) -> list[TestCase]
     """The model expects what this query returns; the cases it was asked about."""
     seen = list[TestCase]()
 
-    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
-        seen.append(case)
-        expected = None if sql is None else tried(case, [sql]).results[0]
+    def with_expected(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
         context.budget.charge(Cost(calls=1, completion_tokens=5))
+        seen.append(case)
+        expected = None if sql is None else run_case(case, [sql]).results[0]
         return replace(case, expected=expected)
 
-    monkeypatch.setattr(suite, "expect", expect)
+    monkeypatch.setattr(suite, "with_expected", with_expected)
     return seen
 
 
@@ -72,7 +72,8 @@ def test_a_test_overrules_votes(db: Database, monkeypatch: pytest.MonkeyPatch) -
     found = Pipeline(recipe(3), model).answer(Question("How many dogs?"), db, progress=steps.append)
     assert (found.sql, found.rows) == (DOGS, ((2,),))
     assert found.choice is not None
-    assert (found.choice.selector, found.choice.scores, dict(found.steps)["tests"].calls) == ("rerank", (0.0, 1.0), 1)
+    assert (found.choice.selector, found.choice.scores) == ("rerank", (0.0, 1.0))
+    assert dict(found.steps)["tests"].calls == 1
     (test,) = found.choice.tests
     assert (test.queries, test.passed, test.by) == ((COUNT, DOGS), (False, True), "model")
     assert (test.case.size, len(seen)) == (2, 1)  # a dog and another pet: both queries find something
@@ -106,8 +107,7 @@ def test_a_leader_that_cannot_be_tried_is_not_outdone_by_one_that_can(
 ) -> None:
     """Where SQLite cannot run a query, as those of another engine, its test says nothing against it."""
     believes(monkeypatch, DOGS)
-    for module in (suite, again):
-        monkeypatch.setattr(module, "in_sqlite", lambda sql, schema: None if sql == COUNT else in_sqlite(sql, schema))
+    monkeypatch.setattr(trial, "in_sqlite", lambda sql, schema: None if sql == COUNT else in_sqlite(sql, schema))
     model = written((COUNT, -1.0), (COUNT, -1.0), (DOGS, -5.0), (CATS, -6.0))
     found = Pipeline(recipe(4, selector), model).answer(Question("How many dogs?"), db)
     assert found.choice is not None
@@ -134,11 +134,11 @@ def test_no_tests_once_the_allowance_is_spent(db: Database, monkeypatch: pytest.
 def test_the_judge_says_what_is_expected(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
+    def with_expected(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
         asked.append(context.model.name)
         return case
 
-    monkeypatch.setattr(suite, "expect", expect)
+    monkeypatch.setattr(suite, "with_expected", with_expected)
     judged = replace(recipe(2), select=SelectPart("rerank", judge="other"))
     pipeline = Pipeline(judged, written((COUNT, -1.0), (DOGS, -1.0)), models={"other": FakeModel([], name="other")})
     pipeline.answer(Question("How many?"), db)
@@ -155,14 +155,7 @@ def test_a_recipe_that_chooses_by_tests_has_some() -> None:
 
 CASE = TestCase(Schema("s", "sqlite", ()), (), Result(("a",), ((1,),)))
 
-Tests = tuple[Tried, ...]
 Choose = Callable[[str, Sequence[tuple[int, float | None]], Sequence[tuple[float, int]]], Choice]
-
-
-def with_tests(monkeypatch: pytest.MonkeyPatch, db: Database, run: Callable[[Sequence[str]], Tests]) -> Context:
-    """A context whose recipe tests queries by this."""
-    monkeypatch.setitem(TESTERS, "suite", lambda queries, *_: run(queries))
-    return Context(db, FakeModel([]), recipe=Recipe("test", tests=TestsPart(kind="suite")))
 
 
 @pytest.fixture
@@ -173,11 +166,12 @@ def choose(db: Database, monkeypatch: pytest.MonkeyPatch) -> Choose:
         """Candidates are results with log-probabilities, tests the sureness that one of the results is right."""
         made = group([Candidate(f"SELECT {one}", "direct", p, Result(("a",), ((one,),))) for one, p in candidates])
 
-        def run(queries: Sequence[str]) -> Tests:
+        def run(queries: Sequence[str], *_: object) -> tuple[Tried, ...]:
             cases = [replace(CASE, sureness=sure, expected=Result(("a",), ((right,),))) for sure, right in tests]
-            return tuple(tried(case, queries) for case in cases)
+            return tuple(run_case(case, queries) for case in cases)
 
-        context = with_tests(monkeypatch, db, run)
+        monkeypatch.setattr(import_module("sqljury.stages.select.rerank"), "run_tests", run)
+        context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0)
         return SELECTORS[selector](0)(made, Task(Question("?"), CASE.schema, ""), context)
 
     return choose
@@ -203,11 +197,12 @@ def test_only_the_largest_groups_take_part(db: Database, monkeypatch: pytest.Mon
     made = group([Candidate(f"SELECT {one}", "direct", None, Result(("a",), ((one,),))) for one in (1, 1, 2, 2, 3)])
     asked: list[Sequence[str]] = []
 
-    def run(queries: Sequence[str]) -> Tests:
+    def run(queries: Sequence[str], *_: object) -> tuple[Tried, ...]:
         asked.append(queries)
         return ()
 
-    context = with_tests(monkeypatch, db, run)
+    monkeypatch.setattr(import_module("sqljury.stages.select.rerank"), "run_tests", run)
+    context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0)
     SELECTORS["rerank"](2)(made, Task(Question("?"), CASE.schema, ""), context)
     assert asked == [["SELECT 1", "SELECT 2"]]
     assert (

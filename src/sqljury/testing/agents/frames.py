@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.errors import MissingExtraError
-from sqljury.sql.affinity import Affinity, affinity, stored
+from sqljury.sql.affinity import affinity, stored
 from sqljury.sql.text import COMMENT_CHARS, plain, remark, type_text
 from sqljury.types import Cell, Column, ForeignKey, Row, Schema, TestCase
 
@@ -30,36 +30,37 @@ _WHOLE: Final = 2**53
 
 
 def frame_names(schema: Schema) -> dict[str, str]:
-    """By table, the variable that its frame is: the table's name made an identifier that nothing else has."""
-    found: dict[str, str] = {}
+    """By table, the variable of its frame: the table's name made a unique identifier."""
+    names: dict[str, str] = {}
     for table in schema.tables:
         name = re.sub(r"\W+", "_", table.name[:SHOWN_NAME], flags=re.ASCII).strip("_") or "table"
         name = f"t_{name}" if name[0].isdigit() else name
-        used = {other.lower() for other in found.values()}
+        used = {other.lower() for other in names.values()}
         while name in _TAKEN or name.lower() in used:
             name += "_table"
-        found[table.name] = name
-    return found
+        names[table.name] = name
+    return names
 
 
 def joinable(case: TestCase) -> TestCase:
     """The case with the cells of foreign keys as their parents have them: SQLite joins '4' with 4, pandas does not."""
     types = {(table.name, column.name): column.type for table in case.schema.tables for column in table.columns}
-    found = []
+    joined = []
     for table, rows in zip(case.schema.tables, case.rows, strict=True):
-        into = {
-            own: affinity(types[key.ref_table, ref])
+        parents = {
+            name: affinity(types[key.ref_table, ref])
             for key in table.foreign_keys
-            for own, ref in zip(key.columns, key.ref_columns, strict=True)
+            for name, ref in zip(key.columns, key.ref_columns, strict=True)
             if (key.ref_table, ref) in types
         }
-        kinds = [into.get(column.name) for column in table.columns]
-        found.append(tuple(tuple(_as(cell, kind) for cell, kind in zip(row, kinds, strict=True)) for row in rows))
-    return replace(case, rows=tuple(found))
-
-
-def _as(cell: Cell, kind: Affinity | None) -> Cell:
-    return cell if kind is None else stored(cell, kind)
+        kinds = [parents.get(column.name) for column in table.columns]
+        joined.append(
+            tuple(
+                tuple(cell if kind is None else stored(cell, kind) for cell, kind in zip(row, kinds, strict=True))
+                for row in rows
+            )
+        )
+    return replace(case, rows=tuple(joined))
 
 
 def arrow(case: TestCase) -> dict[str, pa.Table]:
@@ -69,15 +70,15 @@ def arrow(case: TestCase) -> dict[str, pa.Table]:
     import pyarrow as pa
 
     names = frame_names(case.schema)
-    found = {}
+    tables = {}
     for table, rows in zip(case.schema.tables, case.rows, strict=True):
-        columns = [_column(column, [row[at] for row in rows]) for at, column in enumerate(table.columns)]
-        found[names[table.name]] = pa.Table.from_arrays(columns, names=[column.name for column in table.columns])
-    return found
+        columns = [_column(column, [row[index] for row in rows]) for index, column in enumerate(table.columns)]
+        tables[names[table.name]] = pa.Table.from_arrays(columns, names=[column.name for column in table.columns])
+    return tables
 
 
 def _column(column: Column, cells: Sequence[Cell]) -> pa.Array:
-    """Cells of one kind as they are, those of several kinds as text; without any the kind that the type suggests."""
+    """Cells of one kind as they are, those of several kinds as text; without any, of the kind of the declared type."""
     import pyarrow as pa
 
     kinds = {type(cell) for cell in cells if cell is not None}
@@ -95,19 +96,23 @@ def _column(column: Column, cells: Sequence[Cell]) -> pa.Array:
 
 
 def described(schema: Schema) -> str:
-    """The frames without rows: names, columns with types, descriptions, then the keys in words."""
+    """The frames without rows: names, columns with types and descriptions, then the keys."""
     names = frame_names(schema)
     lines = []
     for table in schema.tables:
         lines.append(f"{names[table.name]}:")
         lines += [f"- {_described(column)}" for column in table.columns]
-    return "\n".join((*lines, *_keys(schema)))
+    keys = [
+        f"# {child}[{_listed(key.columns)}] refers to {parent}[{_listed(key.ref_columns)}]"
+        for child, parent, key in _links(schema)
+    ]
+    return "\n".join((*lines, *keys))
 
 
 def _described(column: Column) -> str:
     facts = [type_text(column.type) or "any", *(["unique"] if column.unique else [])]
-    said = f": {remark(column.comment, COMMENT_CHARS)}" if column.comment else ""
-    return f"{quoted(column.name)} ({', '.join(facts)}){said}"
+    comment = f": {remark(column.comment, COMMENT_CHARS)}" if column.comment else ""
+    return f"{quoted(column.name)} ({', '.join(facts)}){comment}"
 
 
 def shown(case: TestCase) -> str:
@@ -116,23 +121,16 @@ def shown(case: TestCase) -> str:
     blocks = []
     for table, rows in zip(case.schema.tables, case.rows, strict=True):
         lines = [
-            f"    {quoted(column.name)}: [{', '.join(_cell(row[at]) for row in rows[:SHOWN_ROWS])}],"
-            for at, column in enumerate(table.columns)
+            f"    {quoted(column.name)}: [{', '.join(_cell(row[index]) for row in rows[:SHOWN_ROWS])}],"
+            for index, column in enumerate(table.columns)
         ]
         more = [f"# and {len(rows) - SHOWN_ROWS} rows more"] if len(rows) > SHOWN_ROWS else []
         blocks.append("\n".join((f"{names[table.name]} = pd.DataFrame({{", *lines, "})", *more)))
     return "\n".join((*blocks, *merges(case.schema)))
 
 
-def _keys(schema: Schema) -> list[str]:
-    return [
-        f"# {child}[{_listed(key.columns)}] refers to {parent}[{_listed(key.ref_columns)}]"
-        for child, parent, key in _links(schema)
-    ]
-
-
 def merges(schema: Schema) -> list[str]:
-    """For each foreign key the merge by it, as a comment: small models copy what they would otherwise get wrong."""
+    """For each foreign key the merge by it, as a comment for small models to copy."""
     return [
         f"# {child}.merge({parent}, left_on=[{_listed(key.columns)}], right_on=[{_listed(key.ref_columns)}], "
         f"suffixes=('', '_{parent}'))"

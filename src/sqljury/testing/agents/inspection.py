@@ -5,12 +5,11 @@ TS-SQL, section 3.1.3 and appendix A.5; the temperature rises by 0.01 a round (a
 
 from __future__ import annotations
 
-import ast
 import builtins
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final
 
 from sqljury import prompts
 from sqljury.context import Context
@@ -18,24 +17,17 @@ from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import lines_of
 from sqljury.prompts import unmarked
 from sqljury.recipes.parts import TestsPart
-from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.sql.text import cell_text, plain
-from sqljury.testing.agents import frames, given
-from sqljury.testing.agents.code import STOP, Written, read
+from sqljury.testing.agents.code import LIMITS, STOP, Ran, Runner, Written, read_program
 from sqljury.testing.agents.judging import says_something
-from sqljury.testing.agents.vote import vote
-from sqljury.types import QueryFailure, Result, TestCase
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from sqljury.testing.agents.vote import majority
+from sqljury.types import QueryFailure, Result
 
 WARMER: Final = 0.01
 """What the temperature rises by with every round."""
 
-LIMITS: Final = SandboxLimits(seconds=5.0, cpu_seconds=5, rows=1_000, columns=50)
-
 HIDDEN: Final = "(not shown)"
-"""What stands for a result that is made of rows of the user's."""
+"""Replaces a result that is made of the user's rows."""
 
 ROWS, CELLS, _ERROR_CHARS = 5, 8, 300
 _KIND: Final = re.compile(r"\w+")
@@ -50,66 +42,13 @@ _HOW_MANY: Final = re.compile(
 _EACH: Final = re.compile(r"\b(?:each|every|per|by|and|for all|respectively)\b", re.IGNORECASE)
 _AT: Final = re.compile(r"line (\d+): ")
 _NAMES: Final = re.compile(r"\w+")
-_COLUMNS: Final = """
-result = pd.DataFrame([(name, str(column)) for name, one in list(globals().items())
-                       if isinstance(one, pd.DataFrame) for column in one.columns], columns=['frame', 'column'])
-"""
-
-
-class Ran(NamedTuple):
-    """A program and what it returned."""
-
-    code: str
-    result: Result
-
-
-class Runner:
-    """Runs programs on one test case, equal ones once, and none that has rows of its own (``given``)."""
-
-    def __init__(self, case: TestCase, sandbox: Sandbox) -> None:
-        """Raises ``MissingExtraError`` without the extra."""
-        self._frames: dict[str, pa.Table] = frames.arrow(case)
-        self._days = not frames.has_midnights(case.tables)
-        self._sandbox = sandbox
-        self._known: dict[str, Result] = {}
-
-    def run(self, code: str) -> Ran:
-        """What the program leaves in ``result``; raises what ``Sandbox.run`` raises, for nothing that the code does."""
-        if code not in self._known:
-            self._known[code] = self._result(code)
-        return Ran(code, self._known[code])
-
-    def refusal(self, code: str) -> str | None:
-        """Why a program is not run at all; it is said of its text alone and tells nothing of the rows."""
-        return given.fault(code, self._frames)
-
-    def columns_before(self, code: str, line: int) -> dict[str, list[str]]:
-        """By name the columns of every frame that there is when the program comes to this line, counted from 1."""
-        try:
-            done = [one for one in ast.parse(code).body if (one.end_lineno or 0) < line]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return {}
-        before = lines_of(code)[: done[-1].end_lineno if done else 0]
-        ran = self._sandbox.run("\n".join(before) + _COLUMNS, self._frames, LIMITS)
-        found: dict[str, list[str]] = {}
-        for name, column, *_ in ran.result.rows:
-            found.setdefault(str(name), []).append(str(column))
-        return found
-
-    def _result(self, code: str) -> Result:
-        if not code:
-            return Result(error=QueryFailure("code", "there is no Python block"))
-        if refused := self.refusal(code):
-            return Result(error=QueryFailure("code", refused))
-        result = self._sandbox.run(code, self._frames, LIMITS).result
-        return Result(result.columns, frames.cells(result.rows, days=self._days), result.truncated, result.error)
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """How programs are looked at, as ``part`` has it; ``asked`` is the conversation that they answer.
+    """Inspects programs as ``part`` says; ``asked`` is the conversation that they answer.
 
-    ``number`` says that the question asks for one number; ``hidden`` tells the model nothing of the data: no rows, no
+    With ``number`` the question asks for one number. With ``hidden`` the model is told nothing of the data: no rows, no
     text of an error.
     """
 
@@ -119,30 +58,29 @@ class Inspection:
     number: bool = False
     hidden: bool = False
 
-    def of_all(self, written: Sequence[Written], context: Context) -> list[Ran]:
+    def inspect_all(self, written: Sequence[Written], context: Context) -> list[Ran]:
         """The programs after inspection, each by the model that wrote it.
 
-        All are run first, and looked at one after another while the vote is open: not once so many returned one thing,
-        with nothing to be said against it, that no other can win. Of equal texts one is looked at for all.
+        All are run first, and inspected one after another while the vote is open: until so many returned one result,
+        with nothing wrong with it, that no other can win. Of equal texts one is inspected for all.
         """
-        ran = [self.runner.run(one.code) for one in written]
-        looked: dict[str, Ran] = {}
-        for place, one in enumerate(written):
+        ran = [self.runner.run(program.code) for program in written]
+        inspected: dict[str, Ran] = {}
+        for number, program in enumerate(written):
             if self._decided(ran):
                 break
-            if one.code not in looked:
-                looked[one.code] = self.of(one, place, context)
-            ran[place] = looked[one.code]
+            if program.code not in inspected:
+                inspected[program.code] = self.inspect(program, number, context)
+            ran[number] = inspected[program.code]
         return ran
 
     def _decided(self, ran: Sequence[Ran]) -> bool:
         if self.part.voting != "majority":
             return False  # one program that differs may be chosen
-        good = [one.result for one in ran if one.result.ok and odd(one.result, self.number) is None]
-        voted = vote(good)
-        return voted is not None and 2 * voted[1] > self.part.programs
+        votes = majority([run.result for run in ran if run.result.ok and odd(run.result, self.number) is None])
+        return votes is not None and 2 * votes[1] > self.part.programs
 
-    def of(self, written: Written, number: int, context: Context) -> Ran:
+    def inspect(self, written: Written, number: int, context: Context) -> Ran:
         """The program, or what its model made of it while something was wrong with it.
 
         A program that runs is only replaced by one that does. ``number`` is that of the program, for the seed.
@@ -163,9 +101,9 @@ class Inspection:
             reply = context.of(written.by).ask([*self.asked, *turns], sampling)
             if reply is None:
                 break
-            code = read(reply.completions[0])
+            code = read_program(reply.completions[0])
             if not code or code in seen:
-                break  # it stays with what it wrote
+                break  # the model insists on what it wrote
             seen.add(code)
             latest = self.runner.run(code)
             if latest.result.ok and (not best.result.ok or says_something(latest.result)):
@@ -173,7 +111,6 @@ class Inspection:
         return best
 
     def _complaint(self, ran: Ran) -> str | None:
-        """What the model is told of the run; None where nothing is to be said against it."""
         if ran.result.error is not None:
             return self._error(ran.code, ran.result.error.message)
         why = odd(ran.result, self.number)
@@ -183,7 +120,11 @@ class Inspection:
 
     def shown(self, result: Result) -> str:
         """The result as a model may see it."""
-        return HIDDEN if self.hidden else _shown(result)
+        if self.hidden:
+            return HIDDEN
+        head = " | ".join(plain(name, 40) for name in result.columns[:CELLS])
+        lines = [" | ".join(cell_text(cell) for cell in row[:CELLS]) for row in result.rows[:ROWS]]
+        return "\n".join((head, *lines, *(["..."] if len(result.rows) > ROWS else [])))
 
     def _error(self, code: str, error: str) -> str:
         """The error with the line of the code, and the columns that its frames have there.
@@ -192,28 +133,28 @@ class Inspection:
         """
         at = _AT.match(error)
         number = int(at[1]) if at else 0
-        told = error[at.end() :] if at else error
+        message = error[at.end() :] if at else error
         if self.hidden and not self.runner.refusal(code):
-            kind = _KIND.match(told)
-            told = kind[0] if kind and kind[0] in _KINDS else "it raised an exception"
+            kind = _KIND.match(message)
+            message = kind[0] if kind and kind[0] in _KINDS else "it raised an exception"
         lines = lines_of(code)
         if not 0 < number <= len(lines):
-            return prompts.render("tssql/inspect_error", place="", error=plain(told, _ERROR_CHARS), state="")
+            return prompts.render("tssql/inspect_error", place="", error=plain(message, _ERROR_CHARS), state="")
         line = lines[number - 1].strip()
-        held = self.runner.columns_before(code, number)
-        named = [
+        columns_of = self.runner.columns_before(code, number)
+        state = [
             f"{name} has the columns {plain(', '.join(columns), _ERROR_CHARS)}.\n"
             for name in dict.fromkeys(_NAMES.findall(line))
-            if (columns := self._tellable(held.get(name, ()), code))
+            if (columns := self._visible(columns_of.get(name, ()), code))
         ]
         return prompts.render(
             "tssql/inspect_error",
             place=f" in the line `{plain(line, _ERROR_CHARS)}`",
-            error=plain(told, _ERROR_CHARS),
-            state="".join(named),
+            error=plain(message, _ERROR_CHARS),
+            state="".join(state),
         )
 
-    def _tellable(self, columns: Sequence[str], code: str) -> list[str]:
+    def _visible(self, columns: Sequence[str], code: str) -> list[str]:
         """The columns; of hidden data those whose words the model has seen or written: a pivot makes some of cells."""
         if not self.hidden:
             return list(columns)
@@ -227,7 +168,7 @@ def asks_for_a_number(question: str) -> bool:
 
 
 def odd(result: Result, number: bool) -> str | None:
-    """What speaks against a result of made-up rows, on which queries find something; ``number``: one was asked for."""
+    """What is wrong with a result of made-up rows, on which queries find something; ``number``: one was asked for."""
     if not result.rows or not result.columns:
         return "no rows"
     if number and (len(result.rows) > 1 or len(result.columns) > 1):
@@ -238,23 +179,17 @@ def odd(result: Result, number: bool) -> str | None:
 
 
 def opinion(result: Result, queries: Sequence[Result], number: bool) -> Result:
-    """The program's result on made-up rows; an error where it is odd, for then it says nothing of any query.
+    """The program's result on made-up rows; an error where it is odd, since it is then no evidence about any query.
 
-    Not where a query's own result is odd in the same way. Where none can be run nothing says that there is anything to
-    find in these rows, and a result that finds nothing stays.
+    Not where a query's own result is odd in the same way. Where no query can be run, there may be nothing to find in
+    these rows, and a result that finds nothing stays.
     """
     why = odd(result, number) if result.ok else None
     if why is None:
         return result
-    ran = [one for one in queries if one.ok]
+    ran = [query for query in queries if query.ok]
     if says_something(result):
-        excused = any(len(one.rows) > 1 or len(one.columns) > 1 for one in ran)
+        excused = any(len(query.rows) > 1 or len(query.columns) > 1 for query in ran)
     else:
         excused = not ran or not all(map(says_something, ran))
     return result if excused else replace(result, error=QueryFailure("code", f"the result looks wrong: {why}"))
-
-
-def _shown(result: Result) -> str:
-    head = " | ".join(plain(name, 40) for name in result.columns[:CELLS])
-    lines = [" | ".join(cell_text(cell) for cell in row[:CELLS]) for row in result.rows[:ROWS]]
-    return "\n".join((head, *lines, *(["..."] if len(result.rows) > ROWS else [])))

@@ -1,77 +1,66 @@
-"""Which of several programs is right: the one whose result most of them have (TS-SQL, section 3.1.3).
+"""Which of several programs is right: that whose result most of them return, or that which a model chooses.
 
-Which of several programs is right: the one that a model chooses (TS-SQL, sections 3.1.3 and 4.3.2, appendix A.6).
-
-The paper shows two programs to a fine-tuned model. Here all that returned different things are shown at once.
+TS-SQL, sections 3.1.3 and 4.3.2, appendix A.6. The paper shows two programs to a fine-tuned model; here all that
+returned different results are shown at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqljury import prompts
 from sqljury.context import Context
-from sqljury.llm import base as choice
-from sqljury.llm.base import Message, derive_seed
+from sqljury.llm.base import DIGITS, LETTERS, Message, derive_seed, probabilities, sampling
 from sqljury.prompts import unmarked
-from sqljury.sql.compare import TRIAL, same
-from sqljury.testing.agents.inspection import Inspection, Ran
+from sqljury.sql.compare import TRIAL
+from sqljury.testing.agents.code import Ran
+from sqljury.testing.trial import grouped
 from sqljury.types import Result
 
 
-def vote(results: Sequence[Result]) -> tuple[int, int] | None:
-    """The place of the first of the most results that are alike, and how many these are; None when all failed.
+def majority(results: Sequence[Result]) -> tuple[int, int] | None:
+    """The index of the first result of the largest group of equal ones, and the group's size; None when all failed.
 
-    Rows may come in any order. Of equally many the group of the earliest result wins: the first is the likeliest, and
+    Rows may come in any order. Of groups of one size that of the earliest result wins: the first is the likeliest, and
     that of the model which the recipe names first.
     """
-    largest = max(groups(results), key=len, default=None)  # the first of the largest
+    largest = max(grouped(results, TRIAL), key=len, default=None)  # the first of the largest
     return (largest[0], len(largest)) if largest else None
 
 
-def groups(results: Sequence[Result]) -> list[list[int]]:
-    """The places of results that are alike, group by group as they come; those that failed are in none."""
-    found: list[list[int]] = []
-    for place, result in enumerate(results):
-        own = next((group for group in found if same(results[group[0]], result, TRIAL)), None)
-        if own is not None:
-            own.append(place)
-        elif result.ok and not result.truncated:
-            found.append([place])
-    return found
+def choose_program(
+    asked: str, ran: Sequence[Ran], shown: Callable[[Result], str], context: Context
+) -> tuple[int, float] | None:
+    """The index of the program that ``context``'s model takes for right, and its confidence.
 
-
-def select(look: Inspection, ran: Sequence[Ran], context: Context) -> tuple[int, float] | None:
-    """The place of the program that ``context``'s model takes for right, with how sure it is.
-
-    One program speaks for all that returned the same. Sureness is the mean probability over both orders of showing,
-    since judges prefer a place; of even ones that which most programs returned is taken. It is None where there is
-    nothing to choose, where the allowance is spent, and where the programs do not fit into the model's context: then
-    votes may choose.
+    ``asked`` is what the programs were written for, ``shown`` writes a result as the model may see it. One program
+    stands for all that returned the same. The confidence is the mean probability over both orders of showing, since
+    judges are biased by position; of equal ones the result of most programs is taken. None where there is nothing to
+    choose, the budget is exhausted, or the programs do not fit into the model's context.
     """
-    ranked = sorted(groups([one.result for one in ran]), key=len, reverse=True)[: len(choice.LETTERS)]
-    places = [group[0] for group in ranked]
-    if len(places) < 2:
+    largest_first = sorted(grouped([program.result for program in ran], TRIAL), key=len, reverse=True)
+    firsts = [group[0] for group in largest_first[: len(LETTERS)]]
+    if len(firsts) < 2:
         return None
-    chances = dict.fromkeys(places, 0.0)
-    for order in (places, places[::-1]):
-        messages = conversation(look, [ran[place] for place in order])
-        reply = context.ask(messages, choice.sampling(derive_seed(context.seed, "select", messages[-1].content)))
+    chances = dict.fromkeys(firsts, 0.0)
+    for order in (firsts, firsts[::-1]):
+        messages = choosing(asked, [ran[index] for index in order], shown)
+        reply = context.ask(messages, sampling(derive_seed(context.seed, "select", messages[-1].content)))
         if reply is None:
             return None
-        letters = choice.LETTERS[: len(order)]
-        for place, chance in zip(order, choice.probabilities(reply.completions[0], letters), strict=True):
-            chances[place] += chance / 2
-    best = max(places, key=lambda place: round(chances[place], choice.DIGITS))
+        letters = LETTERS[: len(order)]
+        for index, chance in zip(order, probabilities(reply.completions[0], letters), strict=True):
+            chances[index] += chance / 2
+    best = max(firsts, key=lambda index: round(chances[index], DIGITS))
     return best, chances[best]
 
 
-def conversation(look: Inspection, shown: Sequence[Ran]) -> list[Message]:
-    """What the model is asked: what the programs were written for, and they with what they returned, from A on."""
+def choosing(asked: str, ran: Sequence[Ran], shown: Callable[[Result], str]) -> list[Message]:
+    """The prompt for a choice: what the programs were written for, then they with what they returned, from A on."""
     programs = [
-        prompts.render("tssql/select_program", letter=letter, code=unmarked(one.code), result=look.shown(one.result))
-        for letter, one in zip(choice.LETTERS, shown, strict=False)
+        prompts.render("tssql/select_program", letter=letter, code=unmarked(program.code), result=shown(program.result))
+        for letter, program in zip(LETTERS, ran, strict=False)
     ]
-    text = prompts.render("tssql/select_question", asked=look.asked[-1].content, programs="\n\n".join(programs))
-    system = prompts.render("tssql/select_system", last=choice.LETTERS[len(shown) - 1])
+    text = prompts.render("tssql/select_question", asked=asked, programs="\n\n".join(programs))
+    system = prompts.render("tssql/select_system", last=LETTERS[len(ran) - 1])
     return [Message("system", system), Message("user", text)]

@@ -12,7 +12,7 @@ from sqljury.errors import CancelledError, ContextLengthError, ModelError
 from sqljury.llm.base import Completion, LanguageModel
 from sqljury.llm.fake import FakeModel
 from sqljury.recipes.parts import TestsPart
-from sqljury.testing.expect import conversation, expect
+from sqljury.testing.expect import conversation, with_expected
 from sqljury.types import Column, Cost, Limits, Question, Result, Schema, Table, TestCase
 
 TABLE = Table("person", (Column("id", "INTEGER"), Column("name", "TEXT"), Column("age", "TEXT")), ("id",))
@@ -33,8 +33,9 @@ def asked(file: Path, script: object, part: TestsPart = PLAIN, seed: int = 3) ->
     sqlite3.connect(file).execute("CREATE TABLE IF NOT EXISTS t (a)").connection.close()
     model = FakeModel(script)  # type: ignore[arg-type]
     with connect(file) as db:
-        found, cost = expect(CASE, QUESTION, part, Context(db, model, Limits(), seed))
-    return found, cost, model
+        context = Context(db, model, Limits(), seed)
+        found = with_expected(CASE, QUESTION, part, context)
+    return found, sum((cost for _, cost in context.budget.steps), Cost()), model
 
 
 def test_a_reply_becomes_the_expected_result(file: Path) -> None:
@@ -120,7 +121,7 @@ def test_the_embedded_model_answers_with_a_table(file: Path, default_model: Lang
     sqlite3.connect(file).execute("CREATE TABLE t (a)").connection.close()
     part = TestsPart(kind="suite", shots=2)
     with connect(file) as db:
-        found, _ = expect(
+        found = with_expected(
             CASE, Question("What is the name of the person with id 2?"), part, Context(db, default_model, Limits(), 0)
         )
     assert found.expected is not None  # a table, right or wrong

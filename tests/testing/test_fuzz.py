@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from sqljury.sql.affinity import affinity, stored
 from sqljury.sql.tree import Facts
 from sqljury.testing.cells import sources
-from sqljury.testing.fuzz import Rows, fuzz
+from sqljury.testing.fuzz import fuzz
+from sqljury.testing.shape import Rows
 from sqljury.testing.store import write_database
 from sqljury.types import Cell, Column, ForeignKey, Schema, Table
 

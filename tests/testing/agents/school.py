@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from sqljury.budget import Budget
+from sqljury.context import Context
+from sqljury.types import Cost
+
 QUERIES = (
     "SELECT pupil.name FROM pupil JOIN club ON pupil.club = club.id WHERE club.name = 'Chess' AND age > 11",
     "SELECT pupil.name FROM pupil JOIN club ON pupil.club = club.id WHERE club.name = 'Chess' AND age >= 11",
@@ -27,3 +31,19 @@ pupil = pd.DataFrame({
 })
 ```"""
 NO_EDGE = DATA.replace("[12, 11, 13, 15]", "[12, 9, 13, 15]")
+
+
+class CallBudget(Budget):
+    """Exhausted after so many calls."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__()
+        self._calls = calls
+
+    def exhausted(self) -> bool:
+        return sum(cost.calls for _, cost in self.steps) >= self._calls
+
+
+def cost(context: Context) -> Cost:
+    """What the context's budget was charged."""
+    return sum((cost for _, cost in context.budget.steps), Cost())

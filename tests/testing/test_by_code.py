@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.testing.again import again, tried
+from sqljury.testing.trial import rerun, run_case
 from sqljury.types import Column, Result, Schema, Table, TestCase
 
 SCHEMA = Schema("s", "sqlite", (Table("t", (Column("a", "INTEGER"), Column("b", "TEXT"))),))
@@ -13,7 +13,7 @@ ROWS = (((2, "x"), (1, "y"), (1, "z")),)
 
 def passed(query: str, rows: list[tuple[object, ...]], code: str = "result = t") -> bool | None:
     case = TestCase(SCHEMA, ROWS, Result(("c",), tuple(rows)))
-    return tried(case, [query], "written", "code", code).passed[0]
+    return run_case(case, [query], "written", "code", code).passed[0]
 
 
 @pytest.mark.parametrize(
@@ -47,16 +47,16 @@ def test_large_sums_are_the_same_in_pandas_floats() -> None:
     rows = (((12_345_678_901, "x"), (None, "y"), (5, "z")),)
     for answer, right in ((12_345_678_906.0, True), (12_345_678_907.0, False), (12_345_678_906, True)):
         case = TestCase(SCHEMA, rows, Result(("c",), ((answer,),)))
-        assert tried(case, ["SELECT sum(a) FROM t"], "written", "code", "result = t").passed == (right,)
+        assert run_case(case, ["SELECT sum(a) FROM t"], "written", "code", "result = t").passed == (right,)
 
 
 def test_a_query_that_comes_later_is_held_to_the_same() -> None:
     case = TestCase(SCHEMA, ROWS, Result(("a",), ((1,), (1,))))
-    one = tried(case, ["SELECT a FROM t WHERE a = 1"], "fuzzed", "code", "result = t")
+    one = run_case(case, ["SELECT a FROM t WHERE a = 1"], "fuzzed", "code", "result = t")
     assert one.passed == (True,)
-    later = again(one, ["SELECT a, b FROM t WHERE a = 1", "SELECT a FROM t WHERE a < 2"])
+    later = rerun(one, ["SELECT a, b FROM t WHERE a = 1", "SELECT a FROM t WHERE a < 2"])
     assert later.passed == (False, True)
 
 
 def test_without_a_result_nobody_passes() -> None:
-    assert tried(TestCase(SCHEMA, ROWS), ["SELECT 1"], "fuzzed", "code").passed == (None,)
+    assert run_case(TestCase(SCHEMA, ROWS), ["SELECT 1"], "fuzzed", "code").passed == (None,)

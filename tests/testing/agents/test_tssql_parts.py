@@ -14,19 +14,20 @@ from sqljury.llm.fake import FakeModel, Script
 from sqljury.llm.replies import extract_code
 from sqljury.recipes.parts import TestsPart
 from sqljury.sandbox import SandboxLimits, Warm
-from sqljury.testing.agents import code, data, frames, given, program
-from sqljury.testing.agents.inspection import Inspection, Runner, asks_for_a_number, opinion
+from sqljury.testing.agents import code, data, frames
+from sqljury.testing.agents.code import Runner, refusal
+from sqljury.testing.agents.inspection import Inspection, asks_for_a_number, opinion
 from sqljury.testing.agents.judging import Judge, faults, says_something
 from sqljury.testing.agents.linking import Linked, link
-from sqljury.testing.agents.vote import vote
-from sqljury.testing.shape import Shape, of_part, read_checks
+from sqljury.testing.agents.vote import majority
+from sqljury.testing.shape import Shape, checks_of, read_checks
 from sqljury.types import Column, ForeignKey, QueryFailure, Question, Result, Schema, Table, Task, TestCase
 
-MakeWork = Callable[[Script], Context]
+MakeContext = Callable[[Script], Context]
 
 
 @pytest.fixture
-def linked(task: Task, context: MakeWork) -> Linked:
+def linked(task: Task, context: MakeContext) -> Linked:
     return link(school.QUERIES, task, context(""))
 
 
@@ -50,19 +51,19 @@ def test_what_queries_use_and_the_question_means_is_in_play(linked: Linked) -> N
     assert [key.ref_table for key in linked.schema.tables[1].foreign_keys] == ["club"]
 
 
-def test_a_value_elsewhere_brings_no_table_in_where_the_queries_have_it(task: Task, context: MakeWork) -> None:
+def test_a_value_elsewhere_brings_no_table_in_where_the_queries_have_it(task: Task, context: MakeContext) -> None:
     only = link(["SELECT name FROM club WHERE name = 'Chess'"], task, context(""))
     assert "staff" not in [table.name for table in only.schema.tables]
 
 
-def test_notes_on_tables_that_are_not_in_play_are_left_out(task: Task, context: MakeWork) -> None:
+def test_notes_on_tables_that_are_not_in_play_are_left_out(task: Task, context: MakeContext) -> None:
     """A small model merges its frames with whatever table a note names."""
     told = replace(task, notes=("club.name has 'Chess'", "staff.name has 'Chess'", "chess is a game"))
     found = link(["SELECT name FROM club WHERE name = 'Chess'"], told, context(""))
     assert found.notes == ("club.name has 'Chess'", "chess is a game")
 
 
-def test_another_dialect_is_said_in_sqlites_words_or_left_out(task: Task, context: MakeWork) -> None:
+def test_another_dialect_is_said_in_sqlites_words_or_left_out(task: Task, context: MakeContext) -> None:
     foreign = Task(task.question, Schema("s", "postgres", task.known.tables), "")
     found = link(
         ["SELECT name FROM club WHERE town ILIKE 'bath'", "SELECT name SIMILAR TO '%a' FROM club"], foreign, context("")
@@ -72,7 +73,7 @@ def test_another_dialect_is_said_in_sqlites_words_or_left_out(task: Task, contex
 
 
 def test_data_that_has_it_all_has_no_fault(judge: Judge) -> None:
-    look = judge.look(rows())
+    look = judge.verdict(rows())
     assert look.fails[:3] == (0, 0, 0)
     assert faults(look, school.QUERIES) == []
 
@@ -89,23 +90,23 @@ def test_data_that_has_it_all_has_no_fault(judge: Judge) -> None:
     ],
 )
 def test_what_data_lacks_is_told(judge: Judge, changes: dict[str, list[tuple[object, ...]]], told: str) -> None:
-    assert told in "\n".join(faults(judge.look(rows(**changes)), school.QUERIES))  # type: ignore[arg-type]
+    assert told in "\n".join(faults(judge.verdict(rows(**changes)), school.QUERIES))  # type: ignore[arg-type]
 
 
 def test_made_up_data_tells_a_query_from_its_neighbours(linked: Linked, judge: Judge) -> None:
-    made = program.make(linked, judge, rows=5, seed="1")
+    made = data.make_rows(linked, judge, rows=5, seed="1")
     assert made.fails[:3] == (0, 0, 0)
     assert made.near <= 4  # of 16
     assert all(len(held) <= 5 for held in made.rows.values())
-    assert made == program.make(linked, judge, rows=5, seed="1")
+    assert made == data.make_rows(linked, judge, rows=5, seed="1")
 
 
-def test_made_up_data_keeps_checks(task: Task, context: MakeWork) -> None:
+def test_made_up_data_keeps_checks(task: Task, context: MakeContext) -> None:
     asked = context("")
     part = link(school.QUERIES, task, asked)
-    shape = Shape(part.schema, {**of_part(read_checks(asked.db, task.known), part.schema), "pupil": ('"age" < 20',)})
+    shape = Shape(part.schema, {**checks_of(part.schema, read_checks(asked.db, task.known)), "pupil": ('"age" < 20',)})
     with Judge(part, shape) as judge:
-        made = program.make(part, judge, rows=5, seed="2")
+        made = data.make_rows(part, judge, rows=5, seed="2")
     assert all(row[2] is None or row[2] < 20 for row in made.rows["pupil"])
     assert made.together == ()
 
@@ -200,10 +201,10 @@ def look(runner: Runner, *replies: str, rounds: int = 5, hidden: bool = False) -
     """The result after inspection, the complaints the model got, and the model."""
     model = FakeModel(list(replies[1:]))
     context = Context(None, model, None, 1)  # type: ignore[arg-type]
-    ran, cost = Inspection(runner, ASKED, TestsPart(inspections=rounds), hidden=hidden).of(
+    ran = Inspection(runner, ASKED, TestsPart(inspections=rounds), hidden=hidden).inspect(
         code.Written(extract_code(replies[0]), 0.5), 0, context
     )
-    assert cost.calls == len(model.calls)
+    assert school.cost(context).calls == len(model.calls)
     return ran.result, [call.messages[-1].content for call in model.calls], model
 
 
@@ -241,10 +242,10 @@ def test_a_program_that_was_cut_is_none(runner: Runner) -> None:
     """What is left of it may run, and say something else."""
     cut = Completion(f"{school.RIGHT.removesuffix('```')}", "length")
     whole = Completion(f"{school.RIGHT}\nIt merges", "length")
-    assert code.read(cut) == ""
-    assert code.read(whole) == extract_code(school.RIGHT)
+    assert code.read_program(cut) == ""
+    assert code.read_program(whole) == extract_code(school.RIGHT)
     model = FakeModel([cut, [cut, whole]])
-    written, _ = code.programs(ASKED, TestsPart(codes=3), Context(None, model, None, 1))  # type: ignore[arg-type]
+    written = code.write_programs(ASKED, TestsPart(codes=3), Context(None, model, None, 1))  # type: ignore[arg-type]
     assert [one.code for one in written] == ["", "", extract_code(school.RIGHT)]
     result, _, asked = look(runner, school.BROKEN, cut, rounds=3)  # type: ignore[arg-type]
     assert not result.ok
@@ -255,8 +256,8 @@ def test_programs_are_as_long_as_the_recipe_says(runner: Runner) -> None:
     part = TestsPart(codes=2, inspections=1, max_tokens=123)
     model = FakeModel([school.BROKEN, school.EMPTY, school.RIGHT, school.RIGHT])
     context = Context(None, model, None, 1)  # type: ignore[arg-type]
-    written, _ = code.programs(ASKED, part, context)
-    Inspection(runner, ASKED, part).of_all([code.Written(extract_code(school.BROKEN), 0.0)], context)
+    written = code.write_programs(ASKED, part, context)
+    Inspection(runner, ASKED, part).inspect_all([code.Written(extract_code(school.BROKEN), 0.0)], context)
     assert len(written) == 2
     assert [call.sampling.max_tokens for call in model.calls] == [123] * 3
 
@@ -266,11 +267,11 @@ def inspected(runner: Runner, texts: list[str], *replies: str) -> tuple[list[Res
     model = FakeModel(list(replies))
     context = Context(None, model, None, 1)  # type: ignore[arg-type]
     part = TestsPart(codes=len(texts), inspections=2)
-    ran, cost = Inspection(runner, ASKED, part).of_all(
+    ran = Inspection(runner, ASKED, part).inspect_all(
         [code.Written(extract_code(text), 0.0) for text in texts], context
     )
-    assert cost.calls == len(model.calls)
-    return [one.result for one in ran], cost.calls
+    assert school.cost(context).calls == len(model.calls)
+    return [one.result for one in ran], school.cost(context).calls
 
 
 def test_nothing_is_inspected_once_most_programs_agree(runner: Runner) -> None:
@@ -380,7 +381,7 @@ def test_a_program_with_rows_of_its_own_is_not_run_and_goes_back(runner: Runner)
     ],
 )
 def test_rows_of_a_programs_own_are_seen_in_its_text(text: str, line: int | None) -> None:
-    told = given.fault(text, ("pupil", "club"))
+    told = refusal(text, ("pupil", "club"))
     assert (told is None) == (line is None)
     assert told is None or told.startswith(f"line {line}: " if line else "the result uses none")
 
@@ -392,7 +393,7 @@ def test_rows_of_a_programs_own_are_seen_in_its_text(text: str, line: int | None
 def test_no_program_makes_the_runner_raise(
     linked: Linked, warm: Warm, program_text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sqljury.testing.agents.inspection.LIMITS", SandboxLimits(seconds=1, cpu_seconds=1))
+    monkeypatch.setattr("sqljury.testing.agents.code.LIMITS", SandboxLimits(seconds=1, cpu_seconds=1))
     runner = Runner(Shape(linked.schema, {}).case(rows()), warm())  # type: ignore[arg-type]
     assert not runner.run(program_text).result.ok
     assert isinstance(runner.columns_before(program_text, 1), dict)
@@ -425,7 +426,7 @@ FAILED = Result(error=QueryFailure("code", "e"))
     ],
 )
 def test_the_result_of_most_programs_wins(results: list[Result], chosen: tuple[int, int] | None) -> None:
-    assert vote(results) == chosen
+    assert majority(results) == chosen
 
 
 def test_nothing_but_null_and_zero_says_nothing() -> None:
@@ -470,7 +471,7 @@ def test_one_frame_is_said_to_be_alone() -> None:
 def test_one_program_is_one_call() -> None:
     model = FakeModel(["no program", ["x = 1\nresult = x"]])
     context = Context(None, model, None, 1)  # type: ignore[arg-type]
-    found, _ = code.programs(ASKED, TestsPart(codes=1), context)
+    found = code.write_programs(ASKED, TestsPart(codes=1), context)
     assert found == [("", 0.0, "")]
     assert len(model.calls) == 1
 
@@ -485,13 +486,13 @@ def test_keys_of_another_type_meet_their_parents(warm: Warm) -> None:
     assert not Runner(case, warm()).run(f"result = {merge}[['n']]").result.ok
 
 
-def test_made_up_rows_meet_in_joins_without_a_declared_key(task: Task, context: MakeWork) -> None:
+def test_made_up_rows_meet_in_joins_without_a_declared_key(task: Task, context: MakeContext) -> None:
     tables = [Table(t.name, tuple(Column(c.name, "TEXT") for c in t.columns)) for t in task.known.tables]
     bare = Task(task.question, Schema("bare", "sqlite", tuple(tables)), "")
     part = link(["SELECT pupil.name FROM pupil JOIN club ON pupil.club = club.id"], bare, context(""))
     shape = Shape(part.schema, {})
     with Judge(part, shape) as judge:
-        assert program.make(part, judge, rows=5, seed="3").idle == ()
+        assert data.make_rows(part, judge, rows=5, seed="3").idle == ()
 
 
 @pytest.mark.parametrize(
@@ -513,7 +514,7 @@ def test_questions_for_one_number_are_known(question: str, number: bool) -> None
 def test_a_list_where_one_number_is_asked_for_goes_back(runner: Runner) -> None:
     model = FakeModel(["```python\nresult = pd.DataFrame({'answer': [len(pupil)]})\n```"])
     context = Context(None, model, None, 1)  # type: ignore[arg-type]
-    ran, _ = Inspection(runner, ASKED, TestsPart(inspections=5), number=True).of(
+    ran = Inspection(runner, ASKED, TestsPart(inspections=5), number=True).inspect(
         code.Written("result = pupil[['name']]", 0.0), 0, context
     )
     assert ran.result.rows == ((3,),)

@@ -59,7 +59,7 @@ def task(db: Database) -> Task:
 
 
 @pytest.fixture
-def work(db: Database, warm: Warm) -> Callable[[Script], Context]:
+def context(db: Database, warm: Warm) -> Callable[[Script], Context]:
     """What the agents work with, the model answering from a script."""
 
     def made(script: Script) -> Context:

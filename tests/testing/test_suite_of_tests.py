@@ -12,13 +12,14 @@ import shop
 from sqljury import FakeModel, Question, connect
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
+from sqljury.budget import Allowance, Budget
 from sqljury.context import Context
 from sqljury.db.base import DEFAULT_LIMITS
 from sqljury.recipes.parts import TestsPart
 from sqljury.schema.introspect import introspect
 from sqljury.testing import suite as module
-from sqljury.testing.again import UNSAID, again, judged, tried
-from sqljury.testing.suite import suite
+from sqljury.testing.suite import separating_suite
+from sqljury.testing.trial import UNTRANSLATED, judged, rerun, run_case
 from sqljury.types import Column, Cost, Result, Schema, Table, Task, TestCase
 
 OVER, FROM = "SELECT name FROM person WHERE age > 30", "SELECT name FROM person WHERE age >= 30"
@@ -37,12 +38,13 @@ def expecting(monkeypatch: pytest.MonkeyPatch, sql: str | None) -> list[TestCase
     """The model expects what this query returns, or says nothing; the cases it was asked about."""
     seen = list[TestCase]()
 
-    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> tuple[TestCase, Cost]:
+    def with_expected(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
         seen.append(case)
-        expected = None if sql is None else replace(tried(case, [sql]).results[0], seconds=0.0)
-        return replace(case, expected=expected), Cost(calls=1, prompt_tokens=10)
+        expected = None if sql is None else replace(run_case(case, [sql]).results[0], seconds=0.0)
+        context.budget.charge(Cost(calls=1, prompt_tokens=10))
+        return replace(case, expected=expected)
 
-    monkeypatch.setattr(module, "expect", expect)
+    monkeypatch.setattr(module, "with_expected", with_expected)
     return seen
 
 
@@ -53,10 +55,11 @@ def test_each_case_is_put_to_the_model_and_the_queries_held_against_it(
     with connect(file) as db:
         context = Context(db, FakeModel([]), DEFAULT_LIMITS, 5)
         task = Task(Question("Who is over 30?"), introspect(db), "")
-        tests, cost = module.tested([OVER, FROM, SAME], task, TestsPart(kind="suite"), context)
-        again_the_same, _ = module.tested([OVER, FROM, SAME], task, TestsPart(kind="suite"), context)
+        tests = module.run_suite([OVER, FROM, SAME], task, TestsPart(kind="suite"), context)
+        before = context.budget.steps
+        again_the_same = module.run_suite([OVER, FROM, SAME], task, TestsPart(kind="suite"), context)
     (test,) = tests
-    assert cost == Cost(calls=1, prompt_tokens=10)
+    assert before == (("", Cost(calls=1, prompt_tokens=10)),)
     assert len(seen) == 2
     assert test.case.size <= 2
     assert (test.by, test.classes) == ("model", (0, 1, 0))
@@ -69,12 +72,12 @@ def test_each_case_is_put_to_the_model_and_the_queries_held_against_it(
 def test_nothing_is_asked_once_the_allowance_is_spent(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = expecting(monkeypatch, None)
     with connect(file) as db:
-        context = Context(db, FakeModel([]), DEFAULT_LIMITS, 5, over=lambda: bool(seen))
+        context = Context(db, FakeModel([]), DEFAULT_LIMITS, 5, budget=Budget(Allowance(tokens=10)))
         task = Task(Question("Who?"), introspect(db), "")
         queries = [OVER, FROM, "SELECT DISTINCT name FROM person WHERE age > 30", "SELECT name FROM person"]
-        tests, cost = module.tested(queries, task, TestsPart(kind="suite"), context)
+        tests = module.run_suite(queries, task, TestsPart(kind="suite"), context)
     assert len(tests) > 1
-    assert (len(seen), cost.calls) == (1, 1)
+    assert (len(seen), context.budget.total().calls) == (1, 1)
     assert all(test.passed == (None,) * 4 and test.by == "" for test in tests)
 
 
@@ -90,15 +93,15 @@ def test_what_nothing_tells_apart_and_what_cannot_be_run_is_said(tmp_path: Path)
         "SELECT name FROM t WHERE year(day) > 2024",
     ]
     with connect(tmp_path / "d.duckdb") as db:
-        found = suite(queries, introspect(db), db)
+        found = separating_suite(queries, introspect(db), db)
     assert found.together == ((0, 1), (0, 2), (0, 3), (1, 2))
-    assert {str(test.results[0].error) for test in found.tests} == {UNSAID}
+    assert {str(test.results[0].error) for test in found.tests} == {UNTRANSLATED}
     assert all(test.classes == (0, 1, 1, 3) for test in found.tests)
 
 
 def test_a_query_alone_is_tried_where_it_finds_something(file: Path) -> None:
     with connect(file) as db:
-        (test,) = suite(["SELECT what FROM part WHERE person = 7"], introspect(db), db).tests
+        (test,) = separating_suite(["SELECT what FROM part WHERE person = 7"], introspect(db), db).tests
     assert test.results[0].rows
     assert (test.how, test.passed) == ("drawn", (None,))
 
@@ -107,7 +110,7 @@ def test_masked_columns_are_not_in_the_small_tables(file: Path) -> None:
     with connect(file) as db:
         guarded = guard(db, introspect(db), Access(mask=("person.mail",)))
         queries = ["SELECT mail FROM person WHERE age > 30", "SELECT mail FROM person WHERE age < 30"]
-        tests = suite(queries, introspect(guarded), guarded).tests
+        tests = separating_suite(queries, introspect(guarded), guarded).tests
     assert tests
     assert not any("@x.org" in str(cell) for test in tests for row in test.case.tables["person"] for cell in row)
 
@@ -117,7 +120,8 @@ def test_a_schema_that_sqlite_does_not_take_is_no_end(file: Path) -> None:
     with connect(file) as db:
         context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0)
         queries = ["SELECT a FROM t", "SELECT A FROM t"]
-        assert module.tested(queries, Task(Question("?"), twice, ""), TestsPart(kind="suite"), context) == ((), Cost())
+        assert module.run_suite(queries, Task(Question("?"), twice, ""), TestsPart(kind="suite"), context) == ()
+        assert context.budget.steps == ()
 
 
 @pytest.mark.parametrize(
@@ -146,14 +150,14 @@ def test_a_schema_that_sqlite_does_not_take_is_no_end(file: Path) -> None:
 )
 def test_the_relaxed_equality(rows: list[tuple[object, ...]], queries: list[str], passed: tuple[bool | None]) -> None:
     case = replace(PETS, expected=Result(("?",), tuple(rows)))
-    assert tried(case, queries).passed == passed
+    assert run_case(case, queries).passed == passed
 
 
 def test_other_queries_are_tried_on_the_same_case() -> None:
     case = replace(PETS, expected=Result(("n",), ((2,),)))
-    first = tried(case, ["SELECT count(*) FROM pet"], "written", "code", "print(2)")
+    first = run_case(case, ["SELECT count(*) FROM pet"], "written", "code", "print(2)")
     assert first.passed == (False,)
-    second = again(first, ["SELECT count(*) FROM pet WHERE kind = 'dog'", "SELECT zzz FROM other"])
+    second = rerun(first, ["SELECT count(*) FROM pet WHERE kind = 'dog'", "SELECT zzz FROM other"])
     assert second.passed == (True, None)
     assert (second.case, second.how, second.by, second.code) == (case, "written", "code", "print(2)")
     assert judged(replace(second, case=PETS)).passed == (None, None)
@@ -162,7 +166,7 @@ def test_other_queries_are_tried_on_the_same_case() -> None:
 def test_rows_that_break_a_constraint_are_shown_as_they_are() -> None:
     table = Table("t", (Column("id", "INTEGER", not_null=True),), primary_key=("id",))
     case = TestCase(Schema("s", "sqlite", (table,)), (((1,), (1,), (None,)),))
-    assert tried(case, ["SELECT count(*) FROM t"]).results[0].rows == ((3,),)
+    assert run_case(case, ["SELECT count(*) FROM t"]).results[0].rows == ((3,),)
 
 
 def test_queries_do_not_leave_the_small_database(tmp_path: Path) -> None:
@@ -170,6 +174,6 @@ def test_queries_do_not_leave_the_small_database(tmp_path: Path) -> None:
     with sqlite3.connect(victim) as connection:
         connection.execute("CREATE TABLE t (a)")
     connection.close()
-    done = tried(PETS, [f"ATTACH '{victim}' AS v", "DELETE FROM pet", "SELECT count(*) FROM pet"])
+    done = run_case(PETS, [f"ATTACH '{victim}' AS v", "DELETE FROM pet", "SELECT count(*) FROM pet"])
     assert [result.ok for result in done.results] == [False, False, True]
     assert done.results[2].rows == ((3,),)
