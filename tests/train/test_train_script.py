@@ -45,7 +45,8 @@ OPTIONS = {
     "BASE": MODEL,
     "SET_OPTIONS": "--limit 4",
     "JUDGED_OPTIONS": "",
-    "TRAIN_OPTIONS": "--steps 1 --batch 1 --micro 1 --rank 4 --attention --held-out 0",
+    "TRAIN_OPTIONS": "--max-steps 1 --batch-size 1 --gradient-accumulation-steps 1 --lora-r 4 --held-out 0 "
+    "--target-modules attention",
     "EXPORT_OPTIONS": "--check 0",
 }
 

@@ -101,5 +101,5 @@ def _refuse_other(file: Path, head: bytes, weights: str) -> None:
     own = next((one.name for one in models.CATALOGUE.values() if one.sha256 == sha256), f"those of SHA-256 {sha256}")
     raise WeightsError(
         f"{file} is an adapter for other weights ({own}) than {weights}; name those before the plus, "
-        f"or export it with --served {weights} if it was trained for them"
+        f"or export it with --served-model {weights} if it was trained for them"
     )
