@@ -31,7 +31,7 @@ from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
 from sqljury.schema.retrieve import estimate_tokens, retrieve
 from sqljury.types import Column, ForeignKey, Schema, Table
-from sqljury.types.subset import only_tables
+from sqljury.types.schema import only_tables
 
 Retriever = Callable[[str], Schema]
 HEAD = (

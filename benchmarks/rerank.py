@@ -28,7 +28,7 @@ from sqljury.evaluation.report import Share
 from sqljury.schema.introspect import introspect
 from sqljury.testing.again import tried
 from sqljury.types import Result, Schema, TestCase
-from sqljury.types.subset import subset
+from sqljury.types.schema import subset
 
 Line = dict[str, Any]
 

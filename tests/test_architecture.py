@@ -32,7 +32,7 @@ LAYERS = {
     18: ("__main__",),
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
-WITHIN_ZERO = {("types", "errors"), ("errors", "types")}
+WITHIN_ZERO = {("types", "errors")}
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 

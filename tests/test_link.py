@@ -23,7 +23,7 @@ from sqljury.schema.retrieve import Indexes
 from sqljury.stages.link import ask, link, read, reply_schema, scored, written
 from sqljury.stages.prepare import Preparation
 from sqljury.types import Column, ForeignKey, Limits, Schema, Table, Task
-from sqljury.types.subset import only_tables
+from sqljury.types.schema import only_tables
 
 SCRIPT = """
     CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);

@@ -17,7 +17,7 @@ from sqljury.schema.describe import Item, Notes
 from sqljury.schema.introspect import introspect
 from sqljury.stages.prepare import Preparation
 from sqljury.types import Task
-from sqljury.types.subset import only_tables
+from sqljury.types.schema import only_tables
 
 NAMES = [*(f"Someone {number}" for number in range(60)), "Marta Kowalska"]
 BESIDE = SchemaPart(sample_rows=0, examples=2, nearest=True)

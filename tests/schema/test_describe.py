@@ -17,7 +17,7 @@ from sqljury.schema.relevant import NOTE_CHARS, relevant
 from sqljury.schema.sqlite import read_comments
 from sqljury.schema.yaml_notes import parse
 from sqljury.types import Column, ForeignKey, Schema, Table
-from sqljury.types.subset import subset
+from sqljury.types.schema import subset
 
 SCHEMA = Schema(
     "shop",

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from sqljury.types import Column, ForeignKey, Schema, Table
-from sqljury.types.subset import only_tables, subset
+from sqljury.types.schema import only_tables, subset
 
 MAKER = Table("maker", (Column("id"), Column("name")), ("id",), unique_keys=(("name",),))
 MODEL = Table(

@@ -19,7 +19,7 @@ from sqljury.access.check import Checker, Rules
 from sqljury.access.scopes import broad
 from sqljury.errors import InputError
 from sqljury.types import Column, Schema, Table
-from sqljury.types.subset import subset
+from sqljury.types.schema import subset
 
 _DEFAULTS: Final = {"sqlite": "main", "duckdb": "main", "postgres": "public"}
 _WORD: Final = re.compile(r"[\w$]+")

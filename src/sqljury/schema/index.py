@@ -12,7 +12,7 @@ from sqljury.language.alike import joined_words, likeness, pieces, question_word
 from sqljury.schema.joins import Joins
 from sqljury.schema.meaning import Meanings
 from sqljury.schema.render import Form
-from sqljury.schema.retrieve import Sizes
+from sqljury.schema.sizes import Sizes
 from sqljury.types import Schema
 
 TABLE: Final = 1.0

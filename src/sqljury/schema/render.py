@@ -13,7 +13,7 @@ from sqljury.schema.forms import Form, Remarks, contents
 from sqljury.schema.samples import TOO_LARGE
 from sqljury.sql.text import CELL_CHARS, COMMENT_CHARS, cell_text, literal, remark
 from sqljury.types import Column, Result, Schema, Table
-from sqljury.types.subset import shuffled
+from sqljury.types.schema import shuffled
 
 __all__ = ["CELL_CHARS", "Form", "Style", "cell_text", "render"]
 

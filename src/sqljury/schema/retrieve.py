@@ -1,96 +1,17 @@
-"""About how many tokens a text has without a tokenizer, and the parts of a schema within a rendered one.
-
-The part of a large schema that a question needs, within a budget, chosen before any model is called.
-"""
+"""Selects the part of a large schema that a question needs, within a token budget and without a model."""
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sqljury.schema.index import Hit, Index, Scores
 from sqljury.schema.render import Form, render
-from sqljury.types import Column, ForeignKey, Question, Schema, Table
-from sqljury.types.subset import subset
-
-_WORD: Final = re.compile(r"_?[^\W\d_]+|\d|[^\w\s]+\n?|\n|_")
-
-
-def estimate_tokens(text: str) -> int:
-    """An estimate that is rather too high than too low for the tokenizers of today's models; 0 for no text.
-
-    Long words count several, each digit one, a run of marks one for two, spaces and underscores with what follows.
-    """
-    return sum(map(_cost, _WORD.findall(text)))
-
-
-def _cost(word: str) -> int:
-    if not word.isascii():
-        return len(word.encode()) // 2 + 1
-    if word[-1].isalpha():
-        return 1 + (len(word) - 1) // (8 if word.islower() else 5)
-    return 1 + (len(word) - 1) // 3
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sizes:
-    """The tokens that tables, columns and keys of a schema take when rendered in ``form``, measured once each.
-
-    The sum of the parts is rather more than the whole.
-    """
-
-    schema: Schema
-    form: Form
-    _frames: dict[int, int] = field(default_factory=dict)
-    _columns: dict[tuple[Column, bool], int] = field(default_factory=dict)
-
-    def whole_fits(self, tokens: int) -> bool:
-        """The schema takes at most so many tokens; stops reading it where it is over."""
-        total = 0
-        for table in self.schema.tables:
-            total += self._size(table)
-            if total > tokens:
-                return False
-        return True
-
-    def table(self, number: int, names: Collection[str]) -> int:
-        """A table with these columns and its unique keys, without foreign keys; of a view, all of it."""
-        if number not in self._frames:
-            table = self.schema.tables[number]
-            bare = replace(table, columns=(Column("a"),), primary_key=(), foreign_keys=(), unique_keys=())
-            keys = [key for key in (table.primary_key, *table.unique_keys) if len(key) > 1]
-            frame = self._size(table if table.kind == "view" else bare)
-            self._frames[number] = frame + sum(estimate_tokens(f"  PRIMARY KEY ({_listed(key)}),\n") for key in keys)
-        if self.schema.tables[number].kind == "view":
-            return self._frames[number]
-        return self._frames[number] + sum(self.column(number, name) for name in names)
-
-    def column(self, number: int, name: str) -> int:
-        """One more column of a table."""
-        table = self.schema.tables[number]
-        column = next(column for column in table.columns if column.name == name)
-        seen = column, table.primary_key == (name,)
-        if seen not in self._columns:
-            other = Column("a")  # beside which the column's own line is what it adds
-            both = Table("t", (other, column), (name,) if seen[1] else ())
-            self._columns[seen] = self._size(both) - self._size(Table("t", (other,)))
-        return self._columns[seen]
-
-    def key(self, key: ForeignKey) -> int:
-        """A foreign key."""
-        target = f'"{key.ref_schema}"."{key.ref_table}"({_listed(key.ref_columns)})'
-        return estimate_tokens(f"  FOREIGN KEY ({_listed(key.columns)}) REFERENCES {target},\n")
-
-    def _size(self, table: Table) -> int:
-        return estimate_tokens(render(replace(self.schema, tables=(table,)), form=self.form)) + 1
-
-
-def _listed(names: Collection[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)
-
+from sqljury.schema.sizes import Sizes, estimate_tokens
+from sqljury.types import Question, Schema
+from sqljury.types.schema import subset
 
 PROMPT_TOKENS: Final = 6_000
 """What a schema that does not fit is cut down to."""

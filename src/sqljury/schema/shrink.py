@@ -18,7 +18,7 @@ from typing import NamedTuple
 from sqljury.language.words import content_words, words
 from sqljury.sql.text import tokens
 from sqljury.types import Schema, Table
-from sqljury.types.subset import only_tables, subset
+from sqljury.types.schema import only_tables, subset
 
 
 class Room(NamedTuple):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from sqljury.sql import parse as parsing
 from sqljury.sql.parse import quiet
 from sqljury.types import Schema, Table
-from sqljury.types.subset import subset
+from sqljury.types.schema import subset
 
 if TYPE_CHECKING:
     from sqlglot import exp

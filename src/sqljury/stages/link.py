@@ -22,7 +22,7 @@ from sqljury.schema.render import render
 from sqljury.schema.retrieve import Indexes
 from sqljury.sql.text import printable
 from sqljury.types import Cost, Question, Schema, Task
-from sqljury.types.subset import only_tables
+from sqljury.types.schema import only_tables
 
 SCHEMA_CHARS: Final = 36_000
 """What the list of tables may take of the prompt."""

@@ -36,7 +36,7 @@ from sqljury.stages.prepare import Preparation
 from sqljury.train.examples import TrainingExample
 from sqljury.train.leaks import NearDuplicate, SetQuestion, evaluation_size, near_duplicates
 from sqljury.types import Schema, Task
-from sqljury.types.subset import only_tables
+from sqljury.types.schema import only_tables
 
 GOLD: Final = "gold"
 """The ``hint`` in an example's meta where the gold query itself takes part, since no candidate was correct."""

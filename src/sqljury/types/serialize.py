@@ -1,4 +1,4 @@
-"""Answers as JSON and as HTML, and queries as people may read them."""
+"""Answers as JSON and HTML, and SQL with every character visible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from sqljury.types import Answer, Candidate, Choice, Cost, Result, Row, Tried, Verified
+    from sqljury.types.answer import Answer, Choice, Cost, Verified
+    from sqljury.types.candidate import Candidate
+    from sqljury.types.result import Result, Row
+    from sqljury.types.testcase import Tried
 
 HTML_ROWS = 50
 
@@ -23,14 +26,14 @@ _TEXTS: Final = {
     "postgres": rf"{_WITH_ESCAPES}|{_PLAIN}|(?<![\w$]){_DOLLAR}",
     "mysql": r"'(?:[^'\\]|''|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\"\"|\\.)*(?:\"|\Z)|`(?:[^`]|``)*(?:`|\Z)",
 }
-"""Texts and quoted names by dialect; what is opened and never closed goes on to the end."""
+"""Texts and quoted names by dialect; an unclosed one extends to the end."""
 _REMARKS: Final = {
     "sqlite": r"--[^\n]*",
     "duckdb": r"--[^\n\r]*",
     "postgres": r"--[^\n\r]*",
     "mysql": r"\#[^\n]*|--(?=[\x00-\x20\x7f]|\Z)[^\n]*",
 }
-"""Comments up to the end of a line: PostgreSQL and DuckDB end it at a carriage return too, the others do not."""
+"""Comments up to the end of a line: PostgreSQL and DuckDB also end it at a carriage return."""
 _NESTING: Final = frozenset({"duckdb", "postgres"})
 _PIECES: Final = {
     dialect: re.compile(rf"(?P<text>{texts})|(?P<remark>{_REMARKS[dialect]})|(?P<block>/\*)", re.DOTALL)
@@ -40,33 +43,33 @@ _BLOCK: Final = re.compile(r"/\*|\*/")
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Characters that Python takes for printable and nobody sees."""
+"""Characters that are invisible although ``str.isprintable`` is true of them."""
 
 
 def query(sql: str, dialect: str = "") -> str:
-    """``sql`` as people may read it, in the lines that the database sees, every character visible.
+    """``sql`` for display: the lines that the database sees, with every character visible.
 
-    Comments lose what cannot be seen, and stay on their line. Elsewhere blanks of other kinds become blanks, and what
-    else cannot be seen, in texts and names, stands as an escape such as ``\\u2028``, which ``has_escapes`` tells. So
-    what looks like a comment is one, and what does not is none. An unknown dialect is read as SQLite.
+    Invisible characters are removed from comments, which stay on their line. Elsewhere blanks of other kinds become
+    blanks, and other invisible characters become escapes such as ``\\u2028``, which ``has_escapes`` reports. What is
+    displayed as a comment is therefore one to the database too. An unknown dialect is read as SQLite.
     """
     return "".join(_readable(kind, piece) for kind, piece in _pieces(sql, dialect)).strip("\n")
 
 
 def one_line(sql: str, dialect: str = "") -> str:
-    """The same on one line: comments that end with their line become ``/* */``, so that nothing after them is lost."""
+    """``query`` on one line: comments that end with their line become ``/* */``, so that nothing after them is lost."""
     pieces = (_flat(kind, piece) for kind, piece in _pieces(sql, dialect))
     return "".join(pieces).strip(" ")
 
 
 def has_escapes(sql: str, dialect: str = "") -> bool:
-    """Whether ``query`` shows escapes for some characters of ``sql``, so that it is not ``sql`` to the letter."""
+    """Whether ``query`` displays escapes for some characters, so that its output is not ``sql`` itself."""
     pieces = ((kind, piece) for kind, piece in _pieces(sql, dialect) if kind != "comment")
     return any(_escaped(kind, piece) != piece for kind, piece in pieces)
 
 
 def statement(sql: str) -> str:
-    """``sql`` with the semicolon that other programs want, which no comment at its end may swallow."""
+    """``sql`` with a final semicolon for other programs, on a line of its own after a trailing comment."""
     text = sql.rstrip()
     last = text.rpartition("\n")[2]
     if "--" in last or "#" in last:
@@ -75,7 +78,7 @@ def statement(sql: str) -> str:
 
 
 def _pieces(sql: str, dialect: str) -> Iterator[tuple[str, str]]:
-    """What the database reads as text or quoted name, as comment, and as the rest, in order."""
+    """The kind (``text`` for texts and quoted names, ``comment``, ``rest``) and text of each piece, in order."""
     dialect = dialect if dialect in _PIECES else "sqlite"
     at = 0
     while match := _PIECES[dialect].search(sql, at):
@@ -122,7 +125,7 @@ def _flat(kind: str, piece: str) -> str:
 
 
 def _escaped(kind: str, piece: str) -> str:
-    """Every character that cannot be seen as JSON writes it; line feeds stay, and blanks outside of texts."""
+    """The piece with JSON escapes for invisible characters; line feeds stay, and blanks outside of texts."""
     plain = "\n\t\f\v\r" if kind == "rest" else "\n"
     return "".join(c if c in plain or _is_seen(c) else json.dumps(c)[1:-1] for c in piece)
 
@@ -131,26 +134,26 @@ def _is_seen(character: str) -> bool:
     return character.isprintable() and not _UNSEEN.match(character)
 
 
-def answer(found: Answer) -> dict[str, Any]:
+def answer_dict(answer: Answer) -> dict[str, Any]:
     """What ``Answer.to_dict`` returns."""
     return {
-        "question": found.question.text,
-        "sql": found.sql,
-        "columns": list(found.columns),
-        "rows": _rows(found.rows),
-        "truncated": found.truncated,
-        "confidence": None if found.confidence is None else round(found.confidence, 4),
-        "candidates": [_candidate(candidate, found.candidates) for candidate in found.candidates],
-        "cost": cost_dict(found.cost),
-        "choice": None if found.choice is None else _choice(found.choice),
-        "steps": [{"step": step, **cost_dict(cost)} for step, cost in found.steps],
-        "linked": list(found.linked),
-        "verified": None if found.verified is None else _verified(found.verified),
-        "remarks": list(found.remarks),
+        "question": answer.question.text,
+        "sql": answer.sql,
+        "columns": list(answer.columns),
+        "rows": _rows(answer.rows),
+        "truncated": answer.truncated,
+        "confidence": None if answer.confidence is None else round(answer.confidence, 4),
+        "candidates": [_candidate(candidate, answer.candidates) for candidate in answer.candidates],
+        "cost": cost_dict(answer.cost),
+        "choice": None if answer.choice is None else _choice(answer.choice),
+        "steps": [{"step": step, **cost_dict(cost)} for step, cost in answer.steps],
+        "linked": list(answer.linked),
+        "verified": None if answer.verified is None else _verified(answer.verified),
+        "remarks": list(answer.remarks),
     }
 
 
-def test(tried: Tried) -> dict[str, Any]:
+def tried_dict(tried: Tried) -> dict[str, Any]:
     """What ``Tried.to_dict`` returns."""
     return {
         "tables": {
@@ -169,24 +172,25 @@ def test(tried: Tried) -> dict[str, Any]:
     }
 
 
-def html(found: Answer) -> str:
-    """The query, the first rows, the confidence and the rows that verify it; every value is escaped."""
-    shown = found.rows[:HTML_ROWS]
-    more = "" if len(shown) == len(found.rows) and not found.truncated else f", {len(shown)} shown"
-    rows = f"{len(found.rows)}{'+' if found.truncated else ''} row{'' if len(found.rows) == 1 else 's'}{more}"
+def answer_html(answer: Answer) -> str:
+    """What ``Answer._repr_html_`` returns: query, first rows, confidence, verifying rows; every value is escaped."""
+    shown = answer.rows[:HTML_ROWS]
+    more = "" if len(shown) == len(answer.rows) and not answer.truncated else f", {len(shown)} shown"
+    rows = f"{len(answer.rows)}{'+' if answer.truncated else ''} row{'' if len(answer.rows) == 1 else 's'}{more}"
     agreement = ""
-    if found.confidence is not None:
-        agreement = f"; {found.confidence:.0%} of {len(found.candidates)} candidates agree"
+    if answer.confidence is not None:
+        agreement = f"; {answer.confidence:.0%} of {len(answer.candidates)} candidates agree"
+    sql = escape(query(answer.sql, answer.dialect))
     return (
-        f"<p><b>{escape(found.question.text)}</b></p><pre><code>{escape(query(found.sql, found.dialect))}</code></pre>"
-        f"{_table(found.columns, shown)}"
-        f"<p>{'; '.join([rows, *map(escape, found.remarks)])}{agreement}</p>"
-        f"{_example(found.verified.test, found.dialect) if found.verified and found.verified.test else ''}"
+        f"<p><b>{escape(answer.question.text)}</b></p><pre><code>{sql}</code></pre>"
+        f"{_table(answer.columns, shown)}"
+        f"<p>{'; '.join([rows, *map(escape, answer.remarks)])}{agreement}</p>"
+        f"{_example(answer.verified.test, answer.dialect) if answer.verified and answer.verified.test else ''}"
     )
 
 
 def _example(tried: Tried, dialect: str) -> str:
-    """The rows on which an answer and its strongest rival differ, folded away."""
+    """The rows on which an answer and its strongest rival differ, collapsed."""
     tables = "".join(
         f"<p>{escape(table.name)}</p>{_table([column.name for column in table.columns], rows[:HTML_ROWS])}"
         for table, rows in zip(tried.case.schema.tables, tried.case.rows, strict=True)
@@ -207,7 +211,7 @@ def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
 
 
 def _cell(cell: Any) -> Any:
-    """A cell as JSON has it: bytes become ``0x`` and hex digits; infinities, NaN and what JSON lacks become text."""
+    """A cell for JSON: bytes become ``0x`` and hex digits; infinities, NaN and types that JSON lacks become text."""
     if isinstance(cell, bytes):
         return f"0x{cell.hex()}"
     if isinstance(cell, float) and not isfinite(cell):
@@ -220,7 +224,7 @@ def _rows(rows: Sequence[Row]) -> list[list[Any]]:
 
 
 def result_dict(result: Result) -> dict[str, Any]:
-    """A result's columns and rows, whether a limit cut these, or why there are none."""
+    """A result for JSON."""
     return {
         "columns": list(result.columns),
         "rows": _rows(result.rows),
@@ -243,32 +247,32 @@ def _candidate(candidate: Candidate, among: Sequence[Candidate]) -> dict[str, An
 
 
 def _choice(choice: Choice) -> dict[str, Any]:
-    """Comparisons as judged with the first group shown first, and shown second."""
+    """``first_wins`` is the probability with the first group shown first, then shown second."""
     comparisons = [
         {
-            "first": one.first,
-            "second": one.second,
-            "first_wins": [round(one.first_shown_first, 4), round(one.first_shown_second, 4)],
+            "first": comparison.first,
+            "second": comparison.second,
+            "first_wins": [round(comparison.first_shown_first, 4), round(comparison.first_shown_second, 4)],
         }
-        for one in choice.comparisons
+        for comparison in choice.comparisons
     ]
     return {
         "selector": choice.selector,
         "candidate": choice.index,
         "scores": [round(score, 4) for score in choice.scores],
         "comparisons": comparisons,
-        "tests": [test(one) for one in choice.tests],
+        "tests": [tried_dict(tried) for tried in choice.tests],
         "note": choice.note,
     }
 
 
 def _verified(verified: Verified) -> dict[str, Any]:
-    shown = None if verified.test is None else test(verified.test)
-    return {"outcome": verified.outcome, "rival": verified.rival, "test": shown, "why": verified.why}
+    test = None if verified.test is None else tried_dict(verified.test)
+    return {"outcome": verified.outcome, "rival": verified.rival, "test": test, "why": verified.why}
 
 
 def cost_dict(cost: Cost) -> dict[str, Any]:
-    """What something cost, dollars left out."""
+    """A cost for JSON, without dollars."""
     return {
         "calls": cost.calls,
         "prompt_tokens": cost.prompt_tokens,

@@ -19,7 +19,7 @@ from sqljury.sql.text import plain
 from sqljury.stages.generate.direct import question, system
 from sqljury.stages.generate.pool import Shot
 from sqljury.types import Limits, Result, Schema, Task
-from sqljury.types.subset import subset
+from sqljury.types.schema import subset
 
 TABLES: Final = 3
 COLUMNS: Final = 5

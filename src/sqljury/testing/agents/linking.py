@@ -21,7 +21,7 @@ from sqljury.sql.text import remark
 from sqljury.sql.translate import in_sqlite
 from sqljury.sql.tree import column_names, facts_of, tree_of
 from sqljury.types import Cell, Schema, Table, Task
-from sqljury.types.subset import subset
+from sqljury.types.schema import subset
 from sqljury.values.hints import Meant, meant
 
 VALUES: Final = 6

@@ -1,0 +1,120 @@
+"""The chosen query with the evidence for it: how it was chosen, what verifies it, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqljury.errors import MissingExtraError
+from sqljury.types import serialize
+from sqljury.types.candidate import Candidate
+from sqljury.types.question import Question
+from sqljury.types.result import Row
+from sqljury.types.testcase import Tried
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Model calls, tokens (``cached_tokens`` are prompt tokens that were not recomputed), wall seconds, US dollars."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    seconds: float = 0.0
+    usd: float = 0.0
+
+    @property
+    def computed_tokens(self) -> int:
+        """Prompt and completion tokens without the cached ones."""
+        return self.prompt_tokens - self.cached_tokens + self.completion_tokens
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A judge's comparison of two groups: the probability that ``first`` is right, in both orders of presentation."""
+
+    first: int
+    second: int
+    first_shown_first: float
+    first_shown_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The index of the chosen candidate, None if every candidate failed, and the evidence for it.
+
+    ``scores`` are indexed by group, and so are the queries of each of ``tests``; empty if the selector has none.
+    ``note`` says what the selector could not do and what decided instead; empty if it ran as configured.
+    """
+
+    index: int | None
+    selector: str
+    scores: tuple[float, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    cost: Cost = Cost()
+    tests: tuple[Tried, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """An answer compared with the best candidate of another result, whose group is ``rival``.
+
+    ``outcome`` is ``agreed`` if all results are equal, ``differ`` if ``test`` has rows on which the two queries (the
+    answer's first) return different results, ``together`` if no such rows were found, and ``untried`` if one of them
+    cannot be run on test databases, for the reason in ``why``.
+    """
+
+    outcome: Literal["agreed", "differ", "together", "untried"]
+    rival: int | None = None
+    test: Tried | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The chosen query, its rows, and the evidence for it.
+
+    ``confidence`` is the share of all candidates whose result agrees with the chosen one, in (0, 1]; None for a
+    single candidate. ``remarks`` are lines for the reader of the answer, such as which condition leaves it without
+    rows. ``truncated`` means that the row limit cut ``rows``. ``steps`` are the steps that called the model, in order,
+    with the cost of each. ``linked`` are the tables that schema linking selected, empty without linking. ``verified``
+    is None if no comparison with a rival was requested. ``dialect`` is that of ``sql``.
+    """
+
+    question: Question
+    sql: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    truncated: bool
+    confidence: float | None
+    candidates: tuple[Candidate, ...]
+    cost: Cost
+    model: str = ""
+    recipe: str = ""
+    choice: Choice | None = None
+    steps: tuple[tuple[str, Cost], ...] = ()
+    linked: tuple[str, ...] = ()
+    verified: Verified | None = None
+    remarks: tuple[str, ...] = ()
+    dialect: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Lists, numbers and strings for JSON; the keys are part of the public interface."""
+        return serialize.answer_dict(self)
+
+    def to_pandas(self) -> Any:
+        """The rows as a ``pandas.DataFrame``; raises ``MissingExtraError`` if pandas is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("pandas", "pandas") from None
+        return pandas.DataFrame(list(self.rows), columns=list(self.columns))
+
+    def _repr_html_(self) -> str:
+        """The answer as HTML for notebooks; every value is escaped."""
+        return serialize.answer_html(self)

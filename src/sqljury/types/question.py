@@ -1,0 +1,43 @@
+"""What is asked: a question, and the question beside the schema that a model is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqljury.types.schema import DIALECT_NAMES, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question in natural language; ``evidence`` is external knowledge (BIRD's term), ``id`` seeds random choices."""
+
+    text: str
+    evidence: str = ""
+    id: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The text followed by the evidence, if any."""
+        return " ".join(filter(None, (self.text, self.evidence)))
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question and its schema; ``schema_text`` is the schema as the model sees it.
+
+    ``notes`` are lines about the database that are relevant to the question; they are data, not instructions.
+    ``hits`` holds table, column and match score in (0, 1] of values that the question seems to name; ``near`` holds
+    table, column and some of its values, ordered by similarity to the question's words.
+    """
+
+    question: Question
+    schema: Schema
+    schema_text: str
+    notes: tuple[str, ...] = ()
+    hits: tuple[tuple[str, str, float], ...] = ()
+    near: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+
+    @property
+    def dialect_name(self) -> str:
+        """The dialect's usual spelling, such as PostgreSQL."""
+        return DIALECT_NAMES.get(self.schema.dialect, self.schema.dialect)

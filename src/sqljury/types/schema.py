@@ -1,0 +1,121 @@
+"""The schema of a database, and smaller or reordered copies of one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as declared; ``unique`` means a key or UNIQUE constraint on this column alone.
+
+    ``values`` lists what an enumerated type allows; ``comment`` is the database's own comment on the column.
+    """
+
+    name: str
+    type: str = ""
+    not_null: bool = False
+    unique: bool = False
+    comment: str = ""
+    values: tuple[str, ...] = ()
+    generated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """A foreign key: ``columns`` refer to ``ref_columns`` of ``ref_table``, position by position.
+
+    ``ref_table`` and ``ref_schema`` are the ``name`` and ``schema`` of the other ``Table``.
+    """
+
+    columns: tuple[str, ...]
+    ref_table: str
+    ref_columns: tuple[str, ...]
+    ref_schema: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table or view.
+
+    ``name`` is unique in the database: bare in the default schema, else prefixed with ``schema`` and a dot.
+    ``unique_keys`` holds the columns of each UNIQUE constraint, without the primary key. ``definition`` is the
+    statement that created a view, as the database stores it; empty for tables.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    unique_keys: tuple[tuple[str, ...], ...] = ()
+    kind: Literal["table", "view"] = "table"
+    definition: str = ""
+    schema: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The tables and views of one database, in the order the database lists them."""
+
+    name: str
+    dialect: str
+    tables: tuple[Table, ...]
+
+
+DIALECT_NAMES = {"sqlite": "SQLite", "duckdb": "DuckDB", "postgres": "PostgreSQL", "mysql": "MySQL"}
+
+
+def subset(schema: Schema, columns: Mapping[str, Collection[str]]) -> Schema:
+    """The tables named in ``columns`` with only the columns given there, in the schema's order.
+
+    Names are spelled as in the schema. A table without any remaining column is dropped, and so is a key that lacks a
+    column on either side.
+    """
+    kept = {table.name: _columns(table, columns[table.name]) for table in schema.tables if table.name in columns}
+    kept = {name: table for name, table in kept.items() if table.columns}
+    names = {name: {column.name for column in table.columns} for name, table in kept.items()}
+    tables = tuple(
+        replace(table, foreign_keys=tuple(key for key in table.foreign_keys if _holds(key, names[name], names)))
+        for name, table in kept.items()
+    )
+    return replace(schema, tables=tables)
+
+
+def only_tables(schema: Schema, names: Collection[str]) -> Schema:
+    """The tables of these names with all their columns."""
+    kept = (table for table in schema.tables if table.name in names)
+    return subset(schema, {table.name: [column.name for column in table.columns] for table in kept})
+
+
+def shuffled(schema: Schema, seed: int) -> Schema:
+    """The schema with tables and columns shuffled by ``seed``; keys stay as they are.
+
+    The order of a table's columns depends on its name and the seed only.
+    """
+    tables = [replace(table, columns=_shuffled(table.columns, f"{seed} {table.name}")) for table in schema.tables]
+    return replace(schema, tables=_shuffled(tables, f"{seed}"))
+
+
+def _shuffled(items: Sequence[T], seed: str) -> tuple[T, ...]:
+    return tuple(random.Random(seed).sample(items, len(items)))  # noqa: S311
+
+
+def _columns(table: Table, names: Collection[str]) -> Table:
+    kept = tuple(column for column in table.columns if column.name in names)
+    present = {column.name for column in kept}
+    return replace(
+        table,
+        columns=kept,
+        primary_key=table.primary_key if present.issuperset(table.primary_key) else (),
+        unique_keys=tuple(key for key in table.unique_keys if present.issuperset(key)),
+    )
+
+
+def _holds(key: ForeignKey, columns: set[str], names: Mapping[str, set[str]]) -> bool:
+    return columns.issuperset(key.columns) and names.get(key.ref_table, set()).issuperset(key.ref_columns)
