@@ -116,7 +116,7 @@ def test_what_gold_needs_is_shown_or_the_question_is_left_out(kind: Kind, tmp_pa
 @pytest.mark.parametrize("weights", [(), (0.0, 0.0), (-1.0, 2.0), (1.0, float("inf")), (float("nan"),)])
 def test_weights_that_are_none_are_refused(examples: list[Example], weights: tuple[float, ...]) -> None:
     with pytest.raises(InputError, match="weights of extra tables"):
-        data.generator_examples(examples, PLAIN, extra=weights)
+        data.generator_examples(examples, PLAIN, extra_tables=weights)
 
 
 def test_the_right_query_stands_at_the_letter(train_run: Path, measured: list[Example]) -> None:
@@ -149,13 +149,13 @@ def test_gold_helps_where_nothing_is_right(train_run: Path, measured: list[Examp
     alone = {one.replayed.id: one for one in data_judged.judged_questions(replayed, PLAIN, 0)}
     owners = [one for one in alone.values() if one.replayed.task.question.text.startswith("List")]
     assert len(owners) == 6
-    assert all(one.hint == "gold" and one.right[0].sql == one.replayed.gold for one in owners)
+    assert all(one.hint == "gold" and one.correct[0].sql == one.replayed.gold for one in owners)
 
     rewritten = "SELECT name FROM owner WHERE id IN (SELECT owner_id FROM pet WHERE kind = '{}')"
     model = FakeModel(lambda call: rewritten.format(call.prompt.partition("kind = '")[2][:3]))
     hinted = [one for one in data_judged.judged_questions(replayed, PLAIN, 0, model) if one.hint]
     assert len(model.calls) == 6
-    assert all(one.hint == "model" and one.right[0].sql.startswith("SELECT name FROM owner WHERE") for one in hinted)
+    assert all(one.hint == "model" and one.correct[0].sql.startswith("SELECT name FROM owner WHERE") for one in hinted)
     assert len(hinted) == 6
 
     parrot = FakeModel(

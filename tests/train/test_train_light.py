@@ -291,7 +291,7 @@ def test_what_any_run_may_be_measured_on_is_looked_at(train_run: Path, moved: Pa
     (moved / "data" / "dev.json").write_text(json.dumps([{**one, "db_id": "dogs"} for one in dev]))
     found = evaluation_of_runs([train_run, moved / "run"], None, None)
     assert {one.db_id for one in found} == {"yaks", "dogs"}
-    with pytest.raises(InputError, match="dogs: what is measured on"):
+    with pytest.raises(InputError, match="dogs: these databases belong to"):
         list(replay_all([train_run, moved / "run"], None, found))
     assert {one.db_id for one in evaluation_of_runs([moved / "run"], benchmark_folder, None)} == {"yaks"}
 
@@ -326,7 +326,7 @@ def test_a_judge_learns_from_the_critic_where_it_is_heard(moved: Path) -> None:
     with pytest.raises(InputError, match=r"no choices 'light' \(it has critic\)"):
         list(replay(run, data, critic="light"))
     choices.select(run, data, FakeModel("A"), SelectPart("tournament"))
-    with pytest.raises(InputError, match="'tournament' are by tournament; the judge hears the critic alone"):
+    with pytest.raises(InputError, match="'tournament' were made by tournament; name choices of the critic"):
         list(replay(run, data, critic="tournament"))
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(line for line in lines if json.loads(line)["id"] != several[0].id))

@@ -97,7 +97,7 @@ def test_wrong_inputs_are_refused_before_anything_runs(stub: Path, tmp_path: Pat
     no_run = started(stub, tmp_path / "out", tmp_path)
     folder = started(stub, tmp_path / "out", BASE=str(tmp_path))
     assert (no_run.returncode, folder.returncode) == (2, 2)
-    assert "is no run" in no_run.stderr
+    assert "is not a run" in no_run.stderr
     assert "with SERVED" in folder.stderr
     assert not (tmp_path / "calls").exists()
 
