@@ -134,7 +134,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/train_throughput.jsonl"))
     given = vars(parser.parse_args())
     file, out = given.pop("set"), given.pop("out")
-    settings = lora.Settings("generator", held_out=0.0, eval_steps=1 - 1e-9, **given)
+    settings = lora.Settings("generator", held_out=0.0, eval_steps=given["max_steps"], **given)
     known = fitting(file, settings)
     out.parent.mkdir(parents=True, exist_ok=True)
     turn(ours, known, replace(settings, max_steps=1))

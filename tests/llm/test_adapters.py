@@ -114,7 +114,7 @@ def test_adapters_are_listed_with_the_models(capsys: pytest.CaptureFixture[str])
     made("[x] \x1b[31mred")
     assert _guarded(["models", "list"]) == 0
     out = capsys.readouterr().out
-    assert "Adapters, for --adapter NAME: [x]  [31mred, linker" in out
+    assert "Adapters for --adapter NAME: [x]  [31mred, linker" in out
 
 
 def test_a_name_that_could_not_be_found_again_is_refused() -> None:
