@@ -141,6 +141,7 @@ def data(
     _refuse(kind, of_gold if judged else {"--run": run, "--model": model, "--no-gold": no_gold})
     part = recipes.load(recipe).schema
     sources: dict[str, object] = {"recipe": recipe, "limit": limit}
+    made: Iterator[TrainingExample | LeftOut]
     if judged:
         made, evaluation = _from_runs(kind, run or [], data, eval_data, part, seed, model)
         sources |= {"runs": [str(one) for one in run or []], "hints": model, "gold": not no_gold}
