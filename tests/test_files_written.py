@@ -28,7 +28,7 @@ import json, resource, signal, sys
 from pathlib import Path
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
-from sqljury.bench import folder
+from sqljury.evaluation import run_folder as folder
 from sqljury.errors import SqljuryError
 try:
     with folder.claimed(Path(sys.argv[1]), json.loads(sys.argv[3])):
