@@ -90,7 +90,7 @@ made() {
 part() {
     made "$1"
     set="$out/$1.jsonl"
-    sqljury train "$1" "$set" --out "$out/$1" --base "$base" ${TRAIN_OPTIONS-}
+    sqljury train "$1" "$set" --out "$out/$1" --base-model "$base" ${TRAIN_OPTIONS-}
     if [ ! -f "$out/$1.gguf" ]; then
         sqljury train export "$out/$1" --out "$out/$1.gguf" --precision q8_0 --served-model "$served" ${EXPORT_OPTIONS-}
     fi

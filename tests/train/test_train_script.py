@@ -159,6 +159,6 @@ def test_all_four_adapters_in_one_command(
     (out / "pairwise.gguf").unlink()  # as if it had been killed then
     done = begun()
     assert done.returncode == 0, done.stderr
-    assert "has ended its training" in done.stderr
+    assert "has finished its training" in done.stderr
     assert made.pop("pairwise") != (out / "pairwise.gguf").stat().st_mtime_ns
     assert made == {part: (out / f"{part}.gguf").stat().st_mtime_ns for part in made}
