@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury import Question, connect
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.llm.base import LanguageModel, derive_seed
 from sqljury.llm.open import open_model
@@ -74,7 +74,7 @@ def main() -> None:
 def measured(one: dict[str, str], part: TestsPart, db: Database, model: LanguageModel, warm: Warm) -> dict[str, Any]:
     """The case that the agents make for a question, and what gold and its neighbour do there."""
     schema = introspect(db)
-    work = Work(
+    context = Context(
         db,
         model,
         Limits(),
@@ -85,8 +85,8 @@ def measured(one: dict[str, str], part: TestsPart, db: Database, model: Language
     gold = db.execute(one["query"])
     others = (sql for sql in neighbours(one["query"], column_names(schema)) if differs(sql, gold, db))
     queries = [one["query"], *[sql for sql in [next(others, None)] if sql is not None]]
-    tests, cost = TESTERS["agents"](queries, Task(Question(one["question"]), schema, ""), part, work)
-    test = tests[0] if tests else None
+    tests = TESTERS["agents"](queries, Task(Question(one["question"]), schema, ""), part, context)
+    test, cost = tests[0] if tests else None, context.budget.total()
     return {
         "question": one["question"],
         "queries": queries,

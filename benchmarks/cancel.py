@@ -10,7 +10,7 @@ import argparse
 import threading
 import time
 
-from sqljury.db.base import Database, error_kind
+from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.types import Limits
 
@@ -56,7 +56,7 @@ def report(db: Database, name: str, sql: str, how: str, limit: float, times: int
         result = db.execute(sql, Limits(seconds=limit if how == "limit" else limit * 60), cancel)
         late.append(time.monotonic() - start - limit)
         timer.cancel()
-        if error_kind(result) not in ("limit", "cancelled"):
+        if result.error_kind not in ("limit", "cancelled"):
             print(f"{db.dialect:<10} {name:<12} {how:<10} ended by itself: {result.error or 'it has an answer'}")
             return
         start = time.monotonic()

@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 from sqljury import Question, connect, recipes
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.llm.base import LanguageModel, Sampling, derive_seed
 from sqljury.llm.open import open_model
@@ -26,7 +26,7 @@ from sqljury.stages import repair as fix
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.generate.grammar import grammar
 from sqljury.stages.prepare import Preparation
-from sqljury.types import Candidate, Limits, Result, Task
+from sqljury.types import Candidate, Limits, QueryFailure, Result, Task
 
 KINDS = {"greedy": (0.0, 1.0, 1), "samples": (0.8, 0.95, 4)}
 LIMITS = Limits(seconds=20.0)
@@ -66,7 +66,7 @@ def written(model: LanguageModel, task: Task, name: str, counts: Counter[str]) -
         max_tokens=300,
         seed=derive_seed(task.question.text, kind),
         stop=STOP,
-        grammar=grammar(task.schema) if way == "held" else None,
+        grammar=grammar(task.known) if way == "held" else None,
     )
     reply = model.complete(messages(task), sampling, n)
     counts[f"{name}: tokens"] += reply.cost.completion_tokens
@@ -80,8 +80,10 @@ def judged(
     """How many of the queries run and are right, before and after their names were bound."""
     found: Counter[str] = Counter()
     for sql in queries:
-        raw = Candidate(sql, "direct", result=db.execute(sql, LIMITS) if sql else Result(error="no query"))
-        bound = fix.bind_names(raw, task, Work(db, model, LIMITS, 0))
+        raw = Candidate(
+            sql, "direct", result=db.execute(sql, LIMITS) if sql else Result(error=QueryFailure("missing", "no query"))
+        )
+        bound = fix.bind_names(raw, task, Context(db, model, LIMITS, 0))
         right = judge(gold, raw.result, EX.ordered(gold_sql)).correct
         found[f"{name}: queries"] += 1
         found[f"{name}: run"] += raw.result.ok

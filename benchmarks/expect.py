@@ -23,7 +23,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.datasets import spider
 from sqljury.db.connect import connect
 from sqljury.evaluation.report import Share
@@ -129,8 +129,9 @@ def asked(
     line: dict[str, Any] = {"id": example.id, "db_id": example.db_id, "question": example.question.text, "gold": gold}
     with connect(example.database) as db:
         case, actual, luck = drawn(db, gold, f"{options.seed}|{example.id}", part, options.draws)
-        work = Work(db, model, Limits(), derive_seed(options.seed, example.id))
-        found, cost = expect(case, example.question, part, work, examples=options.example_seed)
+        context = Context(db, model, Limits(), derive_seed(options.seed, example.id))
+        found = expect(case, example.question, part, context, examples=options.example_seed)
+        cost = context.budget.total()
     ordered = EX.ordered(gold)
     said = found.expected
     return {

@@ -18,13 +18,13 @@ from functools import cache
 from pathlib import Path
 
 from sqljury import Pipeline, Question, connect, recipes
+from sqljury.datasets.pool import Pool, load
 from sqljury.db.base import Database
 from sqljury.errors import NoAnswerError
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.recipes import GeneratePart, Recipe
-from sqljury.stages.generate.pool import Pool, load
 
 ARMS = ("direct", "own", "own+draft", "others", "others+draft")
 

@@ -22,9 +22,8 @@ from sqlglot import exp
 
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
-from sqljury.stages.generate.direct import messages
-from sqljury.stages.repair import ask_again, needs_fixing, repair
-from sqljury.types import Candidate
+from sqljury.stages.repair import ask_again, by_program, needs_fixing
+from sqljury.types import Candidate, Cost
 
 ADDED = ("full", "main", "total", "info", "code")
 
@@ -57,8 +56,8 @@ def broken(one: Sampled, *, own: bool, chance: random.Random) -> Iterator[Candid
         return
     for _ in range(8):
         sql = damaged(one.entry["query"], chance)
-        candidate = Candidate(sql, "damaged", result=one.work.db.execute(sql, LIMITS))
-        candidate = repair(candidate, one.task, one.work, names=True, dialect=True)
+        candidate = Candidate(sql, "damaged", result=one.context.db.execute(sql, LIMITS))
+        candidate = by_program(candidate, one.task, one.context, names=True, dialect=True)
         if needs_fixing(candidate):
             yield candidate
             return
@@ -66,16 +65,10 @@ def broken(one: Sampled, *, own: bool, chance: random.Random) -> Iterator[Candid
 
 def repaired(candidate: Candidate, one: Sampled, *, hinted: bool) -> tuple[bool, bool, int, int]:
     """Whether it finds rows now, whether it is right, and the calls and tokens read for it."""
-    fixed, cost = ask_again(
-        candidate,
-        messages(one.task),
-        one.task,
-        one.work,
-        attempts=3,
-        max_tokens=200,
-        tried={candidate.sql},
-        hinted=hinted,
-    )
+    before = one.context.budget.total()
+    fixed = ask_again(candidate, one.task, one.context, attempts=3, tried={candidate.sql}, hinted=hinted)
+    after = one.context.budget.total()
+    cost = Cost(*(getattr(after, name) - getattr(before, name) for name in Cost.__slots__))
     read = cost.prompt_tokens - cost.cached_tokens
     return bool(fixed.result.rows), one.right(fixed.sql), cost.calls, read
 
@@ -117,7 +110,7 @@ def measured(
         for candidate in broken(one, own=own, chance=chance):
             outcomes = tuple(repaired(candidate, one, hinted=hinted) for hinted in (False, True))
             marks = " | ".join(f"{'+' if rows else '-'}{'r' if right else 'w'}{n}" for rows, right, n, _ in outcomes)
-            why = candidate.result.error or "no rows"
+            why = str(candidate.result.error or "no rows")
             yield f"{entry['db_id']} {marks} {why[:60]} {' '.join(candidate.sql.split())[:100]}", outcomes
 
 

@@ -24,14 +24,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqljury import connect, pipeline
+from sqljury import connect
 from sqljury.datasets import spider
 from sqljury.errors import SqljuryError
 from sqljury.llm.cache import Cached
 from sqljury.llm.open import open_model
+from sqljury.pipeline import Pipeline
+from sqljury.stages import repair
 from sqljury.types import Answer
 
-RECIPES = {"fast": 60, "default": 60, "light": 60, "mscsql": 15, "rerank": 12, "chase-small": 5}
+RECIPES = {"fast": 60, "default": 60, "light": 40, "mscsql": 12, "rerank": 10, "chase-small": 4}
 """How many of the questions each recipe answers, the first ones."""
 SEED = 16
 PREDICTIONS = ("DAIL", "DIN", "C3")
@@ -79,7 +81,7 @@ def answers(shared: Path, model: Any, known: set[tuple[str, str]]) -> Iterator[d
     examples = spider.load(shared / "spider", "train")
     drawn = random.Random(SEED).sample(examples, max(RECIPES.values()))
     for recipe, count in RECIPES.items():
-        answering = pipeline.Pipeline.from_recipe(recipe, model, opened=lambda _: model)
+        answering = Pipeline.from_recipe(recipe, model, opened=lambda _: model)
         for example in drawn[:count]:
             if (recipe, example.id) in known:
                 continue
@@ -180,7 +182,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("runs/golden"))
     parser.add_argument("--shared", type=Path, default=Path("../shared"))
     arguments = parser.parse_args()
-    pipeline.REPAIR_SECONDS = float("inf")  # type: ignore[misc]
+    repair.SECONDS = float("inf")  # type: ignore[misc]
     if arguments.what == "record":
         record(arguments.out, arguments.shared)
         return 0

@@ -49,7 +49,7 @@ def _queries(first: Candidate, second: Candidate, *, results: bool) -> str:
 
 def union(task: Task, first: Candidate, second: Candidate) -> list[Message]:
     """The part of the schema that both use, in the user's turn."""
-    schema = render(used(task.schema, [first.sql, second.sql])).strip()
+    schema = render(used(task.known, [first.sql, second.sql])).strip()
     queries = _queries(first, second, results=True)
     text = f"{schema}\n\nQuestion: {task.question.text}\n\n{queries}\n\nWhich one answers the question?"
     return [Message("system", TASK), Message("user", text)]
@@ -139,7 +139,7 @@ def main() -> None:
                 said = " ".join(f"{name} {rows[-1][0]:.2f} {rows[-1][1]:.2f}" for name, rows in found.items())
                 print(entry["db_id"], said, flush=True)
             for name, rights in selected.items() if compared else ():
-                choice = SELECTORS[name](options.groups)(one.candidates, one.task, replace(one.work, model=judge))
+                choice = SELECTORS[name](options.groups)(one.candidates, one.task, replace(one.context, model=judge))
                 rights.append(choice.index is not None and one.right(one.candidates[choice.index].sql))
                 compared_by[name] += decided(one, choice)
                 scores = " ".join(f"{score:.2f}" for score in choice.scores)

@@ -22,7 +22,7 @@ from statistics import mean
 from typing import Any
 
 from sqljury import Question, connect, recipes
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm.base import derive_seed
 from sqljury.llm.open import open_model
 from sqljury.recipes.parts import LinkPart
@@ -67,13 +67,13 @@ def main() -> None:
         with connect(path) as db:
             task = prepared.task(Question(entry["question"]), db)
             if model is not None and number not in known:
-                work = Work(db, model, Limits(), derive_seed(options.seed, number))
-                replies = _replies(task, work, options.samples, options.temperature)
+                context = Context(db, model, Limits(), derive_seed(options.seed, number))
+                replies = _replies(task, context, options.samples, options.temperature)
                 known[number] = {"number": number, "made": made, **replies}
                 with options.out.open("a") as file:
                     file.write(json.dumps(known[number]) + "\n")
                 print(entry["db_id"], known[number], flush=True)
-        needed = {table.name for table in used(task.schema, [entry["query"]]).tables}
+        needed = {table.name for table in used(task.known, [entry["query"]]).tables}
         if needed:
             _count(found, task, needed, known.get(number, {}), indexes)
     report(found)
@@ -90,22 +90,25 @@ def _known(file: Path | None, made: Mapping[str, Any]) -> dict[int, dict[str, An
     return found
 
 
-def _replies(task: Task, work: Work, samples: int, temperature: float) -> dict[str, Any]:
+def _replies(task: Task, context: Context, samples: int, temperature: float) -> dict[str, Any]:
     """The places of the tables that the model names, greedily and in any of several replies; seconds of each call."""
-    if len(task.schema.tables) == 1:
+    if len(task.known.tables) == 1:
         return {"greedy": [0], "union": [0], "seconds": []}
     parts = {"greedy": LinkPart("model", samples=1, temperature=0.0)}
     parts |= {"union": LinkPart("model", samples=samples, temperature=temperature)} if samples else {}
-    replies = {kind: ask(task, part, work) for kind, part in parts.items()}
-    seconds = [round(cost.seconds, 1) for _, cost in replies.values()]
-    return {**{kind: sorted(places) for kind, (places, _) in replies.items()}, "seconds": seconds}
+    replies = {}
+    for kind, part in parts.items():
+        with context.step(kind):
+            replies[kind] = ask(task, part, context)
+    seconds = [round(cost.seconds, 1) for _, cost in context.budget.steps]
+    return {**{kind: sorted(places) for kind, places in replies.items()}, "seconds": seconds}
 
 
 def _count(found: Found, task: Task, needed: set[str], line: Mapping[str, Sequence[int]], indexes: Indexes) -> None:
     """Add a question to the figures of every linker."""
     scores = scored(task, indexes)
     for name, picked in _linkers(scores, line):
-        kept = {table.name for table in keep(task.schema, picked, scores, indexes).tables}
+        kept = {table.name for table in keep(task.known, picked, scores, indexes).tables}
         found.setdefault(name, []).append((len(needed), len(needed & kept), len(kept)))
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/make_expect_examples.py > src/sqljury/testcases/examples.jsonl
 
-For each question of generate/examples the first random draw (5 rows a table, small numbers) on which its query returns
+For each question of datasets/examples the first random draw (5 rows a table, small numbers) on which its query returns
 a few rows, that are no matter of luck, and that fits on a few lines. Of each kind of question the first of each
 database in turn. Equal on every machine.
 """
@@ -17,10 +17,10 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
+from sqljury.datasets.pool import Shot, default
 from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
 from sqljury.stages.generate.examples import finds
-from sqljury.stages.generate.pool import Shot, default
 from sqljury.testing.draw import random_case, read_origin
 from sqljury.testing.expect import Example, line_of
 from sqljury.testing.show import show

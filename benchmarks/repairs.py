@@ -19,12 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from sqljury import connect
+from sqljury.context import State
 from sqljury.evaluation.report import Share
 from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX, judge, run_gold
-from sqljury.pipeline import Pipeline
+from sqljury.pipeline import Pipeline, compiled, run, until
 from sqljury.schema.introspect import introspect
+from sqljury.stages.repair import by_program, repair
 from sqljury.stages.select.consistency import choose, group
+from sqljury.stages.write import fall_back, run_again
 from sqljury.types import Candidate, Cost, Limits, Question
 
 RECIPES = ("fast", "default")
@@ -34,21 +37,24 @@ def repaired(pipeline: Pipeline, record: dict[str, Any], file: Path, samples: in
     """One question's stored candidates, run and repaired as the pipeline does it, and its answer judged."""
     stored = record["candidates"][:samples]
     with connect(file) as db:
-        ready = pipeline.ready(Question(record["question"], id=record["id"]), db)
+        question = Question(record["question"], id=record["id"])
+        context = pipeline.context(question, db)
+        state = run(until("prepare", compiled(pipeline.recipe)), State.of(question), context)
         for step, cost in record["steps"].items():
-            ready.clock.spend(step, Cost(seconds=cost["seconds"]))  # repairs may take as long as writing did
+            with context.step(step):
+                context.budget.charge(Cost(seconds=cost["seconds"]))  # repairs may take as long as writing did
         written = [
             Candidate(one["fixes"][0]["before"] if one["fixes"] else one["sql"], "direct", one["logprob"])
             for one in stored
         ]
         began = time.perf_counter()
-        candidates = [pipeline._execute(one, ready.task, ready.work) for one in written]
-        candidates = pipeline._fix(candidates, ready.task, ready.work, ready.clock, lambda _: None)
+        state = run_again(replace(state, candidates=tuple(written)), context)
+        part, ran = pipeline.recipe.fix, state.candidates
+        fixed = [by_program(one, state.task, context, names=part.names, dialect=part.dialect) for one in ran]
+        state = repair(replace(state, candidates=tuple(fixed)), context)
         seconds = time.perf_counter() - began
-        none_ran = not any(one.result.ok for one in candidates)
-        if none_ran and any(getattr(part, "fallback", False) for part in pipeline.recipe.generate):
-            candidates += pipeline._generate(ready, lambda _: None, candidates)
-        grouped = group(candidates)
+        none_ran = not any(one.result.ok for one in state.candidates)
+        grouped = group(fall_back(state, context).candidates)
         index = choose(grouped)
         sql = "" if index is None else grouped[index].sql
         gold = run_gold(db, record["gold"])

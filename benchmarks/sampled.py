@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from sqljury import Question, connect, recipes
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm.base import LanguageModel, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.schema.introspect import introspect
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.prepare import Preparation
-from sqljury.stages.repair import repair
+from sqljury.stages.repair import by_program
 from sqljury.stages.select.consistency import group
 from sqljury.types import Candidate, Limits, Task
 
@@ -36,13 +36,13 @@ class Sampled:
 
     entry: dict[str, str]
     task: Task
-    work: Work
+    context: Context
     candidates: tuple[Candidate, ...]
 
     def right(self, sql: str) -> bool:
         """Whether the query returns what gold returns."""
-        gold = run_gold(self.work.db, self.entry["query"])
-        return bool(sql) and judge(gold, self.work.db.execute(sql), EX.ordered(self.entry["query"])).correct
+        gold = run_gold(self.context.db, self.entry["query"])
+        return bool(sql) and judge(gold, self.context.db.execute(sql), EX.ordered(self.entry["query"])).correct
 
 
 def chosen(data: Path, limit: int, seed: int) -> list[dict[str, Any]]:
@@ -60,10 +60,10 @@ def sampled(data: Path, entry: dict[str, str], model: LanguageModel, samples: in
         task = prepared.task(Question(entry["question"]), db)
         own = derive_seed(seed, entry["question"])
         values = cache(partial(prepared.index, db, introspect(db)))
-        work = Work(db, model, LIMITS, own, values=values)
+        context = Context(db, model, LIMITS, own, values=values)
         sampling = Sampling(temperature=TEMPERATURE, top_p=0.95, max_tokens=300, seed=own, stop=STOP)
         replies = model.complete(messages(task), sampling, samples).completions if samples else ()
         written = [extract_sql(one.text) for one in replies]
         candidates = [Candidate(sql, "direct", result=db.execute(sql, LIMITS)) for sql in written if sql]
-        repaired = [repair(one, task, work, names=True, dialect=True) for one in candidates]
-        yield Sampled(entry, task, work, group(repaired))
+        repaired = [by_program(one, task, context, names=True, dialect=True) for one in candidates]
+        yield Sampled(entry, task, context, group(repaired))

@@ -21,7 +21,7 @@ def test_prompts_and_candidates_hold_nothing_denied(tmp_path: Path) -> None:
     said = str([call.prompt for call in model.calls]) + str(failed.value) + str(failed.value.candidates)
     assert "CANARY" not in said
     assert "secret" not in said
-    assert all((candidate.result.error or "").startswith("refused: ") for candidate in failed.value.candidates)
+    assert all(str(candidate.result.error or "").startswith("refused: ") for candidate in failed.value.candidates)
     answer = sqljury.ask("Who?", path, model=FakeModel("SELECT name FROM customer"), access=Access(deny=("secret",)))
     assert answer.rows == (("Ann",),)
 

@@ -11,9 +11,10 @@ import pytest
 import sqljury
 from oracle import says
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
-from sqljury.check import Checked, checked, with_tests
+from sqljury.api import check_with
 from sqljury.db.base import Database
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError, RecipeError
+from sqljury.stages.check import Checked, with_tests
 from sqljury.types import Limits
 
 TALL = "SELECT name FROM person WHERE height > 180"
@@ -48,7 +49,7 @@ def db(path: Path) -> Iterator[Database]:
 
 
 def judge(db: Database, sql: str, model: FakeModel, recipe: str = RECIPE) -> Checked:
-    return checked(Pipeline(recipes.parse("checking", recipe), model), Question("Who is tall?"), sql, db)
+    return check_with(Pipeline(recipes.parse("checking", recipe), model), Question("Who is tall?"), sql, db)
 
 
 def test_a_query_that_passes_where_others_fail_is_right(db: Database) -> None:
@@ -138,7 +139,7 @@ def test_a_query_over_its_limit_is_no_verdict(db: Database) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     pipeline = Pipeline(recipes.parse("checking", RECIPE), FakeModel([]), Limits(seconds=0.1))
     with pytest.raises(QueryLimitError, match="the query"):
-        checked(pipeline, Question("How many?"), endless, db)
+        check_with(pipeline, Question("How many?"), endless, db)
 
 
 def test_a_recipe_without_tests_is_given_a_suite() -> None:

@@ -60,7 +60,7 @@ def test_the_judge_judges_and_writes_nothing(path: Path, recipe: str) -> None:
 def test_ask_opens_the_judge_once_and_closes_it(path: Path, recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
     judge, opened = favours_two(), []
 
-    def opening(name: str, base: str | None) -> FakeModel:
+    def opening(name: str, base: str | None, **_: object) -> FakeModel:
         assert base is None
         opened.append(name)
         return judge
@@ -82,7 +82,7 @@ def test_an_adapter_of_a_recipe_is_one_of_the_models_of_the_call(
     opened: list[tuple[str | None, str | None]] = []
     models: list[Closing] = []
 
-    def opening(name: str | None = None, *, base: str | None) -> Closing:
+    def opening(name: str | None = None, *, base: str | None, **_: object) -> Closing:
         opened.append((name, base))
         models.append(Closing(ONE, name=f"{base}{name or ''}"))
         return models[-1]
@@ -100,12 +100,13 @@ def test_a_judge_of_the_writers_name_is_the_writer(path: Path, recipe: str) -> N
         raise AssertionError(name)
 
     pipeline = Pipeline.from_recipe(recipe, writer, opened=never)
-    assert pipeline.judge is writer
+    assert list(pipeline.models.values()) == [writer]
+    assert pipeline.others() == []
 
 
 def test_a_judge_that_nobody_opened_is_told_of() -> None:
     recipe = Recipe("mine", select=SelectPart("tournament", judge="trained"))
-    with pytest.raises(RecipeError, match="mine names the judge 'trained'; give Pipeline that model"):
+    with pytest.raises(RecipeError, match="mine names the model 'trained'; give Pipeline that model"):
         Pipeline(recipe, FakeModel("x"))
 
 
@@ -139,5 +140,5 @@ def test_a_part_that_names_a_model_is_written_by_it(path: Path, tmp_path: Path) 
 
 
 def test_a_writer_that_is_not_given_is_missed() -> None:
-    with pytest.raises(RecipeError, match=r"names the writer '\+own'; give Pipeline"):
+    with pytest.raises(RecipeError, match=r"names the model '\+own'; give Pipeline"):
         Pipeline(Recipe("r", generate=(GeneratePart(model="+own"),)), FakeModel(ONE))

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury import FakeModel, Question
+from sqljury.context import Context
 from sqljury.language.keywords import MAX_KEYWORDS, by_rules
 from sqljury.stages.prepare import by_model
 
@@ -43,15 +44,20 @@ def test_any_question_is_taken(question: str) -> None:
     assert all(keyword.strip() for keyword in found)
 
 
+def asked(text: str, model: FakeModel) -> tuple[tuple[str, ...], Context]:
+    context = Context(None, model)  # type: ignore[arg-type]
+    return by_model(Question(text), context), context
+
+
 def test_the_model_adds_to_the_rules_and_invents_nothing() -> None:
     model = FakeModel(['["comedies", "comedy", "Lisbon", "Paris"'])
-    found, cost = by_model(Question("Which comedies play in Lisbon?"), model)
+    found, context = asked("Which comedies play in Lisbon?", model)
     assert found[:3] == ("comedies", "comedy", "Lisbon")
     assert "Paris" not in found
-    assert cost.calls == 1
+    assert context.budget.total().calls == 1
 
 
 def test_a_reply_that_is_no_list_counts_as_an_empty_one() -> None:
     question = Question("Which comedies play in Lisbon?")
     for reply in ("", "none", "{}", "[1, 2]", "[[["):
-        assert by_model(question, FakeModel([reply]))[0] == by_rules(question.text)
+        assert asked(question.text, FakeModel([reply]))[0] == by_rules(question.text)

@@ -13,6 +13,7 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, Question, ask, connect
 from sqljury.budget import Allowance
+from sqljury.context import Progress
 from sqljury.db.base import Database
 from sqljury.errors import (
     BudgetExceededError,
@@ -28,7 +29,6 @@ from sqljury.errors import (
 )
 from sqljury.llm.fake import Call
 from sqljury.llm.ledger import Budget, Ledger, Metered
-from sqljury.pipeline import Progress
 from sqljury.recipes import GeneratePart, Recipe, SchemaPart, SelectPart, StopPart
 from sqljury.types import Limits
 
@@ -70,7 +70,7 @@ def test_the_majority_wins_with_its_evidence(db: Database) -> None:
     assert (found.sql, found.columns, found.rows) == (COUNT, ("count(*)",), ((3,),))
     assert found.confidence == 0.5
     assert [candidate.group for candidate in found.candidates] == [1, 0, 0, None]
-    assert found.candidates[3].result.error == "the model wrote no query"
+    assert str(found.candidates[3].result.error) == "the model wrote no query"
     assert found.cost.calls == 1
     assert found.cost.completion_tokens > 0
     assert found.cost.seconds > 0
@@ -203,7 +203,7 @@ def test_an_error_names_the_closest_query_and_where_its_columns_are(db: Database
 
 
 def test_repairs_end_once_they_took_as_long_as_writing(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqljury.pipeline.REPAIR_SECONDS", 0.0)
+    monkeypatch.setattr("sqljury.stages.repair.SECONDS", 0.0)
     model = FakeModel([[BROKEN, BROKEN.replace("nme", "nmee"), COUNT], TALL, TALL])
     recipe = replace(sampled(3), select=SelectPart("first"))
     found = Pipeline(recipe, model).answer(Question("Who is tall?"), db)

@@ -170,7 +170,7 @@ def ask(recipe: Recipe, hostile: tuple[Path, Path]) -> FakeModel:
     file, notes = hostile
     asked = Question(f"Which person {MARKS[7]} has the name Ann {MARKS[10]}?", f"person means {' '.join(MARKS)}")
     names = {part.model for part in recipe.generate} | recipe.tests.named | {"writer"}
-    pipeline = Pipeline(recipe, model, judge=model, linker=model, writers=dict.fromkeys(names, model))
+    pipeline = Pipeline(recipe, model, models=dict.fromkeys(names, model))
     with connect(file) as db:
         try:
             pipeline.answer(asked, db, notes=load(notes))

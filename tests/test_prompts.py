@@ -26,5 +26,6 @@ def test_prompts_are_what_they_were(snapshot: object) -> None:
         for step in folder.iterdir()
         if step.is_dir()
         for prompt in step.iterdir()
+        if prompt.name.endswith(".md")
     }
     assert dict(sorted(texts.items())) == snapshot

@@ -12,15 +12,14 @@ import pytest
 
 from oracle import says
 from sqljury import FakeModel, Pipeline, connect, recipes
-from sqljury.budget import Allowance
-from sqljury.context import Work
+from sqljury.budget import Allowance, Budget
+from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.errors import ContextLengthError, MissingExtraError, RecipeError, SandboxError
 from sqljury.llm.fake import Call
 from sqljury.recipes import RefinePart
 from sqljury.schema.introspect import introspect
-from sqljury.stages.generate.direct import messages
-from sqljury.stages.refine import Asking, Refined, by_errors, by_looking, by_tests, passes, placed
+from sqljury.stages.refine import Refined, by_errors, by_looking, by_tests, passes, placed
 from sqljury.testing.again import again
 from sqljury.types import Candidate, Limits, Question, Result, Row, Task, TestCase, Tried
 
@@ -47,9 +46,9 @@ def db(tmp_path: Path) -> Iterator[Database]:
         yield opened
 
 
-def asking(db: Database, model: FakeModel) -> Asking:
+def asking(db: Database, model: FakeModel) -> tuple[Task, Context]:
     task = Task(Question("Who is tall?"), introspect(db), "CREATE TABLE person (id, name, height)")
-    return Asking(messages(task), task, Work(db, model, Limits(), 0), 100)
+    return task, Context(db, model, Limits(), 0)
 
 
 def a_test(
@@ -66,7 +65,7 @@ def candidate(db: Database, sql: str) -> Candidate:
 
 
 def refined(db: Database, model: FakeModel, *tests: Tried, sql: str = ALL, part: RefinePart = TWO_ROUNDS) -> Refined:
-    return by_tests(candidate(db, sql), tests, asking(db, model), part)
+    return by_tests(candidate(db, sql), tests, *asking(db, model), part)
 
 
 def test_a_query_that_fails_its_test_is_replaced_by_one_that_passes(db: Database) -> None:
@@ -77,7 +76,7 @@ def test_a_query_that_fails_its_test_is_replaced_by_one_that_passes(db: Database
     assert [(fix.by, fix.before) for fix in found.candidate.fixes] == [("tests", ALL)]
     assert found.candidate.fixes[0].reason == "on a test it returned Dee and 1 more row, expected was Dee"
     assert (found.tests[0].queries, found.tests[0].passed) == ((ALL, TALL), (False, True))
-    assert (found.rounds, found.cost.calls) == (1, 1)
+    assert (found.rounds, len(model.calls)) == (1, 1)
 
 
 def test_what_follows_the_block_is_not_waited_for(db: Database) -> None:
@@ -114,8 +113,9 @@ def test_without_a_program_the_model_is_told_the_expected_rows_alone(db: Databas
 @pytest.mark.parametrize("expected", [("Dee",), ("Eve",)])
 def test_nobody_is_asked_where_the_query_passes_or_no_test_counts(db: Database, expected: Row) -> None:
     test = a_test(db, expected, sureness=0.5)
-    found = refined(db, FakeModel([]), test, sql=TALL, part=RefinePart(rounds=3, sure=0.6))
-    assert (found.candidate.sql, found.candidate.fixes, found.cost.calls) == (TALL, (), 0)
+    model = FakeModel([])
+    found = refined(db, model, test, sql=TALL, part=RefinePart(rounds=3, sure=0.6))
+    assert (found.candidate.sql, found.candidate.fixes, model.calls) == (TALL, (), [])
 
 
 def test_a_test_counts_from_its_share_of_opinions_on(db: Database) -> None:
@@ -171,8 +171,8 @@ def test_a_test_too_large_for_the_model_costs_no_answer(db: Database) -> None:
     model = FakeModel(lambda _: ContextLengthError("too long"))
     found = refined(db, model, a_test(db, ("Dee",)))
     assert (found.candidate.sql, found.tests[0].passed) == (ALL, (False,))
-    assert by_looking(candidate(db, ALL), asking(db, model)).candidate.sql == ALL
-    assert by_errors(candidate(db, NONE), asking(db, model), 2).candidate.sql == NONE
+    assert by_looking(candidate(db, ALL), *asking(db, model)).candidate.sql == ALL
+    assert by_errors(candidate(db, NONE), *asking(db, model), 2).candidate.sql == NONE
 
 
 def test_leaving_out_an_order_mends_nothing(db: Database) -> None:
@@ -186,9 +186,9 @@ def test_leaving_out_an_order_mends_nothing(db: Database) -> None:
 
 def test_nobody_is_asked_once_the_allowance_is_spent(db: Database) -> None:
     model = FakeModel([])
-    before = asking(db, model)
-    spent = replace(before, work=replace(before.work, over=lambda: True))
-    found = by_tests(candidate(db, ALL), [a_test(db, ("Dee",))], spent, TWO_ROUNDS)
+    task, context = asking(db, model)
+    spent = replace(context, budget=Budget(Allowance(seconds=0.0)))
+    found = by_tests(candidate(db, ALL), [a_test(db, ("Dee",))], task, spent, TWO_ROUNDS)
     assert (found.candidate.sql, found.tests[0].passed, model.calls) == (ALL, (False,), [])
 
 
@@ -209,17 +209,17 @@ def test_content_of_the_test_cannot_speak_for_the_conversation(db: Database) -> 
 
 
 def test_looking_again_believes_what_comes_if_it_runs(db: Database) -> None:
-    found = by_looking(candidate(db, ALL), asking(db, FakeModel([TALL])))
+    found = by_looking(candidate(db, ALL), *asking(db, FakeModel([TALL])))
     assert (found.candidate.sql, found.candidate.fixes[-1].by) == (TALL, "model")
     for worse in (BROKEN, NONE, ALL, "Looks right to me."):
-        found = by_looking(candidate(db, ALL), asking(db, FakeModel([worse])))
+        found = by_looking(candidate(db, ALL), *asking(db, FakeModel([worse])))
         assert (found.candidate.sql, found.candidate.fixes) == (ALL, ())
 
 
 def test_errors_alone_never_doubt_a_query_that_finds_something(db: Database) -> None:
-    assert by_errors(candidate(db, ALL), asking(db, FakeModel([])), 3).candidate.sql == ALL
+    assert by_errors(candidate(db, ALL), *asking(db, FakeModel([])), 3).candidate.sql == ALL
     model = FakeModel([NONE, TALL])
-    found = by_errors(candidate(db, BROKEN), asking(db, model), 3)
+    found = by_errors(candidate(db, BROKEN), *asking(db, model), 3)
     assert (found.candidate.sql, found.rounds) == (TALL, 2)
     assert "no such table" in model.calls[0].messages[-1].content
 

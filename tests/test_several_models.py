@@ -12,10 +12,10 @@ import pytest
 
 import sqljury
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
+from sqljury.api import check_with
 from sqljury.bench import choices, refining, run
 from sqljury.bench.refining import Way
 from sqljury.budget import Allowance
-from sqljury.check import checked
 from sqljury.datasets import spider
 from sqljury.errors import RecipeError, SandboxError, WeightsError
 from sqljury.evaluation import run_folder as folder
@@ -118,7 +118,7 @@ def test_check_asks_them_too(path: Path, tmp_path: Path) -> None:
     named = models("tall", "tall", "short")
     pipeline = Pipeline.from_recipe(recipe(tmp_path), FakeModel(writes), opened=named.__getitem__)
     with connect(path) as db:
-        found = checked(pipeline, QUESTION, TALL, db)
+        found = check_with(pipeline, QUESTION, TALL, db)
     assert found.verdict == "right"
     assert found.tests[0].case.sureness == pytest.approx(2 / 3)
 
@@ -126,7 +126,7 @@ def test_check_asks_them_too(path: Path, tmp_path: Path) -> None:
 def test_ask_opens_them_once_and_closes_them(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named, opened, closed = models("tall", "tall", "tall"), [], []
 
-    def opening(name: str, base: str | None) -> FakeModel:
+    def opening(name: str, base: str | None, **_: object) -> FakeModel:
         opened.append(name)
         named[name].close = lambda: closed.append(name)  # type: ignore[attr-defined]
         return named[name]
@@ -140,7 +140,7 @@ def test_ask_opens_them_once_and_closes_them(path: Path, tmp_path: Path, monkeyp
 def test_the_budget_of_a_question_holds_for_them(path: Path, tmp_path: Path) -> None:
     named = models("tall", "tall", "tall")
     pipeline = Pipeline(
-        recipes.parse("several", RECIPE), FakeModel(writes), allowance=Allowance(tokens=1), writers=named
+        recipes.parse("several", RECIPE), FakeModel(writes), allowance=Allowance(tokens=1), models=named
     )
     with connect(path) as db:
         answer = pipeline.answer(QUESTION, db)
@@ -172,7 +172,7 @@ def uncached(name: str) -> LanguageModel:
 
 def test_a_model_that_nobody_opened_is_told_of() -> None:
     for part in (TestsPart(kind="agents", models=("", "one")), TestsPart(kind="agents", chooser="one")):
-        with pytest.raises(RecipeError, match="several names the writer 'one'; give Pipeline that model"):
+        with pytest.raises(RecipeError, match="several names the model 'one'; give Pipeline that model"):
             Pipeline(Recipe("several", tests=part), FakeModel(""))
 
 

@@ -15,7 +15,7 @@ from sqljury import FakeModel, Pipeline, Question, ask, connect
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.cli import show
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
@@ -111,8 +111,8 @@ def test_it_can_be_stopped(db: Database) -> None:
 
 
 def believing(monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
-    def expect(case: TestCase, question: Question, part: TestsPart, work: Work) -> tuple[TestCase, Cost]:
-        return replace(case, expected=tried(case, [sql]).results[0], sureness=0.75), Cost(calls=1)
+    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> TestCase:
+        return replace(case, expected=tried(case, [sql]).results[0], sureness=0.75)
 
     monkeypatch.setattr(suite, "expect", expect)
 

@@ -1,11 +1,11 @@
 """Questions in, SQL that has been tried out."""
 
-from sqljury.api import ask
-from sqljury.check import Checked, check
+from sqljury.api import Session, ask, check
 from sqljury.db.connect import connect
 from sqljury.llm.fake import FakeModel
 from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline
+from sqljury.stages.check import Checked
 from sqljury.types import Answer, Candidate, Cost, Limits, Question, Result
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Pipeline",
     "Question",
     "Result",
+    "Session",
     "ask",
     "check",
     "connect",

@@ -1,92 +1,189 @@
-"""One question in one call: database, notes and models are opened for it, and closed after it."""
+"""The front door: what a command can do, one call here can do.
+
+A ``Session`` keeps a database and models open for many questions; ``ask`` and ``check`` open one for a single call.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.budget import UNLIMITED, Allowance
+from sqljury.context import Progress, State, silent
+from sqljury.datasets.pool import Pool
+from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
-from sqljury.pipeline import Pipeline
-from sqljury.schema.describe import NO_NOTES, Notes, load
+from sqljury.pipeline import Pipeline, compiled, run, until
+from sqljury.recipes.parts import TestKind
+from sqljury.resources import Closing
+from sqljury.schema.describe import NO_NOTES, Notes
+from sqljury.schema.describe import load as load_notes
 from sqljury.schema.introspect import introspect
+from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
-from sqljury.types import Answer, Limits, Question
+from sqljury.stages.prepare import Preparation
+from sqljury.types import Answer, Limits, Question, Schema
+
+if TYPE_CHECKING:
+    from sqljury.llm.ledger import Ledger, Price
+
+Path = str | os.PathLike[str]
 
 
-@contextlib.contextmanager
-def opened(
-    db: Database | str | os.PathLike[str],
-    recipe: str,
-    model: LanguageModel | str | None,
-    limits: Limits = DEFAULT_LIMITS,
-    access: Access | None = None,
-) -> Iterator[tuple[Pipeline, Database]]:
-    """A recipe on a model, and the database as ``access`` lets it be seen.
+class Session(Closing):
+    """A database, a recipe and its models, open for any number of questions; a context manager.
 
-    What is given by name is opened here and closed at the end, with the models that the recipe names: ``+ADAPTER`` of a
-    recipe is that adapter on the model that is named here, on the default one where none is. Raises what ``connect``,
-    ``guard``, ``open_model`` and ``Pipeline.from_recipe`` raise.
+    ``database`` is a path, a URL, or what ``connect`` returned; ``schemas`` names those of a server to ask about, the
+    default one first. ``recipe`` is the name of one of the package's, or the path of a TOML file. ``model`` is a model
+    or its name, by default the embedded one; the models that a recipe names are opened beside it. ``access`` says which
+    tables and columns may be seen. ``notes`` on the database are what ``schema.describe.load`` read, or paths of YAML
+    files and ``database_description`` folders. ``examples`` are worked examples or the path of a file of them, for
+    recipes that show some. ``limits`` hold for each query, ``allowance`` for a question: once it is spent, the best of
+    what there is then is the answer. ``cache`` keeps replies of models between sessions; ``ledger`` holds their calls
+    to a budget for the whole session, counting dollars at ``price``. ``seed`` decides every random choice. ``progress``
+    is called with each step, and setting ``cancel`` stops a question with ``CancelledError``.
+
+    What is given by name is opened here and closed with the session. Raises what ``connect``, ``guard``,
+    ``open_model``, ``schema.describe.load`` and ``Pipeline.from_recipe`` raise.
     """
-    with contextlib.ExitStack() as stack:
-        source = stack.enter_context(connect(db)) if isinstance(db, str | os.PathLike) else db
-        if access:
-            source = guard(source, introspect(source), access)
-        by_name = partial(open_model, base=model if isinstance(model, str) else None)
-        if model is None or isinstance(model, str):
-            model = by_name()
-            stack.callback(_close, model)
-        pipeline = Pipeline.from_recipe(recipe, model, limits, by_name)
-        for other in pipeline.others():
-            stack.callback(_close, other)
-        yield pipeline, source
+
+    def __init__(
+        self,
+        database: Database | Path,
+        *,
+        schemas: Sequence[str] = (),
+        recipe: str = "default",
+        model: LanguageModel | str | None = None,
+        access: Access | None = None,
+        notes: Notes | Path | Sequence[Path] = NO_NOTES,
+        examples: Pool | Path | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        allowance: Allowance = UNLIMITED,
+        cache: bool = True,
+        ledger: Ledger | None = None,
+        price: Price | None = None,
+        seed: int = 0,
+        progress: Callable[[Progress], None] = silent,
+        cancel: threading.Event | None = None,
+    ) -> None:
+        self.seed, self._progress, self._cancel = seed, progress, cancel
+        self.notes = _notes(notes)
+        pool = load_examples(os.fspath(examples)) if isinstance(examples, str | os.PathLike) else examples
+        with ExitStack() as stack:
+            if isinstance(database, str | os.PathLike):
+                database = stack.enter_context(connect(database, schemas))
+            self.database = guard(database, introspect(database), access) if access else database
+            base = model if isinstance(model, str) else None
+            opened = partial(open_model, base=base, cache=cache, ledger=ledger, price=price)
+            if model is None or isinstance(model, str):
+                model = opened()
+                stack.callback(_close, model)
+            pipeline = Pipeline.from_recipe(recipe, model, limits, opened)
+            for other in pipeline.others():
+                stack.callback(_close, other)
+            self.pipeline = replace(pipeline, allowance=allowance, pool=pool)
+            self._open = stack.pop_all()
+
+    def close(self) -> None:
+        """Close what the session has opened; closing twice is harmless."""
+        self._open.close()
+
+    def ask(self, question: str, *, evidence: str = "", verify: bool = False) -> Answer:
+        """The answer to one question, with its evidence.
+
+        ``evidence`` is what the database does not say: a formula, a meaning. With ``verify`` the answer shows some rows
+        on which its query and the best other one differ. Raises what ``Pipeline.answer`` raises.
+        """
+        asked = Question(question, evidence)
+        answer = self.pipeline.answer(asked, self.database, **self._given())
+        if not verify:
+            return answer
+        self._progress(Progress("looking for rows that tell the answer from its rival", 0, 1))
+        return verified(answer, self.database, seed=self.seed, cancel=self._cancel)
+
+    def check(self, question: str, sql: str, *, evidence: str = "", tests: TestKind = "") -> Checked:
+        """Whether ``sql`` answers the question, with the tests that say so.
+
+        The recipe writes the queries that it is compared with; ``tests`` is the kind of test, by default the recipe's,
+        and ``suite`` where it has none. Raises what ``stages.check.check_query`` and ``Pipeline.answer`` raise, but
+        no ``NoAnswerError``.
+        """
+        pipeline = replace(self.pipeline, recipe=with_tests(self.pipeline.recipe, tests))
+        return check_with(pipeline, Question(question, evidence), sql, self.database, **self._given())
+
+    def prepare(self) -> Schema:
+        """The schema as questions see it; makes what the first question would wait for.
+
+        That is the index of the schema, and the value index where the recipe uses one. Raises what ``introspect`` and
+        ``values.open_or_build`` raise, and ``CancelledError`` once ``cancel`` is set.
+        """
+        recipe, schema = self.pipeline.recipe, introspect(self.database)
+        self.pipeline.indexes.of(schema)
+        if recipe.schema.values or recipe.schema.nearest or recipe.fix.values:
+            prepared = Preparation(recipe.schema, self.pipeline.indexes)
+            prepared.index(self.database, schema, lambda *done: self._progress(Progress(*done)), self._cancel)
+        return schema
+
+    def _given(self) -> dict[str, Any]:
+        return {"seed": self.seed, "progress": self._progress, "cancel": self._cancel, "notes": self.notes}
+
+
+def ask(
+    question: str, database: Database | Path, *, evidence: str = "", verify: bool = False, **session: Any
+) -> Answer:
+    """Answer one question on a database: a ``Session`` for a single call, which takes what ``Session`` takes.
+
+    The embedded model is loaded for this call and freed after it: for many questions, keep a ``Session``. Raises what
+    ``Session`` and ``Session.ask`` raise.
+    """
+    check_question(Question(question, evidence))
+    with Session(database, **session) as opened:
+        return opened.ask(question, evidence=evidence, verify=verify)
+
+
+def check(
+    question: str,
+    database: Database | Path,
+    sql: str,
+    *,
+    evidence: str = "",
+    tests: TestKind = "",
+    **session: Any,
+) -> Checked:
+    """Whether ``sql`` answers the question: a ``Session`` for a single call, which takes what ``Session`` takes.
+
+    Raises what ``Session`` and ``Session.check`` raise.
+    """
+    with Session(database, **session) as opened:
+        return opened.check(question, sql, evidence=evidence, tests=tests)
+
+
+def check_with(pipeline: Pipeline, question: Question, sql: str, database: Database, **given: Any) -> Checked:
+    """Whether ``sql`` answers the question, by a pipeline with tests; ``given`` is what ``Pipeline.answer`` takes."""
+    context = pipeline.context(question, database, **given)
+    stages = until("group", compiled(pipeline.recipe))
+    return check_query(sql, context, lambda: run(stages, State.of(question), context))
+
+
+def _notes(notes: Notes | Path | Sequence[Path]) -> Notes:
+    if isinstance(notes, Notes):
+        return notes
+    paths = [notes] if isinstance(notes, str | os.PathLike) else notes
+    return load_notes(*paths)
 
 
 def _close(model: LanguageModel) -> None:
     """Free a model that can be freed; one of a service holds nothing."""
     if close := getattr(model, "close", None):
         close()
-
-
-def ask(
-    question: str,
-    db: Database | str | os.PathLike[str],
-    *,
-    evidence: str = "",
-    recipe: str = "default",
-    model: LanguageModel | str | None = None,
-    seed: int = 0,
-    limits: Limits = DEFAULT_LIMITS,
-    allowance: Allowance = UNLIMITED,
-    notes: Notes | str | os.PathLike[str] = NO_NOTES,
-    access: Access | None = None,
-    verify: bool = False,
-) -> Answer:
-    """Answer one question on a database, given as a path, a URL, or what ``connect`` returned.
-
-    ``notes`` on the database are what ``schema.describe.load`` read, or the path of a YAML file or of a
-    ``database_description`` folder.
-
-    ``model`` is a model or the name of one, by default the embedded one, which is loaded for this call and freed
-    after it: for many questions, open the model once with ``open_model`` and pass it.
-    ``allowance`` is what the question may take; the best of what there is then is the answer.
-    ``access`` says which tables and columns may be seen. With ``verify`` the answer shows some rows on which its query
-    and the best other one differ, see ``verify.verified``. Raises what ``Pipeline.answer``, ``connect``, ``guard`` and
-    ``open_model`` raise.
-    """
-    asked = Question(question, evidence)
-    check_question(asked)
-    known = notes if isinstance(notes, Notes) else load(notes)
-    with opened(db, recipe, model, limits, access) as (pipeline, source):
-        pipeline = replace(pipeline, allowance=allowance)
-        answer = pipeline.answer(asked, source, seed=seed, notes=known)
-        return verified(answer, source, seed=seed) if verify else answer

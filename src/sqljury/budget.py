@@ -1,9 +1,12 @@
-"""What a question may cost, and what it has cost so far."""
+"""What a question may cost, and what it has cost so far: the only counter of time, tokens and money."""
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from math import inf
 
 from sqljury.types import Cost
@@ -13,7 +16,7 @@ from sqljury.types import Cost
 class Allowance:
     """What one question may take: wall seconds, and tokens read (those found in a cache aside) and written.
 
-    It is looked at between two calls of the model, so the call that passes it is still finished. At least one part of
+    It is checked between two calls of the model, so the call that exceeds it is still finished. At least one part of
     the recipe is always asked.
     """
 
@@ -24,37 +27,47 @@ class Allowance:
 UNLIMITED = Allowance()
 
 
-@dataclass(slots=True)
-class Clock:
-    """What a question has taken so far; ``started`` is of ``time.perf_counter``.
+class Budget:
+    """Counts what one question takes, step by step; any number of threads may charge it.
 
-    ``running`` is what calls took in the step under way, for ``over`` alone: the step itself is put down at its end.
+    The clock starts with the budget: make it when the question arrives.
     """
 
-    allowance: Allowance
-    started: float
-    steps: list[tuple[str, Cost]] = field(default_factory=list)
-    running: Cost = field(default_factory=Cost)
+    def __init__(self, allowance: Allowance = UNLIMITED) -> None:
+        self.allowance = allowance
+        self._started = time.perf_counter()
+        self._steps: dict[str, Cost] = {}
+        self._step = ""
+        self._deadline = inf
+        self._lock = threading.Lock()
 
-    def run(self, cost: Cost) -> None:
-        """Add what a call took, in a step that goes on."""
-        self.running += cost
+    @property
+    def steps(self) -> tuple[tuple[str, Cost], ...]:
+        """The steps that asked a model, in the order in which they first did, with what each of them took."""
+        return tuple(self._steps.items())
 
-    def spend(self, step: str, cost: Cost) -> None:
-        """Add what a step took, all its calls, to those of the same name."""
-        self.running = Cost()
-        known = dict(self.steps)
-        if cost != Cost():
-            known[step] = known.get(step, Cost()) + cost
-        self.steps = list(known.items())
+    @contextlib.contextmanager
+    def step(self, name: str, seconds: float = inf) -> Iterator[None]:
+        """Charges within the block count for this step; the budget is exhausted for it after so many seconds."""
+        before = self._step, self._deadline
+        self._step, self._deadline = name, min(self._deadline, time.perf_counter() + seconds)
+        try:
+            yield
+        finally:
+            self._step, self._deadline = before
+
+    def charge(self, cost: Cost) -> None:
+        """Add what a call of a model took to the step under way."""
+        with self._lock:
+            self._steps[self._step] = self._steps.get(self._step, Cost()) + cost
 
     def total(self) -> Cost:
         """All steps together, with the wall seconds since the start."""
         spent = sum((cost for _, cost in self.steps), Cost())
-        return replace(spent, seconds=time.perf_counter() - self.started)
+        return replace(spent, seconds=time.perf_counter() - self._started)
 
-    def over(self) -> bool:
-        """Whether the allowance is spent."""
+    def exhausted(self) -> bool:
+        """Whether the allowance, or the time of the step under way, is used up."""
         spent = self.total()
-        tokens = spent.computed_tokens + self.running.computed_tokens
-        return spent.seconds >= self.allowance.seconds or tokens >= self.allowance.tokens
+        over = spent.seconds >= self.allowance.seconds or spent.computed_tokens >= self.allowance.tokens
+        return over or time.perf_counter() >= self._deadline

@@ -1,78 +1,158 @@
-"""What the steps after generation work with."""
+"""What the stages of a recipe share while they answer one question, and the state that they hand on.
+
+A stage is a function from a ``State`` and the ``Context`` to a new ``State``. Every call of a model goes through the
+context, which charges the question's budget.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from sqljury.db.base import Database
+from sqljury.budget import Budget
+from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import ContextLengthError
 from sqljury.llm.base import LanguageModel, Message, Reply, Sampling
+from sqljury.recipes import Recipe
 from sqljury.sandbox import Warm
-from sqljury.types import Cost, Limits, Tried
+from sqljury.schema.describe import NO_NOTES, Notes
+from sqljury.schema.retrieve import Indexes
+from sqljury.types import Candidate, Choice, Limits, Question, Schema, Task
 
 if TYPE_CHECKING:
+    from sqljury.datasets.pool import Pool
     from sqljury.values import ValueIndex
 
+T = TypeVar("T")
 
-def _never() -> bool:
-    return False
+PLAIN: Final = Recipe("plain")
 
 
-def _untold(_: Cost) -> None:
-    pass
+class Progress(NamedTuple):
+    """What is being done: a step, and ``done`` of ``total`` of its pieces."""
+
+    step: str
+    done: int
+    total: int
+
+
+def silent(_: Progress) -> None:
+    """Progress that nobody wants to see."""
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """The database and the limits of one query on it, the model, the question's seed, and what stops it all.
+class State:
+    """A question on its way to an answer.
 
-    ``named`` holds further models by the names that the recipe's parts call them, see ``of``.
-    ``values`` opens the value index, building it if need be; None where repairs must do without. ``tests`` tests
-    queries that run, against each other or one alone; None where the recipe has no tests. ``over`` says that the
-    question's allowance is spent, and no further call to the model is to be begun; ``spent`` is told what each call of
-    ``ask`` cost. ``sandbox`` opens the process that runs written code; who works on several questions gives each the
-    same.
+    ``keywords`` are those that a model picked, None where the rules are to pick them. ``choice`` is None until one of
+    the ``candidates`` was chosen.
+    """
+
+    task: Task
+    keywords: tuple[str, ...] | None = None
+    candidates: tuple[Candidate, ...] = ()
+    choice: Choice | None = None
+
+    @classmethod
+    def of(cls, question: Question) -> State:
+        """The state that a question begins with: nothing is known of the database."""
+        return cls(Task(question, Schema("", "", ()), ""))
+
+
+class Kept:
+    """What stages made for a database; any number of threads may ask, and each thing is made by one of them.
+
+    What is kept must depend on nothing but its key, which names the model and the database where they matter, so that a
+    prompt is the same whether or not another question came before. ``size`` entries are kept, the latest used ones.
+    """
+
+    def __init__(self, size: int = 256) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` gives, or gave for this key before; what it raises is raised, and nothing kept."""
+        with self._lock:
+            entry = self._entries.setdefault(key, _Entry())
+            self._entries.move_to_end(key)
+            while len(self._entries) > self._size:
+                self._entries.popitem(last=False)
+        with entry.lock:
+            if not entry.made:
+                entry.made.append(make())
+            value: T = entry.made[0]
+            return value
+
+
+@dataclass(slots=True)
+class _Entry:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    made: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the stages of a recipe share for one question.
+
+    ``limits`` hold for each query on ``db``. ``seed`` belongs to the question. ``model`` answers ``ask`` and
+    ``complete``; ``named`` holds further models by the names that the recipe calls them, see ``of``. ``values`` opens
+    the value index, building it if need be; None where repairs must do without. ``pool`` holds the user's worked
+    examples, None for those of the package. ``indexes``, ``kept`` and ``sandbox`` are caches; several questions may
+    share them.
     """
 
     db: Database
     model: LanguageModel
-    limits: Limits
-    seed: int
+    limits: Limits = DEFAULT_LIMITS
+    seed: int = 0
     cancel: threading.Event | None = None
-    values: Callable[[], ValueIndex] | None = None
-    tests: Callable[[Sequence[str]], tuple[tuple[Tried, ...], Cost]] | None = None
-    over: Callable[[], bool] = _never
-    spent: Callable[[Cost], None] = _untold
-    sandbox: Warm = field(default_factory=Warm, compare=False, repr=False)
+    recipe: Recipe = PLAIN
     named: Mapping[str, LanguageModel] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
+    notes: Notes = NO_NOTES
+    pool: Pool | None = None
+    values: Callable[[], ValueIndex] | None = None
+    progress: Callable[[Progress], None] = silent
+    indexes: Indexes = field(default_factory=Indexes)
+    kept: Kept = field(default_factory=Kept)
+    sandbox: Warm = field(default_factory=Warm)
 
-    def of(self, name: str) -> Work:
-        """The same work for the model of that name; as it is where the name is empty."""
+    def of(self, name: str) -> Context:
+        """The same context with the model of that name; as it is where the name is empty."""
         return replace(self, model=self.named[name]) if name else self
 
-    def counted(self) -> tuple[Work, list[Cost]]:
-        """The same work, and what each call of its ``ask`` will have cost: known where a step ends in an error too."""
-        costs: list[Cost] = []
+    def step(self, name: str, seconds: float = inf) -> AbstractContextManager[None]:
+        """Calls of a model within the block are charged to this step, which may take that long; see ``Budget.step``."""
+        return self.budget.step(name, seconds)
 
-        def spent(cost: Cost) -> None:
-            costs.append(cost)
-            self.spent(cost)
+    def emit(self, step: str, done: int = 0, total: int = 1) -> None:
+        """Tell whoever watches what is being done."""
+        self.progress(Progress(step, done, total))
 
-        return replace(self, spent=spent), costs
+    def exhausted(self) -> bool:
+        """Whether no further call of a model is to be begun."""
+        return self.budget.exhausted()
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply:
+        """The model's reply, charged to the budget; raises what the model raises."""
+        reply = self.model.complete(messages, sampling, n, cancel=self.cancel)
+        self.budget.charge(reply.cost)
+        return reply
 
     def ask(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply | None:
-        """The model's reply; None once the allowance is spent, and for a prompt that its context cannot hold.
+        """The model's reply; None once the budget is exhausted, and for a prompt that the model's context cannot hold.
 
         For calls that an answer can do without. Raises what else the model raises.
         """
-        if self.over():
+        if self.exhausted():
             return None
         try:
-            reply = self.model.complete(messages, sampling, n, cancel=self.cancel)
+            return self.complete(messages, sampling, n)
         except ContextLengthError:
             return None
-        self.spent(reply.cost)
-        return reply

@@ -25,7 +25,7 @@ import pytest
 
 from sqljury import FakeModel, Pipeline
 from sqljury.bench import choices, run, stored
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation import report, verdicts
@@ -37,7 +37,7 @@ from sqljury.llm.base import Message
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart, StopPart
 from sqljury.stages.generate import GENERATORS
-from sqljury.stages.generate.base import Given, Request
+from sqljury.stages.generate.base import Request
 from sqljury.types import Comparison, Task
 
 CATS, OLD = "SELECT count(*) FROM cat", "SELECT name FROM cat WHERE age > 5"
@@ -59,9 +59,9 @@ RECIPE = Recipe(
 )
 
 
-def other(task: Task, work: Work, given: Given) -> Request:
+def other(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Request:
     """A second generator, which only the temperature tells from the first."""
-    asked = GENERATORS["direct"](task, work, given)
+    asked = GENERATORS["direct"](task, part, drafts, context)
     return replace(asked, messages=(*asked.messages[:-1], Message("user", asked.messages[-1].content + " Think.")))
 
 

@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 
 from sqljury import FakeModel, Pipeline, recipes
+from sqljury.api import check_with
 from sqljury.audit import model as audit_model
 from sqljury.audit import run as audit
 from sqljury.audit.difference import difference
-from sqljury.check import checked, with_tests
 from sqljury.datasets import spider
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError, DatasetError, ModelUnavailableError
 from sqljury.llm.fake import Call
+from sqljury.stages.check import with_tests
 
 SETTLED = {**audit.settings({"name": "spider", "split": "dev"}, 5.0), "model": "fake"}
 OLDER = "SELECT name FROM cat WHERE age > 8"
@@ -41,7 +42,7 @@ def checking(model: FakeModel) -> Any:
     pipeline = replace(pipeline, recipe=with_tests(recipes.load("fast"), ""))
 
     def check(example: Example, db: Database, stop: threading.Event) -> dict[str, Any]:
-        return checked(pipeline, example.question, example.gold_sql, db, cancel=stop).to_dict()
+        return check_with(pipeline, example.question, example.gold_sql, db, cancel=stop).to_dict()
 
     return check
 

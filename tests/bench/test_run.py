@@ -109,7 +109,7 @@ def test_what_a_recipe_names_is_not_mixed_with_what_has_the_name_later(data: Pat
     """An adapter that was trained again, and weights that were, have the name that the recipe knows them by."""
     recipe = Recipe("test", generate=(GeneratePart(model="+own"),))
     for label in ("base+own@11111111", "base+own@22222222"):
-        pipeline = Pipeline(recipe, FakeModel(RIGHT), writers={"+own": FakeModel(RIGHT, name=label)})
+        pipeline = Pipeline(recipe, FakeModel(RIGHT), models={"+own": FakeModel(RIGHT, name=label)})
         settled = run.settings(pipeline, {"name": "spider"}, 0)
         if label.endswith("1"):
             run.run(spider.load(data, "dev"), pipeline, tmp_path / "run", settled)

@@ -154,11 +154,11 @@ def test_notes_are_single_harmless_lines(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("choice", "said"),
     [
-        (Choice(0, "own", (0.25, 0.75), cost=Cost(calls=3)), "* chosen by own; by group: 1 25%, 2 75%\n"),
+        (Choice(0, "own", (0.25, 0.75)), "* chosen by own; by group: 1 25%, 2 75%\n"),
         (Choice(0, "critic", (0.62, 0.3), (Comparison(0, 1, 0.7, 0.64),)), "    2   0.30   36%, 30%"),
         (Choice(0, "consistency", (3.0, 1.0)), "* chosen by consistency\n"),
         (
-            Choice(0, "consistency", (3.0, 1.0), cost=Cost(calls=1), note="the budget is spent, so votes decided"),
+            Choice(0, "consistency", (3.0, 1.0), note="the budget is spent, so votes decided"),
             "* chosen by consistency; the budget is spent, so votes decided\n",
         ),
     ],

@@ -124,7 +124,7 @@ def test_corrupt_data_page_is_an_error_of_the_query(shop: Path) -> None:
     with connect(shop) as db:
         result = db.execute("SELECT * FROM customer")
     assert result.error is not None
-    assert result.error.startswith("database: database disk image is malformed")
+    assert str(result.error).startswith("database: database disk image is malformed")
 
 
 def test_locked(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,7 +144,7 @@ def test_another_file_in_its_place_is_seen(duck: Path, tmp_path: Path) -> None:
         shutil.move(other, duck)
         assert db.execute("SELECT count(*) FROM customer").rows == ((1,),)
         duck.unlink()
-        assert "no such file" in (db.execute("SELECT 1").error or "")
+        assert "no such file" in str(db.execute("SELECT 1").error or "")
 
 
 def test_two_at_once_in_one_process_and_one_that_writes_elsewhere(duck: Path) -> None:

@@ -13,7 +13,7 @@ from sql_corpus import statements
 import servers
 from servers import Server
 from sqljury.db import readonly
-from sqljury.db.base import Database, error_kind
+from sqljury.db.base import Database
 from sqljury.db.mysql import PARSED_OTHERWISE, MySQLDriver
 from sqljury.types import Limits
 
@@ -90,8 +90,8 @@ def test_hostile_statements_are_refused_or_contained(user: str, out: Path, reque
     for sql in HOSTILE:
         result = db.execute(sql.replace("OUT/", f"{out}/"), Limits(seconds=0.05))
         assert result.seconds < 10, sql
-        kinds[error_kind(result)] += 1
-        assert result.error is None or "\n" not in result.error
+        kinds[result.error_kind] += 1
+        assert result.error is None or "\n" not in str(result.error)
     assert kinds["refused"] >= 220, kinds
     # bombs that were no bombs, results cut at 10,000 rows, and three literals that only look like more
     assert kinds[None] <= 14, kinds
@@ -110,7 +110,7 @@ def test_the_second_wall_alone(
         assert result.seconds < 10, sql
     for sql in ("SELECT evil()", "SELECT evil_old()", "SELECT * FROM evil_view", "SELECT NEXTVAL(counter)"):
         result = db.execute(sql)
-        assert error_kind(result) == "refused" or "denied" in str(result.error), sql
+        assert result.error_kind == "refused" or "denied" in str(result.error), sql
     for sql in ("DELETE FROM customer", "DROP DATABASE shop", "SET PASSWORD = ''", "SELECT 1 INTO OUTFILE '/tmp/x'"):
         assert "error in your SQL syntax" in str(db.execute(sql).error), sql
 
@@ -122,7 +122,7 @@ def test_the_read_only_transaction_alone(
     monkeypatch.setattr(MySQLDriver, "_refuse_other_than_a_query", lambda self, connection, sql: None)
     before = state(mariadb_shop)
     for sql in ("DELETE FROM customer", "DELETE FROM old", "SELECT evil()", "SELECT evil_old()"):
-        assert error_kind(maria_boss.execute(sql)) == "refused", sql
+        assert maria_boss.execute(sql).error_kind == "refused", sql
     assert state(mariadb_shop) == before
 
 

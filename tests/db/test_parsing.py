@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from sqljury.audit.difference import difference
-from sqljury.db.base import error_kind
 from sqljury.db.readonly import check
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import InputError, QueryRefusedError, QueryStoppedError
@@ -66,10 +65,10 @@ def test_the_limit_and_cancel_are_heard_while_a_query_is_read(tmp_path: Path, mo
         made.execute("CREATE TABLE t (a)")
     with SQLiteDatabase(tmp_path / "one.db") as db:
         start = time.monotonic()
-        assert error_kind(db.execute(DOUBLING["limit"] + " -- waits", Limits(seconds=0.2))) == "limit"
+        assert db.execute(DOUBLING["limit"] + " -- waits", Limits(seconds=0.2)).error_kind == "limit"
         cancel = threading.Event()
         threading.Timer(0.2, cancel.set).start()
-        assert error_kind(db.execute(DOUBLING["values"] + " -- waits", Limits(seconds=60), cancel)) == "cancelled"
+        assert db.execute(DOUBLING["values"] + " -- waits", Limits(seconds=60), cancel).error_kind == "cancelled"
         assert time.monotonic() - start < 20
 
 

@@ -70,8 +70,7 @@ def test_text_that_is_not_utf8_does_not_break_a_query(pg: Database) -> None:
 
 
 def test_a_hint_helps_the_repair(pg: Database) -> None:
-    error = pg.execute("SELECT nam FROM customer").error
-    assert error is not None
+    error = str(pg.execute("SELECT nam FROM customer").error)
     assert error.startswith('column "nam" does not exist (Perhaps you meant')
 
 

@@ -14,7 +14,7 @@ from sql_corpus import statements
 import servers
 from servers import Server
 from sqljury.db import readonly
-from sqljury.db.base import Database, error_kind
+from sqljury.db.base import Database
 from sqljury.types import Limits
 
 HOSTILE = statements("hostile_postgres.sql")
@@ -91,8 +91,8 @@ def test_hostile_statements_are_refused_or_contained(role: str, out: Path, reque
     for sql in HOSTILE:
         result = db.execute(sql.replace("OUT/", f"{out}/"), Limits(seconds=0.05))
         assert result.seconds < 10, sql
-        kinds[error_kind(result)] += 1
-        assert result.error is None or "\n" not in result.error
+        kinds[result.error_kind] += 1
+        assert result.error is None or "\n" not in str(result.error)
     assert kinds["refused"] >= 225, kinds
     assert kinds[None] <= 9, kinds  # bombs that were no bombs, and results cut at 10,000 rows
     assert db.execute("SELECT count(*) FROM customer").rows == ((4,),)
@@ -121,7 +121,7 @@ def test_a_superuser_without_the_parser(pg_boss: Database, out: Path, monkeypatc
     for sql in ("SELECT pg_read_file('/etc/passwd')", f"COPY customer TO '{out}/x'", "COPY customer TO PROGRAM 'cat'"):
         result = pg_boss.execute(sql)
         assert result.error is not None, sql
-        assert "permission denied" in result.error or "must be superuser" in result.error, sql
+        assert "permission denied" in str(result.error) or "must be superuser" in str(result.error), sql
 
 
 def test_what_a_function_sets_does_not_outlive_its_query(pg: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_a_superuser_is_told_of_rows_he_would_not_see(pg_boss: Database, postgre
     try:
         result = pg_boss.execute("SELECT * FROM own")
         assert result.error is not None
-        assert "row-level security" in result.error
+        assert "row-level security" in str(result.error)
     finally:
         servers.in_postgres(postgres_shop, "shop", "DROP TABLE own")
 

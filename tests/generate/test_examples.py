@@ -10,9 +10,9 @@ from importlib.resources import files
 import pytest
 import sqlglot
 
+from sqljury.datasets.pool import Shot, default
 from sqljury.sql import skeleton
 from sqljury.stages.generate import fewshot as similar
-from sqljury.stages.generate.pool import Shot, default
 from sqljury.types import Column, Schema, Table
 
 FOLDER = files("sqljury.stages.generate") / "examples"

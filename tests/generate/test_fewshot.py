@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import threading
 
+from sqljury.datasets.pool import Pool, Shot
 from sqljury.llm.base import Sampling
 from sqljury.llm.fake import FakeModel
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate.base import Given, Request
 from sqljury.stages.generate.direct import messages
-from sqljury.stages.generate.pool import Pool, Shot
 from sqljury.types import Column, Question, Schema, Table, Task
 
 SHIPS = Schema("ships", "sqlite", (Table("ship", (Column("name"), Column("tons"))),))

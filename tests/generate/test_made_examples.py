@@ -14,7 +14,7 @@ import pytest
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError, ModelUnavailableError
 from sqljury.llm.fake import Call
@@ -74,8 +74,8 @@ def asked(text: str, db: Database) -> Task:
     return Preparation(SchemaPart()).task(Question(text), db)
 
 
-def working(db: Database, model: FakeModel | None = None) -> Work:
-    return Work(db, model or FakeModel("never asked"), Limits(), 7)
+def working(db: Database, model: FakeModel | None = None) -> Context:
+    return Context(db, model or FakeModel("never asked"), Limits(), 7)
 
 
 def rounds(first: str = FIRST, second: str = SECOND) -> FakeModel:

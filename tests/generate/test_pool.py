@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from sqljury.datasets.pool import Shot, load
 from sqljury.errors import DatasetError
-from sqljury.stages.generate.pool import Shot, load
 
 SPIDER = {"db_id": "port", "query": "SELECT 1", "sql": {"select": []}, "question": "One?"}
 BIRD = {"db_id": "port", "SQL": "SELECT 2", "evidence": "two is 2", "question": "Two?"}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqljury import Pipeline, Question, connect
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm.fake import FakeModel
 from sqljury.recipes import FixPart, GeneratePart, Recipe
 from sqljury.stages.generate import GENERATORS
@@ -41,50 +41,50 @@ EXPECTED = {"divide": [LEEDS], "divide-short": [MOST, ABOVE], "plan": [MOST, NON
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Work:
+def work(tmp_path: Path) -> Context:
     path = tmp_path / "t.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE plan (a TEXT)")
-    return Work(connect(path), FakeModel(""), Limits(), 0)
+    return Context(connect(path), FakeModel(""), Limits(), 0)
 
 
-def asked(name: str, work: Work, examples: int = 5) -> Request:
-    return GENERATORS[name](TASK, work, Given(examples=examples))
+def asked(name: str, context: Context, examples: int = 5) -> Request:
+    return GENERATORS[name](TASK, context, Given(examples=examples))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_opening_is_shared_and_the_question_stands_last(name: str, work: Work) -> None:
-    request = asked(name, work)
+def test_the_opening_is_shared_and_the_question_stands_last(name: str, context: Context) -> None:
+    request = asked(name, context)
     assert request.messages[0] == system(TASK)
     assert request.messages[-1].role == "user"
     assert request.messages[-1].content.endswith(question(TASK))
-    assert question(TASK) in asked(name, work, 0).messages[-1].content
+    assert question(TASK) in asked(name, context, 0).messages[-1].content
     assert [turn.role for turn in request.messages[1:-1]] == ["user", "assistant"] * (len(request.messages) // 2 - 1)
     assert request.reasons
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_recipe_says_how_many_examples_are_shown(name: str, work: Work) -> None:
-    shown = [sum(turn.role == "assistant" for turn in asked(name, work, number).messages) for number in (0, 1, 2, 5)]
+def test_the_recipe_says_how_many_examples_are_shown(name: str, context: Context) -> None:
+    shown = [sum(turn.role == "assistant" for turn in asked(name, context, number).messages) for number in (0, 1, 2, 5)]
     assert shown == {"divide": [0, 1, 1, 1], "plan": [0, 1, 2, 3]}.get(name, [0, 1, 2, 2])
 
 
-def test_of_very_many_tables_the_first_are_named(work: Work) -> None:
+def test_of_very_many_tables_the_first_are_named(context: Context) -> None:
     many = tuple(Table(f"t{number}", (Column("a"),)) for number in range(1000))
     task = replace(TASK, schema=replace(TASK.schema, tables=many))
-    ask = GENERATORS["plan"](task, work, Given(examples=1)).messages[-1].content
+    ask = GENERATORS["plan"](task, context, Given(examples=1)).messages[-1].content
     assert "t0, t1, " in ask
     assert len(ask) < 500
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_prompts_with_their_examples_are_what_they_were(name: str, work: Work, snapshot: object) -> None:
-    assert "\n---\n".join(turn.content for turn in asked(name, work).messages[1:]) == snapshot
+def test_prompts_with_their_examples_are_what_they_were(name: str, context: Context, snapshot: object) -> None:
+    assert "\n---\n".join(turn.content for turn in asked(name, context).messages[1:]) == snapshot
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_answers_shown_are_read_as_their_queries_and_those_run(name: str, work: Work) -> None:
-    request = asked(name, work)
+def test_answers_shown_are_read_as_their_queries_and_those_run(name: str, context: Context) -> None:
+    request = asked(name, context)
     answers = [turn.content for turn in request.messages if turn.role == "assistant"]
     with closing(sqlite3.connect(":memory:")) as garden:
         garden.executescript(ROWS)

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from sqljury.datasets.pool import Pool, Shot
 from sqljury.language import embed
 from sqljury.stages.generate.fewshot import SAME_FORM, Index, index
-from sqljury.stages.generate.pool import Pool, Shot
 from sqljury.types import Column, Schema, Table
 
 SHIPS = Schema("ships", "sqlite", (Table("ship", (Column("name"), Column("tons"), Column("port"))),))

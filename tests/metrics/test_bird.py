@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury.metrics.execution import judge_as_set
-from sqljury.types import Result, Row
+from sqljury.types import QueryFailure, Result, Row
 
 
 def result(*rows: Row) -> Result:
@@ -33,7 +33,7 @@ def test_neither_order_nor_repetition_of_rows_counts(gold: Result, predicted: Re
         (result((1, "x"), (2, "y")), result((1, "x")), "1 are missing, 0 are too many"),
         (result(), result((None, None)), "0 are missing, 1 are too many"),
         (result((1, "1")), result((1, 1)), "1 are missing"),
-        (result(), Result(error="no such table: x"), "no such table"),
+        (result(), Result(error=QueryFailure("sql", "no such table: x")), "no such table"),
         (result((1, "x")), Result(rows=((1, "x"),), truncated=True), "too many to compare"),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sqljury.errors import QueryLimitError
 from sqljury.sql.compare import same_result
-from sqljury.types import Result, Row
+from sqljury.types import QueryFailure, Result, Row
 
 CELLS = st.sampled_from([None, 0, 1, 2, 1.5, -0.5, "", "1", "a", b"a"])
 
@@ -119,7 +119,7 @@ def test_empty_results_are_the_same_whatever_their_columns() -> None:
 
 
 def test_a_failed_result_is_the_same_as_none() -> None:
-    failed = Result(error="no such table: x")
+    failed = Result(error=QueryFailure("sql", "no such table: x"))
     assert not same_result(Result(), failed, ordered=False)
     assert not same_result(failed, failed, ordered=False)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqljury.errors import QueryLimitError
 from sqljury.sql import compare as results
 from sqljury.sql.compare import same_but_for_columns, same_result
-from sqljury.types import Result, Row
+from sqljury.types import QueryFailure, Result, Row
 
 CELLS = st.sampled_from([0, 1, None])
 
@@ -72,7 +72,7 @@ def test_columns_belong_together_row_by_row() -> None:
 def test_what_is_no_table_or_no_result_is_the_same_as_nothing() -> None:
     one = Result(rows=((1, 2), (3, 4)))
     assert not same_but_for_columns(one, Result(rows=((1, 2), (3,))), ordered=False)
-    assert not same_but_for_columns(one, Result(error="sql: no"), ordered=False)
+    assert not same_but_for_columns(one, Result(error=QueryFailure("sql", "no")), ordered=False)
     assert same_but_for_columns(Result(("a",)), Result(("b", "c")), ordered=True)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury.metrics.soft_f1 import soft_f1
-from sqljury.types import Result, Row
+from sqljury.types import QueryFailure, Result, Row
 
 
 def result(*rows: Row) -> Result:
@@ -30,7 +30,7 @@ def result(*rows: Row) -> Result:
         (result(), result(), 1.0),
         (result(), result((1,)), 0.0),
         (result((1,)), result(), 0.0),
-        (result((1,)), Result(error="no"), 0.0),
+        (result((1,)), Result(error=QueryFailure("sql", "no")), 0.0),
         (result((1,)), Result(rows=((1,),), truncated=True), 0.0),
         (result(([1], 2)), result(([1], 3)), 1 / 2),
     ],

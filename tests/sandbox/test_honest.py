@@ -105,7 +105,7 @@ def test_rows_are_cut_and_it_is_said(sandbox: Sandbox) -> None:
 )
 def test_errors_are_one_line_with_the_place(sandbox: Sandbox, code: str, error: str) -> None:
     found = sandbox.run(code, FRAMES)
-    assert (found.kind, found.result.error) == ("code", error)
+    assert (found.kind, str(found.result.error)) == ("code", error)
 
 
 def test_runs_do_not_see_each_other(sandbox: Sandbox) -> None:

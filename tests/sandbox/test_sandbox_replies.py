@@ -265,7 +265,7 @@ def test_a_fake_error_stays_on_its_line(sandbox: Sandbox) -> None:
         "os.write(3, struct.pack('=cQ', b'E', len(said)) + said); os._exit(0)"
     )
     assert found.kind == "code"
-    error = found.result.error or ""
+    error = str(found.result.error or "")
     assert error.isprintable()
     assert len(error) <= 500
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import duckdb
 
-from sqljury.db.base import DEFAULT_LIMITS, error_text
+from sqljury.db.base import DEFAULT_LIMITS, failure
 from sqljury.resources import Closing
 from sqljury.types import Column, Limits, Result, Row, Schema, Table
 
@@ -32,7 +32,7 @@ class PlainDuckDB(Closing):
             columns = tuple(column[0] for column in found.description or ())
             return Result(columns, tuple(found.fetchmany(limits.rows)))
         except duckdb.Error as error:
-            return Result(error=error_text("sql", str(error)))
+            return Result(error=failure("sql", str(error)))
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
         return [tuple(row) for row in self._connection.cursor().execute(sql, list(parameters)).fetchall()]

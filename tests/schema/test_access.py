@@ -217,10 +217,10 @@ def test_it_is_a_database_like_the_other(db: SQLiteDatabase) -> None:
     cut = guarded.execute("SELECT name FROM customer", Limits(rows=1))
     assert (cut.rows, cut.truncated) == ((("Ann",),), True)
     slow = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
-    assert (guarded.execute(slow, Limits(seconds=0.2)).error or "").startswith("limit: ")
+    assert str(guarded.execute(slow, Limits(seconds=0.2)).error or "").startswith("limit: ")
     with guarded:
         pass
-    assert (guarded.execute("SELECT name FROM customer").error or "").startswith("database: ")
+    assert str(guarded.execute("SELECT name FROM customer").error or "").startswith("database: ")
 
 
 def test_only_masks_refuse_nothing(db: SQLiteDatabase) -> None:

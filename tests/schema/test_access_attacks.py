@@ -44,8 +44,8 @@ def test_there_are_enough_of_them() -> None:
 def test_an_attack_is_refused(guarded: Database, sql: str) -> None:
     result = guarded.execute(sql)
     assert result.error is not None
-    assert result.error.startswith("refused: ")
-    assert not leaks(result.error.replace(sql, "")) or CANARY in sql
+    assert str(result.error).startswith("refused: ")
+    assert not leaks(str(result.error).replace(sql, "")) or CANARY in sql
     assert not result.rows
     assert not result.columns
 
@@ -74,10 +74,10 @@ def test_an_ordinary_query_gives_what_it_gives_without_rules(db: Database, guard
 
 def test_a_refusal_does_not_tell_a_hidden_name_from_none(guarded: Database) -> None:
     for hidden, none in (("ssn", "xyz"), ("c.ssn", "c.xyz")):
-        told = [guarded.execute(f"SELECT {name} FROM customer c").error for name in (hidden, none)]
-        assert str(told[0]).replace("ssn", "xyz") == told[1]
-    told = [guarded.execute(f"SELECT 1 FROM {name}").error for name in ("secret", "xyz")]
-    assert str(told[0]).replace("secret", "xyz") == told[1]
+        told = [str(guarded.execute(f"SELECT {name} FROM customer c").error) for name in (hidden, none)]
+        assert told[0].replace("ssn", "xyz") == told[1]
+    told = [str(guarded.execute(f"SELECT 1 FROM {name}").error) for name in ("secret", "xyz")]
+    assert told[0].replace("secret", "xyz") == told[1]
 
 
 def test_no_refusal_names_a_hidden_name_that_the_query_does_not(guarded: Database) -> None:

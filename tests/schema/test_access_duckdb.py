@@ -34,8 +34,8 @@ def test_an_attack_is_refused_before_it_reaches_the_database(db: PlainDuckDB, gu
     before = len(db.received)
     result = guarded.execute(sql)
     assert len(db.received) == before, "it was sent"
-    assert (result.error or "").startswith("refused: ")
-    assert not leaks(result.error) or CANARY in sql
+    assert str(result.error or "").startswith("refused: ")
+    assert not leaks(str(result.error)) or CANARY in sql
 
 
 @pytest.mark.parametrize("sql", COMMON_ATTACKS)
@@ -43,7 +43,7 @@ def test_attacks_of_another_dialect_show_nothing(guarded: Database, sql: str) ->
     """Some are harmless here, such as ``rowid``, which is no key."""
     result = guarded.execute(sql)
     assert not leaks((result.rows, result.columns))
-    assert not leaks(result.error) or CANARY in sql
+    assert not leaks(str(result.error)) or CANARY in sql
 
 
 def test_most_attacks_work_without_rules(db: PlainDuckDB) -> None:

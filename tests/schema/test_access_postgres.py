@@ -55,8 +55,8 @@ def columns(guarded: Guarded) -> dict[str, list[str]]:
 @pytest.mark.parametrize("sql", ATTACKS)
 def test_an_attack_is_refused(guarded: Database, sql: str) -> None:
     result = guarded.execute(sql)
-    assert (result.error or "").startswith("refused: "), result
-    assert not leaks(result.error) or CANARY in sql
+    assert str(result.error or "").startswith("refused: "), result
+    assert not leaks(str(result.error)) or CANARY in sql
 
 
 def test_most_attacks_show_something_denied_without_rules(db: Database) -> None:
@@ -108,7 +108,7 @@ def test_what_is_denied_of_a_partition_is_denied_of_its_parent_and_the_reverse(
     assert shown.get("parent") == (parent.split() if parent else None)
     assert shown.get("child") == (child.split() if child else None)
     for sql in ("SELECT value FROM measure_2024", "SELECT value FROM hr.measure_2025", "SELECT 1 FROM ONLY parent"):
-        assert (found.execute(sql).error or "").startswith("refused: ")
+        assert str(found.execute(sql).error or "").startswith("refused: ")
 
 
 def test_denying_a_table_and_its_partitions_by_name_works(db: Database) -> None:
@@ -129,7 +129,7 @@ def test_the_schema_that_names_are_looked_up_in_is_the_servers(server: Server) -
     with connect(servers.postgres_url(server, "access", "app_reader", "app")) as opened:
         found = rules(opened, Access(deny=("note",)))
         for sql in ("SELECT id FROM public.customer", "SELECT ssn FROM public.customer"):
-            assert (found.execute(sql).error or "").startswith("refused: ")
+            assert str(found.execute(sql).error or "").startswith("refused: ")
 
 
 def test_functions_that_stand_before_built_in_ones_are_not_called(server: Server) -> None:
@@ -148,7 +148,7 @@ def test_functions_that_stand_before_built_in_ones_are_not_called(server: Server
         for sql in ("SELECT length(note) FROM orders", "SELECT reverse(note, 'x') FROM orders"):
             result = found.execute(sql)
             assert not leaks(result.rows)
-            assert result.ok or (result.error or "").startswith("refused: ")
+            assert result.ok or str(result.error or "").startswith("refused: ")
         assert found.execute("SELECT reverse(name) FROM customer WHERE id = 1").rows == (("nnA",),)
     with connect(servers.postgres_url(server, "access", "front_reader", "front")) as opened:
         assert CANARY in str(opened.execute("SELECT length('x')").rows)

@@ -56,7 +56,7 @@ def test_gold_queries_are_refused_exactly_when_they_read_what_is_denied() -> Non
                     result = guarded.execute(sql, LIMITS)
                     if not denied.isdisjoint(reads(plain, sql)):
                         reading += 1
-                        assert (result.error or "").startswith("refused: "), (name, access, sql)
+                        assert str(result.error or "").startswith("refused: "), (name, access, sql)
                         continue
                     free += 1
                     if result.ok:

@@ -4,11 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury.stages.select.consistency import agree, agreed, choose, decided, group
-from sqljury.types import Candidate, Result
+from sqljury.types import Candidate, QueryFailure, Result
 
 
 def candidate(*rows: tuple[object, ...], logprob: float | None = None, error: str | None = None) -> Candidate:
-    return Candidate("SELECT 1", "direct", logprob, Result(("a",), rows, error=error))
+    return Candidate(
+        "SELECT 1", "direct", logprob, Result(("a",), rows, error=QueryFailure("sql", error) if error else None)
+    )
 
 
 def test_the_largest_group_wins_and_its_likeliest_query_is_chosen() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.datasets import spider
 from sqljury.db.connect import connect
 from sqljury.errors import InputError, RecipeError
@@ -30,6 +30,7 @@ from sqljury.types import (
     Column,
     Cost,
     Limits,
+    QueryFailure,
     Question,
     Result,
     Schema,
@@ -42,7 +43,7 @@ from sqljury.types import (
 SPIDER = Path(__file__).resolve().parents[3] / "shared" / "spider"
 PET = Table("pet", (Column("id"), Column("name"), Column("kind"), Column("age")), primary_key=("id",))
 OWNER = Table("owner", (Column("id"), Column("full_name"), Column("pet_id")), primary_key=("id",))
-WORK = Work(None, None, Limits(), 0)  # type: ignore[arg-type]
+WORK = Context(None, None, Limits(), 0)  # type: ignore[arg-type]
 SCHEMA = Schema("pets", "sqlite", (PET, OWNER))
 
 
@@ -53,7 +54,7 @@ def task(question: str) -> Task:
 def candidate(
     sql: str, group: int | None, rows: tuple[tuple[object, ...], ...] = (("x",),), **more: object
 ) -> Candidate:
-    result = Result(("c",), rows) if group is not None else Result(error="no such column")
+    result = Result(("c",), rows) if group is not None else Result(error=QueryFailure("sql", "no such column"))
     return Candidate(sql, "direct", result=result, group=group, **more)  # type: ignore[arg-type]
 
 
@@ -447,11 +448,11 @@ def test_tests_count_where_the_weights_know_them(tmp_path: Path) -> None:
         return (Tried(case, tuple(queries), (Result(), Result()), (False, True)),), Cost(calls=3)
 
     candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT kind FROM pet", 1))
-    work = replace(WORK, tests=tests)
+    context = replace(WORK, tests=tests)
     for name, chosen, calls in (("tests_passed", 1, 3), ("votes_first", 0, 0)):
         file = tmp_path / "own.json"
         file.write_text(json.dumps(Weights({name: 1.0}, {}).to_json()))
-        choice = light(0, str(file))(candidates, task("names"), work)
+        choice = light(0, str(file))(candidates, task("names"), context)
         assert (choice.index, choice.cost.calls, len(choice.tests)) == (chosen, calls, calls // 3)
     assert asked == [["SELECT name FROM pet", "SELECT kind FROM pet"]]
 
@@ -466,14 +467,14 @@ def test_the_critic_counts_where_the_weights_know_it(tmp_path: Path, over: bool,
 
     model = FakeModel(preferred)
     candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT kind FROM pet", 1))
-    work = replace(WORK, model=model, over=lambda: over)
+    context = replace(WORK, model=model, over=lambda: over)
     file = tmp_path / "own.json"
     file.write_text(json.dumps(Weights({"critic": 1.0, "votes_first": 0.1}, {}).to_json()))
-    choice = light(0, str(file))(candidates, task("kinds"), work)
+    choice = light(0, str(file))(candidates, task("kinds"), context)
     assert (choice.index, choice.cost.calls, len(model.calls)) == (chosen, 2 * chosen, 2 * chosen)
     assert choice.note == ("the budget is spent, so the critic was not heard" if over else "")
     file.write_text(json.dumps(Weights({"votes_first": 0.1}, {}).to_json()))
-    assert light(0, str(file))(candidates, task("kinds"), work).index == 0
+    assert light(0, str(file))(candidates, task("kinds"), context).index == 0
     assert len(model.calls) == 2 * chosen
 
 

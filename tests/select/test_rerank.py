@@ -11,7 +11,7 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.budget import Allowance
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import RecipeError
 from sqljury.llm.base import Completion, Token
@@ -45,7 +45,7 @@ def believes(monkeypatch: pytest.MonkeyPatch, sql: str | None) -> list[TestCase]
     """The model expects what this query returns; the cases it was asked about."""
     seen = list[TestCase]()
 
-    def expect(case: TestCase, question: Question, part: TestsPart, work: Work) -> tuple[TestCase, Cost]:
+    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> tuple[TestCase, Cost]:
         seen.append(case)
         expected = None if sql is None else tried(case, [sql]).results[0]
         return replace(case, expected=expected), Cost(calls=1, completion_tokens=5)
@@ -133,8 +133,8 @@ def test_no_tests_once_the_allowance_is_spent(db: Database, monkeypatch: pytest.
 def test_the_judge_says_what_is_expected(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def expect(case: TestCase, question: Question, part: TestsPart, work: Work) -> tuple[TestCase, Cost]:
-        asked.append(work.model.name)
+    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> tuple[TestCase, Cost]:
+        asked.append(context.model.name)
         return case, Cost()
 
     monkeypatch.setattr(suite, "expect", expect)
@@ -169,8 +169,8 @@ def choose(db: Database) -> Choose:
             cases = [replace(CASE, sureness=sure, expected=Result(("a",), ((right,),))) for sure, right in tests]
             return tuple(tried(case, queries) for case in cases), Cost()
 
-        work = Work(db, FakeModel([]), DEFAULT_LIMITS, 0, tests=run)
-        return SELECTORS[selector](0)(made, Task(Question("?"), CASE.schema, ""), work)
+        context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0, tests=run)
+        return SELECTORS[selector](0)(made, Task(Question("?"), CASE.schema, ""), context)
 
     return choose
 
@@ -199,7 +199,9 @@ def test_only_the_largest_groups_take_part(db: Database) -> None:
         asked.append(queries)
         return (), Cost()
 
-    work = Work(db, FakeModel([]), DEFAULT_LIMITS, 0, tests=run)
-    SELECTORS["rerank"](2)(made, Task(Question("?"), CASE.schema, ""), work)
+    context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0, tests=run)
+    SELECTORS["rerank"](2)(made, Task(Question("?"), CASE.schema, ""), context)
     assert asked == [["SELECT 1", "SELECT 2"]]
-    assert SELECTORS["rerank"](2)([Candidate("", "direct")], Task(Question("?"), CASE.schema, ""), work).index is None
+    assert (
+        SELECTORS["rerank"](2)([Candidate("", "direct")], Task(Question("?"), CASE.schema, ""), context).index is None
+    )

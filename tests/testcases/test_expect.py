@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, ContextLengthError, ModelError
 from sqljury.llm.base import Completion, LanguageModel
@@ -33,7 +33,7 @@ def asked(file: Path, script: object, part: TestsPart = PLAIN, seed: int = 3) ->
     sqlite3.connect(file).execute("CREATE TABLE IF NOT EXISTS t (a)").connection.close()
     model = FakeModel(script)  # type: ignore[arg-type]
     with connect(file) as db:
-        found, cost = expect(CASE, QUESTION, part, Work(db, model, Limits(), seed))
+        found, cost = expect(CASE, QUESTION, part, Context(db, model, Limits(), seed))
     return found, cost, model
 
 
@@ -121,7 +121,7 @@ def test_the_embedded_model_answers_with_a_table(file: Path, default_model: Lang
     part = TestsPart(kind="suite", shots=2)
     with connect(file) as db:
         found, _ = expect(
-            CASE, Question("What is the name of the person with id 2?"), part, Work(db, default_model, Limits(), 0)
+            CASE, Question("What is the name of the person with id 2?"), part, Context(db, default_model, Limits(), 0)
         )
     assert found.expected is not None  # a table, right or wrong
     assert found.expected.rows

@@ -12,7 +12,7 @@ import shop
 from sqljury import FakeModel, Question, connect
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.base import DEFAULT_LIMITS
 from sqljury.recipes.parts import TestsPart
 from sqljury.schema.introspect import introspect
@@ -37,7 +37,7 @@ def expecting(monkeypatch: pytest.MonkeyPatch, sql: str | None) -> list[TestCase
     """The model expects what this query returns, or says nothing; the cases it was asked about."""
     seen = list[TestCase]()
 
-    def expect(case: TestCase, question: Question, part: TestsPart, work: Work) -> tuple[TestCase, Cost]:
+    def expect(case: TestCase, question: Question, part: TestsPart, context: Context) -> tuple[TestCase, Cost]:
         seen.append(case)
         expected = None if sql is None else replace(tried(case, [sql]).results[0], seconds=0.0)
         return replace(case, expected=expected), Cost(calls=1, prompt_tokens=10)
@@ -51,10 +51,10 @@ def test_each_case_is_put_to_the_model_and_the_queries_held_against_it(
 ) -> None:
     seen = expecting(monkeypatch, OVER)
     with connect(file) as db:
-        work = Work(db, FakeModel([]), DEFAULT_LIMITS, 5)
+        context = Context(db, FakeModel([]), DEFAULT_LIMITS, 5)
         task = Task(Question("Who is over 30?"), introspect(db), "")
-        tests, cost = module.tested([OVER, FROM, SAME], task, TestsPart(kind="suite"), work)
-        again_the_same, _ = module.tested([OVER, FROM, SAME], task, TestsPart(kind="suite"), work)
+        tests, cost = module.tested([OVER, FROM, SAME], task, TestsPart(kind="suite"), context)
+        again_the_same, _ = module.tested([OVER, FROM, SAME], task, TestsPart(kind="suite"), context)
     (test,) = tests
     assert cost == Cost(calls=1, prompt_tokens=10)
     assert len(seen) == 2
@@ -69,10 +69,10 @@ def test_each_case_is_put_to_the_model_and_the_queries_held_against_it(
 def test_nothing_is_asked_once_the_allowance_is_spent(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = expecting(monkeypatch, None)
     with connect(file) as db:
-        work = Work(db, FakeModel([]), DEFAULT_LIMITS, 5, over=lambda: bool(seen))
+        context = Context(db, FakeModel([]), DEFAULT_LIMITS, 5, over=lambda: bool(seen))
         task = Task(Question("Who?"), introspect(db), "")
         queries = [OVER, FROM, "SELECT DISTINCT name FROM person WHERE age > 30", "SELECT name FROM person"]
-        tests, cost = module.tested(queries, task, TestsPart(kind="suite"), work)
+        tests, cost = module.tested(queries, task, TestsPart(kind="suite"), context)
     assert len(tests) > 1
     assert (len(seen), cost.calls) == (1, 1)
     assert all(test.passed == (None,) * 4 and test.by == "" for test in tests)
@@ -92,7 +92,7 @@ def test_what_nothing_tells_apart_and_what_cannot_be_run_is_said(tmp_path: Path)
     with connect(tmp_path / "d.duckdb") as db:
         found = suite(queries, introspect(db), db)
     assert found.together == ((0, 1), (0, 2), (0, 3), (1, 2))
-    assert {test.results[0].error for test in found.tests} == {UNSAID}
+    assert {str(test.results[0].error) for test in found.tests} == {UNSAID}
     assert all(test.classes == (0, 1, 1, 3) for test in found.tests)
 
 
@@ -115,9 +115,9 @@ def test_masked_columns_are_not_in_the_small_tables(file: Path) -> None:
 def test_a_schema_that_sqlite_does_not_take_is_no_end(file: Path) -> None:
     twice = Schema("s", "sqlite", (Table("t", (Column("a"), Column("A"))),))
     with connect(file) as db:
-        work = Work(db, FakeModel([]), DEFAULT_LIMITS, 0)
+        context = Context(db, FakeModel([]), DEFAULT_LIMITS, 0)
         queries = ["SELECT a FROM t", "SELECT A FROM t"]
-        assert module.tested(queries, Task(Question("?"), twice, ""), TestsPart(kind="suite"), work) == ((), Cost())
+        assert module.tested(queries, Task(Question("?"), twice, ""), TestsPart(kind="suite"), context) == ((), Cost())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 from sqljury.access import catalog as access_catalog
 from sqljury.access.check import Checker
 from sqljury.access.rules import Access, compiled, secrets, tells
-from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind, error_text
+from sqljury.db.base import DEFAULT_LIMITS, Database, failure
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import QueryRefusedError
 from sqljury.parallel.watch import Watch
@@ -91,7 +91,7 @@ class Guarded(Closing):
             with parsing.under(watch):
                 text = self._checker.check(sql)
         except QueryRefusedError as error:
-            return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
+            return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
         limits = watch.left
         if isinstance(self._db, SQLiteDatabase):
             result = self._db.execute(text, limits, cancel, may_read=self._found.may_read)
@@ -117,14 +117,14 @@ class Guarded(Closing):
 
     def _told(self, result: Result, sql: str) -> Result:
         """The result, its error without names that the query does not have and that may not be seen."""
-        if result.error is not None and any(words in result.error for words in _DENIALS):
-            return replace(result, error=error_text("refused", _WITHHELD))
-        if result.error is not None and _MISSING.search(result.error):
-            return replace(result, error=error_text(error_kind(result) or "sql", _WITHHELD))
-        if result.error is None or not tells(result.error, self._secret - _words(sql, self._secret)):
+        if result.error is None:
             return result
-        kind = error_kind(result) or "sql"
-        return replace(result, error=error_text(kind, _WITHHELD))
+        error = str(result.error)
+        if any(words in error for words in _DENIALS):
+            return replace(result, error=failure("refused", _WITHHELD))
+        if _MISSING.search(error) or tells(error, self._secret - _words(sql, self._secret)):
+            return replace(result, error=failure(result.error.kind, _WITHHELD))
+        return result
 
 
 def guard(db: Database, schema: Schema, access: Access) -> Database:

@@ -13,7 +13,6 @@ from sqlglot.errors import SqlglotError
 from sqljury.audit import grouping, joining, kinds, logic, outcome, repeats, selected, values, wording
 from sqljury.audit.finding import LIKELY, TYPES, Finding, Type
 from sqljury.audit.subject import Data, Subject
-from sqljury.db.base import error_kind
 from sqljury.sql.parse import quiet
 
 __all__ = ["CHECKS", "LIKELY", "TYPES", "Data", "Finding", "Subject", "Type", "audit"]
@@ -62,7 +61,7 @@ CHECKS: Final[tuple[Check, ...]] = (
 def audit(subject: Subject) -> list[Finding]:
     """All that the checks find, the surest first; the same fault a second time in one query is not told again."""
     found: dict[str, Finding] = {}
-    if error_kind(subject.result) == "limit":  # its variants would not end either
+    if subject.result.error_kind == "limit":  # its variants would not end either
         return list(outcome.fails(subject))
     for check in CHECKS:
         try:

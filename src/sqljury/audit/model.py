@@ -20,7 +20,7 @@ from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError
 from sqljury.evaluation.run_folder import Record
-from sqljury.parallel.threads import Within, map_threads
+from sqljury.parallel.threads import map_threads
 
 CONFIDENCE: Final = 0.5
 """Of every finding: how often tests are right has been measured for no model, so none is surer than another."""
@@ -47,28 +47,23 @@ def run(
     told, one after another as they come. Raises ``DatasetError`` for a file that holds something else,
     ``CancelledError`` once ``cancel`` is set, and what the model raises; what was being checked then is not written.
     """
-    cancel, broken = cancel or threading.Event(), threading.Event()
     known = begun(file, settled)
     one_by_one = threading.Lock()
     with opened(file) as stream:
 
-        def keep(line: Record) -> None:
+        def keep(line: Record, stop: threading.Event) -> None:
             with one_by_one:
-                if cancel.is_set():  # what was stopped half way is no finding
+                if stop.is_set():  # what was stopped half way is no finding
                     raise CancelledError(STOPPED)
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 stream.flush()
                 known[line["id"]] = line
                 on_line(line)
 
-        def checked(example: Example) -> None:
-            if cancel.is_set() or broken.is_set():  # threads are waited for in order: the first may be long at work
+        def checked(example: Example, stop: threading.Event) -> None:
+            if stop.is_set():
                 raise CancelledError(STOPPED)
-            try:
-                keep(_line(example, check, Within(cancel)))
-            except BaseException:
-                broken.set()
-                raise
+            keep(_line(example, check, stop), stop)
 
         map_threads(checked, [example for example in examples if example.id not in known], cancel, threads)
     return [known[example.id] for example in examples]

@@ -8,7 +8,6 @@ from sqlglot import exp
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown
-from sqljury.db.base import error_kind
 from sqljury.sql.emptied import emptied
 from sqljury.testing.ties import ranked
 
@@ -16,7 +15,7 @@ from sqljury.testing.ties import ranked
 def fails(subject: Subject) -> Iterator[Finding]:
     """The query does not run."""
     if not subject.result.ok:
-        limit = error_kind(subject.result) == "limit"
+        limit = subject.result.error_kind == "limit"
         yield Finding("semantic logic", "fails", 0.5 if limit else 0.95, shown(subject.sql), str(subject.result.error))
 
 

@@ -17,7 +17,7 @@ from sqljury.sql.joins import find
 from sqljury.sql.names import quote_name, quote_table
 from sqljury.sql.text import remark
 from sqljury.sql.tree import DIALECT, column_names, tree_of
-from sqljury.types import Limits, Result, Row, Schema, Table
+from sqljury.types import Limits, QueryFailure, Result, Row, Schema, Table
 
 MAX_VALUES: Final = 20_000
 _SHOWN_CHARS: Final = 160
@@ -44,7 +44,7 @@ class Data:
         try:
             sql = query if isinstance(query, str) else query.sql(dialect=DIALECT)
         except ValueError as error:
-            return Result(error=str(error))
+            return Result(error=QueryFailure("sql", str(error)))
         result = self.db.execute(sql, self.limits)
         self.alive()
         return result

@@ -29,15 +29,17 @@ from sqljury.bench.stored import (
     question_of,
     recipe_of,
 )
+from sqljury.context import State
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, InputError
 from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.run_folder import Record, misshapen
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import by_names, open_model
-from sqljury.pipeline import Pipeline
+from sqljury.pipeline import Pipeline, Stage, compiled, until
+from sqljury.pipeline import run as run_stages
 from sqljury.recipes import Recipe, RefinePart, SelectPart
-from sqljury.recipes.parts import LinkPart, TestsPart
+from sqljury.recipes.parts import TestsPart
 from sqljury.resources import locked_folder
 from sqljury.stages.select import SELECTORS, TESTING
 from sqljury.stages.select.light import read
@@ -139,8 +141,9 @@ def select(
     testing = tests if _tests(part) else None
     before = recipe_of(run, described)
     among = replace(among, parts=_numbers(among.parts, before))
-    writers = by_names(testing.named, model, opened) if testing else {}
-    pipeline = Pipeline(_choosing(before, part, testing), model, limits_of(run, described), writers=writers)
+    recipe = replace(before, tests=testing or TestsPart(), refine=RefinePart(), select=part)
+    models = by_names(set(recipe.judges), model, opened)
+    pipeline = Pipeline(recipe, model, limits_of(run, described), models=models, stored=True)
     made_by = {**_made_by(part, model, testing), **_others(pipeline), **asdict(among)}
     file = run / file_name(part, model.name, described["model"], among, testing)
     with locked_folder(run):
@@ -196,22 +199,16 @@ def _tests(part: SelectPart) -> bool:
     return part.selector in TESTING or (part.selector == "light" and read(part.weights).asks_tests)
 
 
-def _choosing(before: Recipe, part: SelectPart, tests: TestsPart | None) -> Recipe:
-    """The run's recipe as far as choosing goes, without what it names for other steps.
+def _stages(pipeline: Pipeline) -> list[Stage]:
+    """The stages that choose.
 
-    Keywords find values of the database, and nobody looks at these here but the light judge and the agents that write
-    tests: for others the model need not be asked.
+    Keywords find values of the database, and only the light judge and the agents that write tests look at these here:
+    for others the model need not be asked.
     """
-    seen = part.selector == "light" or (tests is not None and tests.kind == "agents")
-    return replace(
-        before,
-        schema=before.schema if seen else replace(before.schema, keywords="rules"),
-        link=LinkPart(),
-        generate=tuple(replace(one, model="") for one in before.generate),
-        tests=tests or TestsPart(),
-        refine=RefinePart(),
-        select=part,
-    )
+    recipe = pipeline.recipe
+    seen = recipe.select.selector == "light" or recipe.tests.kind == "agents"
+    stages = until("select", compiled(recipe, stored=True))
+    return [stage for stage in stages if seen or stage.name != "keywords"]
 
 
 def _cut(record: Record, among: Among) -> Record:
@@ -237,12 +234,22 @@ def _choice(
     name = record["db_id"]
     try:
         with connect(data / "database" / name / f"{name}.sqlite") as db:
-            grouped, choice = pipeline.choose(question_of(record), written, db, seed=seed, cancel=cancel)
+            context = pipeline.context(question_of(record), db, seed=seed, cancel=cancel)
+            start = replace(State.of(question_of(record)), candidates=tuple(written))
+            state = run_stages(_stages(pipeline), start, context)
     except UNANSWERED as error:
         nothing = Choice(None, pipeline.recipe.select.selector)
-        return {"sql": "", "error": str(error), "groups": [None] * len(written), **kept(nothing)}
+        return {
+            "sql": "",
+            "error": str(error),
+            "groups": [None] * len(written),
+            **kept(nothing),
+            "cost": asdict(Cost()),
+        }
+    choice, grouped = state.choice or Choice(None, pipeline.recipe.select.selector), state.candidates
     sql = "" if choice.index is None else grouped[choice.index].sql
-    return {"sql": sql, "error": None, "groups": [one.group for one in grouped], **kept(choice)}
+    cost = asdict(sum((spent for _, spent in context.budget.steps), Cost()))
+    return {"sql": sql, "error": None, "groups": [one.group for one in grouped], **kept(choice), "cost": cost}
 
 
 def _lines(file: Path) -> dict[str, Record]:

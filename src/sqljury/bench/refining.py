@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,7 +15,8 @@ from typing import Any, Final, Literal
 
 from sqljury.bench.run import UNANSWERED, made_of, settings
 from sqljury.bench.stored import cost_of, limits_of, question_of, recipe_of
-from sqljury.budget import UNLIMITED, Clock
+from sqljury.budget import Budget
+from sqljury.context import Context, State
 from sqljury.datasets.spider import sample
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, RecipeError
@@ -27,11 +27,13 @@ from sqljury.evaluation.verdicts import Verdicts, verdicts
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import by_names, open_model
 from sqljury.metrics.hardness import LEVELS
-from sqljury.pipeline import Pipeline, Ready
+from sqljury.pipeline import Pipeline, compiled
+from sqljury.pipeline import run as run_stages
 from sqljury.recipes import Recipe
 from sqljury.recipes.parts import TestsPart, Voting
 from sqljury.stages.refine import Refined, by_errors, by_looking, by_tests, passes
-from sqljury.types import Candidate, Cost, Fix
+from sqljury.testing import run_tests
+from sqljury.types import Candidate, Cost, Fix, Task
 
 By = Literal["tests", "prompt", "errors"]
 Without = Literal["", "data", "inspection", "code"]
@@ -39,6 +41,9 @@ Start = Literal["answer", "repaired", "written"]
 
 STEPS: Final = ("tests", "refine")
 """What a refined question takes beside what its answer took before."""
+
+PREPARING: Final = ("keywords", "prepare", "link")
+"""The stages before a query is refined that was written before."""
 
 Say = Callable[[int, int, Record | None], None]
 
@@ -109,9 +114,8 @@ def refine(
         tests=tests,
         refine=recipe.refine,
     )
-    writers = {part.model: model for part in before.generate}  # they stand in the record, and have written before
-    writers |= by_names(tests.named, model, opened)
-    pipeline = Pipeline(combined, model, limits_of(run, described), judge=model, writers=writers)
+    models = {combined.select.judge: model, **by_names(tests.named, model, opened)}
+    pipeline = Pipeline(combined, model, limits_of(run, described), models=models, stored=True)
     answers = sample(folder.records(run), limit, seed)
     if not answers:
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
@@ -142,17 +146,19 @@ def _line(
     if own is None:  # prose alone; where queries were written that all failed, the first is refined
         return {**kept, "sql": "", "before": "", "fault": None, **made_of((), cost_of(record["cost"]), ()), **_NOTHING}
     start, name = _start(own, way.start), record["db_id"]
-    fault, found, clock = None, Refined(start), Clock(UNLIMITED, time.perf_counter())
+    fault, found, budget = None, Refined(start), Budget()
     try:
         with connect(data / "database" / name / f"{name}.sqlite") as db:
-            ready = pipeline.ready(question_of(record), db, seed=seed, cancel=cancel)
-            clock = ready.clock
+            context = pipeline.context(question_of(record), db, seed=seed, cancel=cancel)
+            budget = context.budget
+            stages = [stage for stage in compiled(pipeline.recipe) if stage.name in PREPARING]
+            state = run_stages(stages, State.of(question_of(record)), context)
             start = replace(start, result=db.execute(start.sql, pipeline.limits, cancel))
-            found = _refined(start, pipeline, ready, way)
+            found = _refined(start, state.task, context, way)
     except UNANSWERED as error:
         fault = str(error)
-    spent = clock.total()
-    steps = {**{step: cost_of(cost) for step, cost in record.get("steps", {}).items()}, **dict(clock.steps)}
+    spent = budget.total()
+    steps = {**{step: cost_of(cost) for step, cost in record.get("steps", {}).items()}, **dict(budget.steps)}
     both = (start,) if found.candidate.sql == start.sql else (start, found.candidate)
     tested = found.tests[0].queries[0] if found.tests else start.sql
     passed, said = passes(tested, found.tests, pipeline.recipe.refine.sure)
@@ -183,24 +189,20 @@ def _start(own: Record, start: Start) -> Candidate:
     return Candidate(sql, own["generator"], own["logprob"], fixes=tuple(fixes[:kept]), part=own["part"], tokens=tokens)
 
 
-def _refined(start: Candidate, pipeline: Pipeline, ready: Ready, way: Way) -> Refined:
+def _refined(start: Candidate, task: Task, context: Context, way: Way) -> Refined:
     """The query refined in this way; before tests it is made to run, for a test begins with a query that does."""
-    asking, part, clock = pipeline.asking(ready), pipeline.recipe.refine, ready.clock
-    if way.by == "prompt":
-        found = by_looking(start, asking)
-        clock.spend("refine", found.cost)
-        return found
-    found = Refined(start)
-    if way.by == "errors" or not start.result.ok:
-        found = by_errors(start, asking, part.rounds)
-        clock.spend("refine", found.cost)
-    if way.by == "errors" or not found.candidate.result.ok or ready.work.tests is None:
-        return found
-    tests, spent = ready.work.tests([found.candidate.sql])
-    clock.spend("tests", spent)
-    again = by_tests(found.candidate, tests, asking, part)
-    clock.spend("refine", again.cost)
-    return replace(again, rounds=found.rounds + again.rounds)
+    part = context.recipe.refine
+    with context.step("refine"):
+        if way.by == "prompt":
+            return by_looking(start, task, context)
+        refined = Refined(start)
+        if way.by == "errors" or not start.result.ok:
+            refined = by_errors(start, task, context, part.rounds)
+        if way.by == "errors" or not refined.candidate.result.ok or not context.recipe.tests.kind:
+            return refined
+        tests = run_tests([refined.candidate.sql], task, context)
+        again = by_tests(refined.candidate, tests, task, context, part)
+    return replace(again, rounds=refined.rounds + again.rounds)
 
 
 def summary(out: Path, data: Path, processes: int = 1) -> dict[str, Any]:

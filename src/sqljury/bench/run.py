@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import platform
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -13,7 +12,9 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from sqljury.budget import UNLIMITED, Allowance, Clock
+from sqljury.budget import Allowance, Budget
+from sqljury.context import State
+from sqljury.datasets.pool import Pool
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
 from sqljury.errors import (
@@ -28,7 +29,6 @@ from sqljury.errors import (
 from sqljury.evaluation.run_folder import SETTINGS, Record, claimed, described, lasting, records, restate
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe
-from sqljury.stages.generate.pool import Pool
 from sqljury.stages.select.light import read
 from sqljury.types import Candidate, Choice, Cost, Limits
 
@@ -130,15 +130,15 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
     }
     if example.question.evidence:
         record["evidence"] = example.question.evidence
-    clock = Clock(UNLIMITED, time.perf_counter())  # until the pipeline's own runs
+    budget = Budget()  # until the question's own counts
     try:
         with connect(example.database) as db:
-            ready = pipeline.ready(example.question, db, seed=seed, cancel=cancel)
-            clock = ready.clock
-            found = pipeline.finish(ready)
+            context = pipeline.context(example.question, db, seed=seed, cancel=cancel)
+            budget = context.budget
+            found = pipeline.finish(State.of(example.question), context)
     except UNANSWERED as error:
         tried = error.candidates if isinstance(error, NoAnswerError) else ()
-        made = made_of(tried, clock.total(), clock.steps)
+        made = made_of(tried, budget.total(), budget.steps)
         return {**record, "sql": "", "error": str(error), **made}
     made = made_of(found.candidates, found.cost, found.steps)
     made["choice"] = None if found.choice is None else kept(found.choice)
@@ -168,6 +168,6 @@ def _candidate(candidate: Candidate) -> Record:
         "part": candidate.part,
         "group": candidate.group,
         "rows": len(candidate.result.rows),
-        "error": candidate.result.error,
+        "error": candidate.result.error and str(candidate.result.error),
         "fixes": [asdict(fix) for fix in candidate.fixes],
     }

@@ -16,7 +16,7 @@ from sqljury.evaluation.run_folder import Record, is_figure, misshapen
 from sqljury.evaluation.verdicts import Tried, Verdicts, verdicts
 from sqljury.recipes import Recipe
 from sqljury.stages.select.consistency import choose, group
-from sqljury.types import Candidate, Comparison, Cost, Fix, Limits, Question, Result
+from sqljury.types import Candidate, Comparison, Cost, Fix, Limits, QueryFailure, Question, Result
 
 WRITTEN, REPAIRED, FIXED = range(3)
 STAGES: Final = ("as written", "repaired without the model", "after the fixer")
@@ -92,7 +92,7 @@ class Asked:
     def candidate(self, one: Stored, stage: int = FIXED, group: int | None = None) -> Candidate:
         """The candidate for selectors; in the place of its result stands one that agrees with the same others."""
         sql = one.queries[stage]
-        result = self.verdicts.stand_in(sql) if sql else Result(error="no query")
+        result = self.verdicts.stand_in(sql) if sql else Result(error=QueryFailure("missing", "no query"))
         return Candidate(sql, one.generator, one.logprob, result, group, part=one.part)
 
     def voted(self, candidates: Iterable[Stored], stage: int = FIXED) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -32,10 +31,9 @@ from sqljury.cli.options import (
     SeedOption,
     TimeoutOption,
     access_of,
+    adapted,
     allowance,
-    budget,
-    opening,
-    pool_of,
+    ledger,
     price_of,
 )
 from sqljury.cli.terminal import interruptible
@@ -84,40 +82,40 @@ def ask(
     mask: MaskOption = None,
 ) -> None:
     """Answer a question on a database: several queries are written, run and compared, and the best is shown."""
-    from sqljury.access.guard import guard
-    from sqljury.db.connect import connect
+    from sqljury.api import Session
     from sqljury.errors import InputError, NoAnswerError
     from sqljury.language.orders import check_question
-    from sqljury.pipeline import Pipeline, Progress
-    from sqljury.schema.describe import load
-    from sqljury.schema.introspect import introspect
-    from sqljury.stages.contrast import verified
     from sqljury.types import Limits, Question
 
     if defuse and output is not Output.CSV:
         raise InputError("--defuse-formulas is for --output csv; add that, or leave it out")
-    asked = Question(question, evidence)
-    check_question(asked)
-    known = load(*(notes or ()))
-    pool = pool_of(examples)
-    rules = access_of(access, allow, deny, mask)
-    with connect(db, schema or ()) as database, show.progress() as report, interruptible() as cancel:
-        source = guard(database, introspect(database), rules) if rules else database
-        limited = budget(max_calls, max_tokens, max_usd)
-        opened = opening(model, adapter, cache=cache, budget=limited, price=price_of(price))
-        pipeline = replace(
-            Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened),
+    check_question(Question(question, evidence))
+    with (
+        show.progress() as report,
+        interruptible() as cancel,
+        Session(
+            db,
+            schemas=schema or (),
+            recipe=recipe,
+            model=adapted(model, adapter),
+            access=access_of(access, allow, deny, mask),
+            notes=notes or (),
+            examples=examples,
+            limits=Limits(seconds=timeout),
             allowance=allowance(budget_seconds, budget_tokens),
-            pool=pool,
-        )
+            cache=cache,
+            ledger=ledger(max_calls, max_tokens, max_usd),
+            price=price_of(price),
+            seed=seed,
+            progress=report,
+            cancel=cancel,
+        ) as session,
+    ):
         try:
-            answer = pipeline.answer(asked, source, seed=seed, progress=report, cancel=cancel, notes=known)
+            answer = session.ask(question, evidence=evidence, verify=verify)
         except NoAnswerError as error:
             report.close()
             if explain:
-                show.evidence(error.candidates, error.cost, stderr=True, dialect=database.dialect)
+                show.evidence(error.candidates, error.cost, stderr=True, dialect=session.database.dialect)
             raise
-        if verify:
-            report(Progress("looking for rows that tell the answer from its rival", 0, 1))
-            answer = verified(answer, source, seed=seed, cancel=cancel)
     show.answer(answer, output.value, limit, explain, defuse=defuse)

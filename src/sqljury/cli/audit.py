@@ -88,9 +88,10 @@ def _checked(
     cancel: threading.Event,
 ) -> list[Record]:
     """The same gold queries by tests."""
+    from sqljury.api import check_with
     from sqljury.audit import model as audit_model
-    from sqljury.check import checked, with_tests
     from sqljury.pipeline import Pipeline
+    from sqljury.stages.check import with_tests
 
     opened = opening(name, cache=False)
     model = opened()
@@ -98,7 +99,7 @@ def _checked(
     pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, ""))
 
     def check(example: Example, db: Database, stop: threading.Event) -> Record:
-        return checked(pipeline, example.question, example.gold_sql, db, cancel=stop).to_dict()
+        return check_with(pipeline, example.question, example.gold_sql, db, cancel=stop).to_dict()
 
     done = 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,9 +31,9 @@ from sqljury.cli.options import (
     Tests,
     TimeoutOption,
     access_of,
+    adapted,
     allowance,
-    budget,
-    opening,
+    ledger,
     price_of,
 )
 from sqljury.cli.terminal import interruptible
@@ -42,7 +41,7 @@ from sqljury.llm.replies import lines_of
 from sqljury.types import serialize as written
 
 if TYPE_CHECKING:
-    from sqljury.check import Checked
+    from sqljury.stages.check import Checked
     from sqljury.types import Tried
 
 WRONG = 10
@@ -84,30 +83,35 @@ def check(
     mask: MaskOption = None,
 ) -> None:
     """Is this query right? It is tried on small databases beside others; exit code 0 right, 10 wrong, 11 unclear."""
-    from sqljury.access.guard import guard
-    from sqljury.check import checked, with_tests
-    from sqljury.db.connect import connect
-    from sqljury.pipeline import Pipeline
-    from sqljury.schema.describe import load
-    from sqljury.schema.introspect import introspect
-    from sqljury.types import Limits, Question
+    from sqljury.api import Session
+    from sqljury.types import Limits
 
-    known = load(*(notes or ()))
-    rules = access_of(access, allow, deny, mask)
-    with connect(db, schema or ()) as database, show.progress() as report, interruptible() as cancel:
-        source = guard(database, introspect(database), rules) if rules else database
-        limited = budget(max_calls, max_tokens, max_usd)
-        opened = opening(model, adapter, cache=cache, budget=limited, price=price_of(price))
-        pipeline = Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened)
-        with_kind = with_tests(pipeline.recipe, tests.value if tests else "")
-        pipeline = replace(pipeline, recipe=with_kind, allowance=allowance(budget_seconds, budget_tokens))
-        found = checked(
-            pipeline, Question(question, evidence), sql, source, seed=seed, progress=report, cancel=cancel, notes=known
-        )
+    with (
+        show.progress() as report,
+        interruptible() as cancel,
+        Session(
+            db,
+            schemas=schema or (),
+            recipe=recipe,
+            model=adapted(model, adapter),
+            access=access_of(access, allow, deny, mask),
+            notes=notes or (),
+            limits=Limits(seconds=timeout),
+            allowance=allowance(budget_seconds, budget_tokens),
+            cache=cache,
+            ledger=ledger(max_calls, max_tokens, max_usd),
+            price=price_of(price),
+            seed=seed,
+            progress=report,
+            cancel=cancel,
+        ) as session,
+    ):
+        found = session.check(question, sql, evidence=evidence, tests=tests.value if tests else "")
+        dialect = session.database.dialect
     if output is TextForm.JSON:
         print(terminal.to_json(found.to_dict()))
     else:
-        _print(found, database.dialect)
+        _print(found, dialect)
     if code := CODES[found.verdict]:
         raise typer.Exit(code)
 

@@ -13,9 +13,9 @@ import typer
 if TYPE_CHECKING:
     from sqljury.access.rules import Access
     from sqljury.budget import Allowance
+    from sqljury.datasets.pool import Pool
     from sqljury.llm.base import LanguageModel
-    from sqljury.llm.ledger import Budget, Price
-    from sqljury.stages.generate.pool import Pool
+    from sqljury.llm.ledger import Ledger, Price
 
 
 class Tests(StrEnum):
@@ -140,17 +140,15 @@ def opening(
     adapter: str | None = None,
     *,
     cache: bool,
-    budget: Budget | None = None,
+    ledger: Ledger | None = None,
     price: Price | None = None,
 ) -> Callable[..., LanguageModel]:
     """``open_model`` for a command: without a name it opens the command's own model, with one a recipe's model.
 
     All models that it opens share one ledger.
     """
-    from sqljury.llm.ledger import Ledger
     from sqljury.llm.open import open_model
 
-    ledger = Ledger(budget) if budget else None
     return partial(open_model, base=adapted(model, adapter), cache=cache, ledger=ledger, price=price)
 
 
@@ -164,11 +162,11 @@ def access_of(
     return ((load(path) if path else Access()) + given) or None
 
 
-def budget(calls: int | None, tokens: int | None, usd: float | None) -> Budget | None:
-    """The given limits, None if there are none."""
-    from sqljury.llm.ledger import Budget
+def ledger(calls: int | None, tokens: int | None, usd: float | None) -> Ledger | None:
+    """The ledger that enforces the given limits, None if there are none."""
+    from sqljury.llm.ledger import Budget, Ledger
 
-    return None if calls is tokens is usd is None else Budget(calls, tokens, usd)
+    return None if calls is tokens is usd is None else Ledger(Budget(calls, tokens, usd))
 
 
 def allowance(seconds: float | None, tokens: int | None) -> Allowance:
@@ -182,7 +180,7 @@ def pool_of(path: str | None) -> Pool | None:
     """The user's own examples, None if there are none; raises ``InputError``."""
     if path is None:
         return None
-    from sqljury.stages.generate.pool import load
+    from sqljury.datasets.pool import load
 
     return load(path)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from sqljury.pipeline import Progress
+    from sqljury.context import Progress
 
 TABLE_ROWS = 50
 """Rows shown of an answer in a table, by default."""
@@ -174,7 +174,7 @@ def _scores(choice: Choice) -> str:
     """Why votes decided, or the groups' scores from one prompt; comparisons and tests have their own tables."""
     if choice.note:
         return f"; {choice.note}"
-    if choice.comparisons or choice.tests or not choice.cost.calls:
+    if choice.comparisons or choice.tests or len(choice.scores) < 2 or choice.selector == "consistency":
         return ""
     return "; by group: " + ", ".join(f"{number} {score:.0%}" for number, score in enumerate(choice.scores, 1))
 

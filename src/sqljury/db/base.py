@@ -5,15 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Final, Literal, Protocol, Self, runtime_checkable
+from typing import Final, Protocol, Self, runtime_checkable
 
-from sqljury.types import Limits, Result, Row
+from sqljury.types import FailureKind, Limits, QueryFailure, Result, Row
 
 DEFAULT_LIMITS: Final = Limits()
 
-ErrorKind = Literal["refused", "limit", "cancelled", "locked", "database", "sql"]
 MAX_ERROR_CHARS: Final = 500
-_PREFIXED: Final[tuple[ErrorKind, ...]] = ("refused", "limit", "cancelled", "locked", "database")
 
 
 @runtime_checkable
@@ -39,7 +37,7 @@ class Database(Protocol):
     def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``, nothing is raised.
 
-        ``cancel`` stops the running query once set. ``error_kind`` tells the reasons for an error apart.
+        ``cancel`` stops the running query once set.
         """
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
@@ -67,16 +65,9 @@ class Runs(Protocol):
         """Run one query; whatever is wrong with it becomes ``Result.error``."""
 
 
-def error_text(kind: ErrorKind, message: str) -> str:
-    """The one line that goes into ``Result.error``: printable, cut, led by its kind unless that is ``sql``."""
+def failure(kind: FailureKind, message: str) -> QueryFailure:
+    """The failure with the message on one line: printable and cut."""
     line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
     if len(line) > MAX_ERROR_CHARS:
         line = line[: MAX_ERROR_CHARS - 1] + "…"
-    return line or "unknown error" if kind == "sql" else f"{kind}: {line}"
-
-
-def error_kind(result: Result) -> ErrorKind | None:
-    """Why the query failed, None when it ran; ``sql`` is the engine's own complaint about the query."""
-    if result.error is None:
-        return None
-    return next((kind for kind in _PREFIXED if result.error.startswith(f"{kind}: ")), "sql")
+    return QueryFailure(kind, line or ("unknown error" if kind == "sql" else ""))

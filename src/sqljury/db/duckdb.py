@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, ErrorKind, error_text
+from sqljury.db.base import DEFAULT_LIMITS, failure
 from sqljury.db.duckdb_client import ENGINE_BYTES, PROCESS_BYTES, TEMP_BYTES, Reply, Worker, WorkerLostError
 from sqljury.errors import (
     DatabaseError,
@@ -29,7 +29,7 @@ from sqljury.errors import (
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
 from sqljury.sql import parse as parsing
-from sqljury.types import Limits, Result, Row
+from sqljury.types import FailureKind, Limits, QueryFailure, Result, Row
 
 LOCK_SECONDS: Final = 2.0
 """How long to wait for a lock that another program holds."""
@@ -41,7 +41,7 @@ _OPEN_LIMITS: Final = Limits(seconds=30.0)
 _CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=1_000_000, bytes=256 * 1024 * 1024)
 _TURN_SECONDS: Final = 0.05
 _CALL: Final = re.compile(r"(\w+)\"?\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*\(", re.DOTALL)
-_KINDS: Final[dict[str, ErrorKind]] = {"refused": "refused", "limit": "limit", "sql": "sql", "locked": "locked"}
+_KINDS: Final[dict[str, FailureKind]] = {"refused": "refused", "limit": "limit", "sql": "sql", "locked": "locked"}
 
 
 class _Opened(NamedTuple):
@@ -51,7 +51,11 @@ class _Opened(NamedTuple):
 
 
 class _StoppedError(Exception):
-    """Stopped before there was a process to run the query in; its text is that of ``Result.error``."""
+    """Stopped before there was a process to run the query in."""
+
+    def __init__(self, failure: QueryFailure) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
 
 
 class DuckDBDatabase(Closing):
@@ -106,11 +110,11 @@ class DuckDBDatabase(Closing):
                 readonly.check(sql, self.dialect)
             return self._run(sql, (), watch.left, cancel, trusted=False)
         except QueryRefusedError as error:
-            return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
+            return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
         except DatabaseLockedError as error:
-            return Result(error=error_text("locked", str(error)), seconds=watch.seconds)
+            return Result(error=failure("locked", str(error)), seconds=watch.seconds)
         except DatabaseError as error:
-            return Result(error=error_text("database", str(error)), seconds=watch.seconds)
+            return Result(error=failure("database", str(error)), seconds=watch.seconds)
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
         """Rows of a query of the project's own on the catalogue; never for others' SQL.
@@ -148,7 +152,7 @@ class DuckDBDatabase(Closing):
                     return Result(error=_lost(watch), seconds=watch.seconds)
                 return self._result(reply, watch)
         except _StoppedError as stopped:
-            return Result(error=str(stopped), seconds=waited.seconds)
+            return Result(error=stopped.failure, seconds=waited.seconds)
 
     def _result(self, reply: Reply, watch: Watch) -> Result:
         if "rows" in reply:
@@ -158,8 +162,8 @@ class DuckDBDatabase(Closing):
         if kind == "interrupted":
             return Result(error=_lost(watch), seconds=watch.seconds)
         if kind == "memory":
-            return Result(error=error_text("limit", f"{message.rstrip('.')}; ask for less"), seconds=watch.seconds)
-        return Result(error=error_text(_KINDS.get(kind, "database"), message), seconds=watch.seconds)
+            return Result(error=failure("limit", f"{message.rstrip('.')}; ask for less"), seconds=watch.seconds)
+        return Result(error=failure(_KINDS.get(kind, "database"), message), seconds=watch.seconds)
 
     @contextlib.contextmanager
     def _connection(self, limits: Limits, cancel: threading.Event | None) -> Iterator[tuple[_Opened, Watch]]:
@@ -169,7 +173,7 @@ class DuckDBDatabase(Closing):
         """
         while (cancelled := cancel is not None and cancel.is_set()) or not self._turns.acquire(timeout=_TURN_SECONDS):
             if cancelled:
-                raise _StoppedError(error_text("cancelled", "stopped on request"))
+                raise _StoppedError(failure("cancelled", "stopped on request"))
         try:
             if self._closed:
                 raise DatabaseError(f"{self.path}: was closed; connect again")
@@ -260,10 +264,10 @@ def _search_path(schemas: Sequence[str]) -> str:
     return ",".join('"' + name.replace('"', '""') + '"' for name in schemas)
 
 
-def _lost(watch: Watch) -> str:
+def _lost(watch: Watch) -> QueryFailure:
     if watch.reason is not None:
-        return error_text(watch.kind or "limit", watch.reason)
-    return error_text("limit", "the process that ran the query ended, most likely out of memory; ask for less")
+        return failure(watch.kind or "limit", watch.reason)
+    return failure("limit", "the process that ran the query ended, most likely out of memory; ask for less")
 
 
 def _refuse_open(path: str, kind: str, message: str) -> NoReturn:

@@ -11,12 +11,11 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final
 
 from sqljury.db import mysql_url
-from sqljury.db.base import ErrorKind
 from sqljury.db.pool import Pool
 from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, number, one_line
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 from sqljury.sql import literals
-from sqljury.types import Cell
+from sqljury.types import Cell, FailureKind
 
 CONNECT_SECONDS: Final = 10
 LOCK_SECONDS: Final = 2
@@ -207,7 +206,7 @@ class MySQLDriver:
         """Shut the socket down under PyMySQL."""
         connection._sock.shutdown(socket.SHUT_RDWR)
 
-    def explain(self, error: Exception) -> tuple[ErrorKind, str]:
+    def explain(self, error: Exception) -> tuple[FailureKind, str]:
         """By error number; the server's own words where the query is at fault."""
         if not isinstance(error, self._pymysql.Error):
             return "database", LOST

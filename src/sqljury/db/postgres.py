@@ -14,10 +14,10 @@ from typing import Any, Final
 from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
-from sqljury.db.base import ErrorKind
 from sqljury.db.pool import Pool
 from sqljury.db.server import LOST, SERVER_STOPPED, ServerDatabase, number, one_line, shown_url, without
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
+from sqljury.types import FailureKind
 
 CONNECT_SECONDS: Final = 10
 LOCK_SECONDS: Final = 2.0
@@ -152,7 +152,7 @@ class PostgresDriver:
         with socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
             line.shutdown(socket.SHUT_RDWR)
 
-    def explain(self, error: Exception) -> tuple[ErrorKind, str]:
+    def explain(self, error: Exception) -> tuple[FailureKind, str]:
         """By SQLSTATE; the server's own words and hint where the query is at fault."""
         assert isinstance(error, self._psycopg.Error)
         state = error.sqlstate or ""

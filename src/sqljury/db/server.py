@@ -14,13 +14,13 @@ from typing import Any, Final, Protocol
 from urllib.parse import quote
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, ErrorKind, error_text
+from sqljury.db.base import DEFAULT_LIMITS, failure
 from sqljury.db.pool import Guard, Pool
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, QueryError, QueryRefusedError
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
 from sqljury.sql import parse as parsing
-from sqljury.types import Limits, Result, Row
+from sqljury.types import FailureKind, Limits, QueryFailure, Result, Row
 
 _CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=5_000_000, bytes=1024**3)
 _CELL_BYTES: Final = 8  # what a cell without a length counts
@@ -91,7 +91,7 @@ class Driver(Protocol):
     def sever(self, connection: Any) -> None:
         """From another thread: cut the line, so that whoever waits on it gives up."""
 
-    def explain(self, error: Exception) -> tuple[ErrorKind, str]:
+    def explain(self, error: Exception) -> tuple[FailureKind, str]:
         """Why a query failed."""
 
     def administrator(self, connection: Any) -> str:
@@ -139,9 +139,9 @@ class ServerDatabase(Closing):
                 readonly.check(sql, self.dialect)
             return self._run(sql, (), watch)
         except QueryRefusedError as error:
-            return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
+            return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
         except DatabaseError as error:
-            return Result(error=error_text("database", str(error)), seconds=watch.seconds)
+            return Result(error=failure("database", str(error)), seconds=watch.seconds)
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
         """Rows of a query of the project's own, ``%s`` for each parameter; never for others' SQL."""
@@ -184,27 +184,27 @@ class ServerDatabase(Closing):
                 if size > limits.bytes:
                     guard.give_up()
                     reason = f"the rows take more than {limits.bytes} bytes; select fewer columns or rows"
-                    return Result(error=error_text("limit", reason), seconds=watch.seconds)
+                    return Result(error=failure("limit", reason), seconds=watch.seconds)
                 rows.append(row)
         if watch.stop():  # some functions give a value when the server stops them
             return Result(error=self._stopped(watch), seconds=watch.seconds)
         return Result(columns, tuple(rows), seconds=watch.seconds)
 
-    def _explain(self, error: Exception, watch: Watch) -> str:
+    def _explain(self, error: Exception, watch: Watch) -> QueryFailure:
         if watch.kind is not None:
             return self._stopped(watch)
         if isinstance(error, MemoryError):
-            return error_text("limit", "out of memory; ask for less")
+            return failure("limit", "out of memory; ask for less")
         if not isinstance(error, self._driver.errors):
-            return error_text("sql", f"{type(error).__name__}: {error}")
+            return failure("sql", f"{type(error).__name__}: {error}")
         kind, reason = self._driver.explain(error)
         if kind == "limit" and reason == SERVER_STOPPED:
             reason = f"stopped after {watch.limits.seconds:g} s; ask for less"
-        return error_text(kind, f"{self.url}: {reason}" if kind == "database" else reason)
+        return failure(kind, f"{self.url}: {reason}" if kind == "database" else reason)
 
     @staticmethod
-    def _stopped(watch: Watch) -> str:
-        return error_text(watch.kind or "limit", watch.reason or "stopped")
+    def _stopped(watch: Watch) -> QueryFailure:
+        return failure(watch.kind or "limit", watch.reason or "stopped")
 
 
 SERVER_STOPPED: Final = "stopped by the server"

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, error_text
-from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, lost_text, result_of
+from sqljury.db.base import DEFAULT_LIMITS, failure
+from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, lost_failure, result_of
 from sqljury.db.sqlite_walls import MayRead
 from sqljury.db.sqlite_workers import WORKERS
 from sqljury.errors import (
@@ -99,11 +99,11 @@ class SQLiteDatabase(Closing):
                 readonly.check(sql, self.dialect)
             return self._run(sql, (), watch, trusted=False, may_read=may_read)
         except QueryRefusedError as error:
-            return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
+            return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
         except DatabaseLockedError as error:
-            return Result(error=error_text("locked", str(error)), seconds=watch.seconds)
+            return Result(error=failure("locked", str(error)), seconds=watch.seconds)
         except DatabaseError as error:
-            return Result(error=error_text("database", str(error)), seconds=watch.seconds)
+            return Result(error=failure("database", str(error)), seconds=watch.seconds)
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> list[Row]:
         """Rows of a query of the project's own, with PRAGMA functions allowed; never for others' SQL."""
@@ -150,13 +150,13 @@ class SQLiteDatabase(Closing):
             if self._closed:
                 raise DatabaseError(f"{self.path}: was closed; connect again")
             if watch.stop():
-                return Result(error=lost_text(watch), seconds=watch.seconds)
+                return Result(error=lost_failure(watch), seconds=watch.seconds)
             try:
                 with WORKERS.lend(self._number) as worker:
                     result = self._attempt(worker, sql, parameters, watch, trusted=trusted, may_read=may_read)
             except WorkerLostError as lost:
                 if watch.kind is not None or not (lost.again and again):
-                    return Result(error=lost_text(watch), seconds=watch.seconds)
+                    return Result(error=lost_failure(watch), seconds=watch.seconds)
                 again = False
         return result
 

@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
 from sqljury.db import sqlite_worker
-from sqljury.db.base import error_text
+from sqljury.db.base import failure
 from sqljury.db.sqlite_walls import MayRead
 from sqljury.db.sqlite_worker import HEADER_BYTES, MARSHAL_VERSION, SPIN_SECONDS
 from sqljury.db.worker_process import environment
 from sqljury.errors import DatabaseError
 from sqljury.parallel.watch import Watch, private_memory
-from sqljury.types import Limits, Result
+from sqljury.types import Limits, QueryFailure, Result
 
 HELD_BYTES: Final = 640 * 1024**2
 """What the rows of a result may take in this process: the worker counts it, and here what it sends is counted."""
@@ -252,15 +252,15 @@ def _allows(may_read: MayRead | None, column: Reply) -> bool:
 def result_of(reply: Reply, watch: Watch) -> Result:
     """The result that a reply to a query stands for."""
     if reply[0] == "failed":
-        return Result(error=error_text(reply[3], reply[4]), seconds=watch.seconds)
+        return Result(error=failure(reply[3], reply[4]), seconds=watch.seconds)
     return Result(reply[1], tuple(reply[2]), reply[3], seconds=watch.seconds)
 
 
-def lost_text(watch: Watch) -> str:
-    """The line for ``Result.error`` when the process that ran a query was ended, or ended by itself."""
+def lost_failure(watch: Watch) -> QueryFailure:
+    """The ``Result.error`` when the process that ran a query was ended, or ended by itself."""
     if watch.kind is not None:
-        return error_text(watch.kind, watch.reason or "stopped")
-    return error_text("limit", "the process that ran the query ended, most likely out of memory; ask for less")
+        return failure(watch.kind, watch.reason or "stopped")
+    return failure("limit", "the process that ran the query ended, most likely out of memory; ask for less")
 
 
 _workers: Final[weakref.WeakSet[Worker]] = weakref.WeakSet()

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, error_text
-from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, lost_text, result_of
+from sqljury.db.base import DEFAULT_LIMITS, failure
+from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, lost_failure, result_of
 from sqljury.db.sqlite_workers import WORKERS
 from sqljury.errors import DatabaseError, QueryRefusedError
 from sqljury.parallel.watch import Watch
@@ -92,10 +92,10 @@ class MemoryDatabase(Closing):
                 readonly.check(sql, self.dialect)
             return self._query(sql, watch)
         except QueryRefusedError as error:
-            return Result(error=error_text(error.kind, str(error)), seconds=watch.seconds)
+            return Result(error=failure(error.kind, str(error)), seconds=watch.seconds)
         except DatabaseError as error:
             message = watch.reason or str(error)
-            return Result(error=error_text(watch.kind or "database", message), seconds=watch.seconds)
+            return Result(error=failure(watch.kind or "database", message), seconds=watch.seconds)
 
     def compiles(self, sql: str, limits: Limits = DEFAULT_LIMITS) -> bool:
         """Whether SQLite can compile the query, which is not run; for text that begins as a query does."""
@@ -115,14 +115,14 @@ class MemoryDatabase(Closing):
         again = True
         while not self._closed:
             if watch.stop():
-                raise DatabaseError(lost_text(watch))
+                raise DatabaseError(str(lost_failure(watch)))
             try:
                 with WORKERS.lend(self._number) as worker:
                     self._make(worker, watch)
                     return action(worker)
             except WorkerLostError as lost:
                 if watch.kind is not None or not (lost.again and again):
-                    raise DatabaseError(lost_text(watch)) from None
+                    raise DatabaseError(str(lost_failure(watch))) from None
                 again = False
         raise DatabaseError("the database in memory was closed")
 

@@ -19,7 +19,7 @@ from sqljury.metrics.spider import Names, parse_or_empty
 from sqljury.schema.introspect import introspect
 from sqljury.sql.scan import text_fault
 from sqljury.stages.select.consistency import choose, group
-from sqljury.types import Candidate, Limits, Result
+from sqljury.types import Candidate, Limits, QueryFailure, Result
 
 STEPS = (
     "first candidate",
@@ -159,7 +159,7 @@ def summary(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 
 def _judge(record: Record, db: Database) -> Verdict:
-    results: dict[str, Result] = {"": Result(error="no query")}
+    results: dict[str, Result] = {"": Result(error=QueryFailure("missing", "no query"))}
 
     def run(sql: str, limits: Limits = LIMITS) -> Result:
         if sql not in results:

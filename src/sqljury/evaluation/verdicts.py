@@ -34,7 +34,7 @@ from sqljury.sql.compare import same_result
 from sqljury.sql.parse import hush_parser
 from sqljury.sql.scan import text_fault
 from sqljury.stages.select.consistency import agree, rounded
-from sqljury.types import Limits, Result
+from sqljury.types import Limits, QueryFailure, Result
 
 DEVIATIONS: Final = {
     "fails": "no query, or one that fails",
@@ -114,8 +114,10 @@ class Verdicts:
         compares results comes to what it came to with the real ones.
         """
         tried = self.queries[sql]
-        if tried.error is not None or tried.empty:
-            return Result(error=tried.error)
+        if tried.error is not None:
+            return Result(error=QueryFailure("sql", tried.error))
+        if tried.empty:
+            return Result()
         forms = 1 + max(one.form for one in self.queries.values() if one.answer == tried.answer)
         rows = [(f"{tried.answer}, row {number}",) for number in range(forms)]
         return Result(rows=(*rows[tried.form :], *rows[: tried.form]))
@@ -244,7 +246,7 @@ class _Judge:
             right = judge(gold, compared, ordered).correct
             off = "" if right else deviation(gold, compared, ordered)
             if result.error is not None:
-                tried[sql] = Tried(right, result.error, deviation=off)
+                tried[sql] = Tried(right, str(result.error), deviation=off)
             else:
                 answer, form = answers.place(_cut(result, asked.limits))
                 tried[sql] = Tried(right, None, answer, form, not result.rows, off)

@@ -15,7 +15,7 @@ from sqljury.metrics.execution import LIMITS, Rules, run_gold
 from sqljury.metrics.spider import Names, Query, parse_or_empty
 from sqljury.metrics.suite import Trial, Tried
 from sqljury.metrics.ves import EFFORT, Effort
-from sqljury.types import Limits, Result, Schema
+from sqljury.types import Limits, QueryFailure, Result, Schema
 
 MAX_CELLS: Final = 1_000_000
 """Cells of results that are kept for each database."""
@@ -59,7 +59,9 @@ class Remembered:
             self._results.move_to_end(key)
             return self._results[key]
         if self.spent > self.patience:
-            return Result(error=f"limit: stopped, for queries before it took {self.spent:.0f} s; ask for less")
+            return Result(
+                error=QueryFailure("limit", f"stopped, for queries before it took {self.spent:.0f} s; ask for less")
+            )
         self._before()
         result = self.database.execute(sql, limits)
         self.spent += result.seconds

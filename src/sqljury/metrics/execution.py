@@ -146,7 +146,7 @@ def _on_all(databases: Sequence[Runs], gold_sql: str, sql: str, rules: Rules, li
 def judge(gold: Result, predicted: Result, ordered: bool) -> Outcome:
     """Compare a prediction's result with gold's whole one; one that failed or cannot be compared is wrong."""
     if predicted.error is not None:
-        return Outcome(False, predicted.error)
+        return Outcome(False, str(predicted.error))
     try:
         if same_result(gold, predicted, ordered):
             return Outcome(True)
@@ -161,7 +161,7 @@ def judge(gold: Result, predicted: Result, ordered: bool) -> Outcome:
 def judge_as_set(gold: Result, predicted: Result) -> Outcome:
     """Compare a prediction's result with gold's whole one; one that failed or was cut by a limit is wrong."""
     if predicted.error is not None:
-        return Outcome(False, predicted.error)
+        return Outcome(False, str(predicted.error))
     if predicted.truncated:
         return Outcome(False, f"more than {len(predicted.rows)} rows, too many to compare")
     ours, theirs = _distinct(gold.rows), _distinct(predicted.rows)

@@ -129,7 +129,7 @@ def _by_clause(differing: tuple[str, ...]) -> Score:
 
 def _soft_f1(case: Case) -> Score:
     predicted = case.target.databases[0].execute(case.predicted_sql, case.options.limits)
-    return Score(soft_f1(case.gold_result(AS_WRITTEN), predicted), predicted.error or "")
+    return Score(soft_f1(case.gold_result(AS_WRITTEN), predicted), str(predicted.error or ""))
 
 
 def _timed(worth: Callable[[float], float]) -> Callable[[Case], Score]:

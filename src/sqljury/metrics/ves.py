@@ -113,7 +113,7 @@ def _bare(sql: str) -> str:
 
 
 def _seconds(result: Result) -> float | str:
-    return result.error if result.error is not None else max(result.seconds, 1e-9)
+    return str(result.error) if result.error is not None else max(result.seconds, 1e-9)
 
 
 @contextmanager

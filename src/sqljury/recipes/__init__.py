@@ -157,6 +157,16 @@ class Recipe:
     refine: RefinePart = RefinePart()
     select: SelectPart = SelectPart()
 
+    @property
+    def models(self) -> frozenset[str]:
+        """The models that the recipe names, by what ``open_model`` takes."""
+        return self.judges | ({part.model for part in self.generate} | {self.link.model}) - {""}
+
+    @property
+    def judges(self) -> frozenset[str]:
+        """Those of them that choose among candidates and test them."""
+        return self.tests.named | {self.select.judge} - {""}
+
     def steps(self, places: Iterable[int]) -> list[str]:
         """What the steps of these parts are called in an answer's ``steps``; places count from 0."""
         return [f"{place + 1} {self.generate[place].generator}" for place in places]

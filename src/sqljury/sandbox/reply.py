@@ -15,7 +15,7 @@ from sqljury.sandbox import layout
 from sqljury.sandbox.layout import ReplyError
 from sqljury.sandbox.values import Kind, SandboxLimits
 from sqljury.sandbox.worker import HEAD, fitting_rows
-from sqljury.types import Cell, Result
+from sqljury.types import Cell, QueryFailure, Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +36,9 @@ def read(data: bytes | bytearray, limits: SandboxLimits) -> tuple[Kind, Result]:
     name, _, message = bytes(payload[: 5 * _MESSAGE]).decode(errors="replace").partition("\n")
     if kind != b"E" or name not in ("code", "memory"):
         raise ReplyError("it is neither a table nor an error")
-    return ("memory" if name == "memory" else "code"), Result(error=one_line(message) or "it failed without a message")
+    return ("memory" if name == "memory" else "code"), Result(
+        error=QueryFailure("code", one_line(message) or "it failed without a message")
+    )
 
 
 def one_line(text: str) -> str:

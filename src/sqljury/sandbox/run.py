@@ -24,7 +24,7 @@ from sqljury.errors import MissingExtraError, SandboxError
 from sqljury.resources import Closing
 from sqljury.sandbox import layout, reply, template, worker
 from sqljury.sandbox.values import Kind, SandboxLimits, SandboxResult
-from sqljury.types import Result
+from sqljury.types import QueryFailure, Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -291,26 +291,28 @@ class _Run:
 
     def _judge(self) -> tuple[Kind, Result]:
         if self.stopped == "time":
-            return "time", Result(error=f"it took longer than {self.limits.seconds:g} s")
+            return "time", _failed(f"it took longer than {self.limits.seconds:g} s")
         if self.stopped is not None:
-            return "output", Result(error="it printed or returned too much; return fewer rows or columns")
+            return "output", _failed("it printed or returned too much; return fewer rows or columns")
         if self.status is None:
-            return "crash", Result(error="no process could be started for it")
+            return "crash", _failed("no process could be started for it")
         if os.WIFSIGNALED(self.status):
             return self._judge_signal(os.WTERMSIG(self.status))
         if code := os.waitstatus_to_exitcode(self.status):
-            return "crash", Result(error=f"its process ended with exit code {code} before it gave a result")
+            return "crash", _failed(f"its process ended with exit code {code} before it gave a result")
         if not self.replied:
-            return "crash", Result(error="its process ended before it gave a result")
+            return "crash", _failed("its process ended before it gave a result")
         try:
             return reply.read(self.replied, self.limits)
         except layout.ReplyError as error:
-            return "reply", Result(error=f"what it sent is no valid reply: {error}")
+            return "reply", _failed(f"what it sent is no valid reply: {error}")
 
     def _judge_signal(self, number: int) -> tuple[Kind, Result]:
         if number == getattr(signal, "SIGXCPU", None) or number == signal.SIGKILL:
-            return "time", Result(
-                error=f"it took more than {self.limits.cpu_seconds} s of processor time, or was killed"
-            )
+            return "time", _failed(f"it took more than {self.limits.cpu_seconds} s of processor time, or was killed")
         name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
-        return "crash", Result(error=f"its process was ended by {name}")
+        return "crash", _failed(f"its process was ended by {name}")
+
+
+def _failed(message: str) -> Result:
+    return Result(error=QueryFailure("code", message))

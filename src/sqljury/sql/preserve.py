@@ -304,8 +304,8 @@ class _Comparison:
             yield "the kind of a join"
         if exact and (len(new) != len(old) or kinds != others):
             yield "the meaning without a join"
-        opaque = [Counter(node.sql() for node, _ in sources if opaque(node)) for sources in (old, new)]
-        if opaque[0] != opaque[1]:
+        closed = [Counter(node.sql() for node, _ in sources if opaque(node)) for sources in (old, new)]
+        if closed[0] != closed[1]:
             yield "what stands in FROM"
         yield from self._queries("the subquery in FROM", derived(old), derived(new))
 

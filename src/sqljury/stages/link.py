@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context, State
 from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes.parts import LinkPart
@@ -21,7 +22,8 @@ from sqljury.schema.index import Hit
 from sqljury.schema.render import render
 from sqljury.schema.retrieve import Indexes
 from sqljury.sql.text import printable
-from sqljury.types import Cost, Question, Schema, Task
+from sqljury.stages.prepare import Preparation
+from sqljury.types import Question, Schema, Task
 from sqljury.types.schema import only_tables
 
 SCHEMA_CHARS: Final = 36_000
@@ -31,31 +33,40 @@ _KEY: Final = re.compile(r'"tables"\s*:')
 _TOKENS, _TOKENS_A_TABLE, _MOST_TOKENS = 16, 16, 512
 
 
-def link(task: Task, part: LinkPart, work: Work, indexes: Indexes) -> tuple[Schema, Cost]:
-    """The part of the task's schema that its question needs, whole tables in their order, and what asking cost.
+def link(task: Task, part: LinkPart, context: Context) -> Schema:
+    """The part of the task's schema that its question needs, whole tables in their order.
 
-    ``work.model`` is the linker's; where its context cannot hold the prompt, retrieval picks alone. A schema of one
-    table, one of at most ``part.whole``, and one of which no reply names a table are returned as they are. ``indexes``
-    keeps what was made for the schema before. Raises what else the model raises.
+    ``context.model`` is the linker's; where its context cannot hold the prompt, retrieval picks alone. A schema of one
+    table, one of at most ``part.whole``, and one of which no reply names a table are returned as they are. Raises what
+    else the model raises.
     """
-    if not part.kind or len(task.schema.tables) <= max(part.whole, 1):
-        return task.schema, Cost()
-    scores = scored(task, indexes)
-    picked, cost = retrieved(scores, part.share), Cost()
+    if not part.kind or len(task.known.tables) <= max(part.whole, 1):
+        return task.known
+    scores = scored(task, context.indexes)
+    picked = retrieved(scores, part.share)
     if part.kind == "model":
         try:
-            named, cost = ask(task, part, work)
+            named = ask(task, part, context)
         except ContextLengthError:
-            return keep(task.schema, picked, scores, indexes), cost
+            return keep(task.known, picked, scores, context.indexes)
         if not named:
-            return task.schema, cost
+            return task.known
         picked = named | picked if max(scores) > 0 else named
-    return keep(task.schema, picked, scores, indexes), cost
+    return keep(task.known, picked, scores, context.indexes)
+
+
+def narrow(state: State, context: Context) -> State:
+    """The stage: the writer is shown the tables that the question needs; repairs and judges still know them all."""
+    context.emit("picking tables")
+    part = context.recipe.link
+    prepared = Preparation(context.recipe.schema, context.indexes)
+    kept = link(state.task, part, context.of(part.model))
+    return replace(state, task=prepared.narrowed(state.task, context.db, kept))
 
 
 def scored(task: Task, indexes: Indexes) -> list[float]:
     """How much each table has to do with the question: by words, meaning, neighbours and values that it holds."""
-    return indexes.of(task.schema).scores(_text(task.question), map(Hit._make, task.hits)).tables
+    return indexes.of(task.known).scores(_text(task.question), map(Hit._make, task.hits)).tables
 
 
 def retrieved(scores: list[float], share: float) -> set[int]:
@@ -70,21 +81,21 @@ def keep(schema: Schema, picked: Collection[int], scores: list[float], indexes: 
     return only_tables(schema, {schema.tables[place].name for place in closed})
 
 
-def ask(task: Task, part: LinkPart, work: Work) -> tuple[set[int], Cost]:
-    """The places of the tables that any of the model's replies names, and what the call cost."""
+def ask(task: Task, part: LinkPart, context: Context) -> set[int]:
+    """The places of the tables that any of the model's replies names."""
     sampling = Sampling(
         temperature=part.temperature,
-        max_tokens=min(_TOKENS + _TOKENS_A_TABLE * len(task.schema.tables), _MOST_TOKENS),
-        seed=derive_seed(work.seed, "link"),
-        json_schema=reply_schema(task.schema),
+        max_tokens=min(_TOKENS + _TOKENS_A_TABLE * len(task.known.tables), _MOST_TOKENS),
+        seed=derive_seed(context.seed, "link"),
+        json_schema=reply_schema(task.known),
     )
-    reply = work.model.complete(conversation(task), sampling, part.samples, cancel=work.cancel)
-    return set().union(*(read(one.text, task.schema) for one in reply.completions)), reply.cost
+    reply = context.complete(conversation(task), sampling, part.samples)
+    return set().union(*(read(one.text, task.known) for one in reply.completions))
 
 
 def conversation(task: Task) -> list[Message]:
     """What the model is asked: the tables first, the same for every question on a database, then the question."""
-    schema = render(task.schema, form="compact", max_chars=SCHEMA_CHARS).strip()
+    schema = render(task.known, form="compact", max_chars=SCHEMA_CHARS).strip()
     asked = prompts.render("link/question", question=_text(task.question))
     if task.notes:
         asked = prompts.render("direct/notes", question=asked, notes="\n".join(f"- {note}" for note in task.notes))

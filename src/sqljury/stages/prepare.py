@@ -14,9 +14,10 @@ from typing import Final, cast
 
 from sqljury import prompts
 from sqljury.access.guard import skip
+from sqljury.context import Context, State
 from sqljury.db.base import Database
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
-from sqljury.llm.base import LanguageModel, Message, Sampling
+from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes.parts import Form, SchemaPart
 from sqljury.schema.describe import NO_NOTES, Notes, bind, merge
 from sqljury.schema.index import Hit
@@ -25,7 +26,7 @@ from sqljury.schema.relevant import relevant
 from sqljury.schema.render import Style, render
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
-from sqljury.types import Cost, Question, Schema, Task
+from sqljury.types import Question, Schema, Task
 from sqljury.values import ValueIndex, open_or_build
 from sqljury.values.hints import Meant, hints, meant, nearest
 
@@ -33,10 +34,8 @@ MAX_TOKENS: Final = 160
 _SCHEMA: Final = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_KEYWORDS}
 
 
-def by_model(
-    question: Question, model: LanguageModel, seed: int = 0, cancel: threading.Event | None = None
-) -> tuple[tuple[str, ...], Cost]:
-    """Keywords as the model sees them, after examples (few-shot), then those of ``by_rules``; and what it cost.
+def by_model(question: Question, context: Context) -> tuple[str, ...]:
+    """Keywords as the model sees them, after examples (few-shot), then those of ``by_rules``.
 
     Only words that are taken from the question or its evidence count, up to ``MAX_KEYWORDS``; a reply that is no list
     counts as an empty one. Raises what the model raises.
@@ -46,12 +45,12 @@ def by_model(
         Message("system", prompts.render("keywords/system") + "\n\n" + prompts.render("keywords/examples")),
         Message("user", prompts.render("keywords/question", question=text)),
     ]
-    sampling = Sampling(max_tokens=MAX_TOKENS, seed=seed, json_schema=_SCHEMA)
-    reply = model.complete(conversation, sampling, cancel=cancel)
+    sampling = Sampling(max_tokens=MAX_TOKENS, seed=context.seed, json_schema=_SCHEMA)
+    reply = context.complete(conversation, sampling)
     written = [word for word in _list(reply.completions[0].text) if _taken_from(word, text)]
     found = {word.casefold(): word for word in (*by_rules(text), *written)}
     first = {word.casefold(): word for word in written}
-    return tuple({**first, **found}.values())[:MAX_KEYWORDS], reply.cost
+    return tuple({**first, **found}.values())[:MAX_KEYWORDS]
 
 
 def _list(reply: str) -> list[str]:
@@ -128,13 +127,13 @@ class Preparation:
         if form in ("", self.part.form) and not order:
             return task
         part = replace(self.part, form=cast(Form, form)) if form else self.part
-        return replace(task, schema_text=_schema_text(db, task.schema, part, task.near, order or None))
+        return replace(task, text=_schema_text(db, task.shown, part, task.near, order or None))
 
     def narrowed(self, task: Task, db: Database, schema: Schema) -> Task:
         """The task on a part of its schema."""
-        if schema == task.schema:
+        if schema == task.known:
             return task
-        return replace(task, schema=schema, schema_text=_schema_text(db, schema, self.part, task.near))
+        return replace(task, linked=schema, text=_schema_text(db, schema, self.part, task.near))
 
     def index(
         self, db: Database, schema: Schema, told: Told | None = None, cancel: threading.Event | None = None
@@ -157,6 +156,22 @@ class Preparation:
         if not (self.part.nearest and self.part.examples and keywords):
             return ()
         return tuple(nearest(self.index(db, schema, told, cancel), keywords, self.part.examples))
+
+
+def find_keywords(state: State, context: Context) -> State:
+    """The stage: a model picks the words of the question that are looked up among the values of the database."""
+    question = state.task.question
+    seeded = replace(context, seed=derive_seed(context.seed, "keywords"))
+    return replace(state, keywords=by_model(question, seeded))
+
+
+def prepare(state: State, context: Context) -> State:
+    """The stage: the schema is read, with notes, values and examples as the recipe has them."""
+    context.emit("reading the schema")
+    prepared = Preparation(context.recipe.schema, context.indexes)
+    question, keywords = state.task.question, state.keywords
+    task = prepared.task(question, context.db, context.notes, keywords, context.emit, context.cancel)
+    return replace(state, task=task)
 
 
 def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:

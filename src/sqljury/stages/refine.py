@@ -7,33 +7,26 @@ alone is looked at again, or what came of running it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context, State
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql, lines_of
 from sqljury.prompts import unmarked
 from sqljury.recipes import RefinePart
 from sqljury.sql.text import cell_text, plain
-from sqljury.stages import repair as fix
-from sqljury.stages.select.base import shown
-from sqljury.types import Candidate, Cost, Fix, Result, Task, Tried
+from sqljury.stages import repair
+from sqljury.stages.generate.direct import messages
+from sqljury.stages.select.base import groups, shown, spokesman
+from sqljury.stages.select.consistency import joined
+from sqljury.testing import run_tests
+from sqljury.types import Candidate, Fix, Result, Task, Tried
 
 CODE_LINES: Final = 60
 _LINE_CHARACTERS: Final = 200
 _REASON_CHARACTERS: Final = 80
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """How the model is asked again: after the conversation that asked for the query, for so many tokens at most."""
-
-    conversation: Sequence[Message]
-    task: Task
-    work: Work
-    max_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +39,32 @@ class Refined:
 
     candidate: Candidate
     tests: tuple[Tried, ...] = ()
-    cost: Cost = field(default_factory=Cost)
     rounds: int = 0
 
 
-def by_tests(candidate: Candidate, tests: Sequence[Tried], asking: Asking, part: RefinePart) -> Refined:
+def refine(state: State, context: Context) -> State:
+    """The stage: the chosen query is put to its tests, and written again where it fails them.
+
+    What is written then is one candidate more.
+    """
+    choice, candidates = state.choice, state.candidates
+    if choice is None or choice.index is None or context.exhausted():
+        return state
+    best = candidates[choice.index]
+    speakers = [candidates[spokesman(candidates, group)].sql for group in groups(candidates)]
+    tests = choice.tests or run_tests(speakers, state.task, context)
+    context.emit("refining the query")
+    refined = by_tests(best, tests, state.task, context, context.recipe.refine)
+    if refined.candidate is best:
+        return replace(state, choice=replace(choice, tests=tests))
+    more = joined(candidates, refined.candidate)
+    group = more[-1].group
+    assert group is not None  # only what runs takes the place of another
+    choice = replace(choice, index=len(candidates), tests=placed(tests, refined, group))
+    return replace(state, candidates=more, choice=choice)
+
+
+def by_tests(candidate: Candidate, tests: Sequence[Tried], task: Task, context: Context, part: RefinePart) -> Refined:
     """The candidate, or the first query the model writes instead of it that passes its tests, in ``part.rounds``.
 
     A test counts where the share ``part.sure`` of the opinions, or more, said what is expected there. The paper ends
@@ -59,52 +73,41 @@ def by_tests(candidate: Candidate, tests: Sequence[Tried], asking: Asking, part:
     that can, or one that finds nothing that of one that finds something. Nobody is asked once the allowance is spent.
     """
     trail = _Trail(tests, part.sure)
-    told, latest, cost, seen = trail.review(candidate), candidate, Cost(), {candidate.sql}
+    told, latest, seen = trail.review(candidate), candidate, {candidate.sql}
     rounds = 0
-    while told is not None and rounds < part.rounds and not asking.work.over():
-        revised, spent = _revised(latest, told, asking, rounds)
-        cost += spent
+    while told is not None and rounds < part.rounds and not context.exhausted():
+        revised = _revised(latest, told, task, context, rounds)
         rounds += 1
         if revised is None or revised.sql in seen:
             break
         seen.add(revised.sql)
         told, latest = trail.review(revised), revised
         if told is None and trail.mended(candidate, revised) and not _worse(revised, candidate):
-            return Refined(
-                _kept(candidate, revised, Fix(candidate.sql, trail.reason, "tests")), trail.tests, cost, rounds
-            )
-    return Refined(candidate, trail.tests, cost, rounds)
+            return Refined(_kept(candidate, revised, Fix(candidate.sql, trail.reason, "tests")), trail.tests, rounds)
+    return Refined(candidate, trail.tests, rounds)
 
 
-def by_looking(candidate: Candidate, asking: Asking) -> Refined:
+def by_looking(candidate: Candidate, task: Task, context: Context) -> Refined:
     """The candidate after the model was asked, once and without any evidence, to look for mistakes in it.
 
     The plain self-correction of Table 5: what it writes then is believed, as long as it can be run.
     """
-    revised, spent = _revised(candidate, prompts.render("refine/look"), asking, 0)
+    revised = _revised(candidate, prompts.render("refine/look"), task, context, 0)
     if revised is None or _worse(revised, candidate):
-        return Refined(candidate, cost=spent, rounds=1)
-    return Refined(_kept(candidate, revised, Fix(candidate.sql, "looked at again", "model")), cost=spent, rounds=1)
+        return Refined(candidate, rounds=1)
+    return Refined(_kept(candidate, revised, Fix(candidate.sql, "looked at again", "model")), rounds=1)
 
 
-def by_errors(candidate: Candidate, asking: Asking, rounds: int) -> Refined:
+def by_errors(candidate: Candidate, task: Task, context: Context, rounds: int) -> Refined:
     """The candidate after the model was told, up to ``rounds`` times, that it failed or found nothing, and no more.
 
     The other self-correction of Table 5: a query that runs and finds something is never doubted.
     """
-    if not fix.needs_fixing(candidate):
+    if not repair.needs_fixing(candidate):
         return Refined(candidate)
-    fixed, spent = fix.ask_again(
-        candidate,
-        asking.conversation,
-        asking.task,
-        asking.work,
-        attempts=rounds,
-        max_tokens=asking.max_tokens,
-        tried=set(),
-        hinted=False,
-    )
-    return Refined(fixed, cost=spent, rounds=spent.calls)
+    before = context.budget.total().calls
+    fixed = repair.ask_again(candidate, task, context, attempts=rounds, tried=set(), hinted=False)
+    return Refined(fixed, rounds=context.budget.total().calls - before)
 
 
 def counts(tried: Tried, sure: float) -> bool:
@@ -151,7 +154,7 @@ class _Trail:
     def review(self, candidate: Candidate) -> str | None:
         """Against a query: that it cannot be run, else the first test that it fails."""
         if not candidate.result.ok:
-            return fix.complaint(candidate, ())
+            return repair.complaint(candidate, ())
         self.tests = tuple(_with(one, candidate.sql) for one in self.tests)
         for one in self.tests:
             if counts(one, self._sure) and _said(one, candidate.sql) is False:
@@ -187,25 +190,26 @@ class _Trail:
         return prompts.render("refine/code", **parts, code=_program(tried.code))
 
 
-def _revised(candidate: Candidate, told: str, asking: Asking, number: int) -> tuple[Candidate | None, Cost]:
+def _revised(candidate: Candidate, told: str, task: Task, context: Context, number: int) -> Candidate | None:
     """What the model writes when it is told so, run, and repaired without it; None for no query.
 
-    Nor is there one where the model could not be asked (see ``Work.ask``): the query that was there stays. Its fixes
+    Nor is there one where the model could not be asked (see ``Context.ask``): the query that was there stays. Its fixes
     are those of its own text alone.
     """
-    work = asking.work
-    turn = [*asking.conversation, Message("assistant", unmarked(candidate.sql)), Message("user", told)]
+    turn = [*messages(task), Message("assistant", unmarked(candidate.sql)), Message("user", told)]
     stop = (*STOP, "\n```\n")  # the end of its block, not the beginning of one behind words
-    sampling = Sampling(max_tokens=asking.max_tokens, stop=stop, seed=derive_seed(work.seed, "refine", number))
-    reply = work.ask(turn, sampling)
+    sampling = Sampling(
+        max_tokens=repair.max_tokens(context), stop=stop, seed=derive_seed(context.seed, "refine", number)
+    )
+    reply = context.ask(turn, sampling)
     if reply is None:
-        return None, Cost()
+        return None
     sql = extract_sql(reply.completions[0].text)
     if not sql:
-        return None, reply.cost
-    result = work.db.execute(sql, work.limits, work.cancel)
+        return None
+    result = context.db.execute(sql, context.limits, context.cancel)
     written = replace(candidate, sql=sql, result=result, fixes=(), logprob=reply.completions[0].logprob)
-    return fix.repair(written, asking.task, work, names=True, dialect=True), reply.cost
+    return repair.by_program(written, task, context, names=True, dialect=True)
 
 
 def _kept(candidate: Candidate, revised: Candidate, rewritten: Fix) -> Candidate:
@@ -241,7 +245,7 @@ def _said(tried: Tried, sql: str) -> bool | None:
 
 
 def _result(result: Result) -> str:
-    return shown(result) if result.error is None else f"an error: {plain(result.error, _LINE_CHARACTERS)}"
+    return shown(result) if result.error is None else f"an error: {plain(str(result.error), _LINE_CHARACTERS)}"
 
 
 def _program(code: str) -> str:
@@ -253,7 +257,7 @@ def _program(code: str) -> str:
 def _short(result: Result) -> str:
     """A result in half a line."""
     if result.error is not None:
-        return f"an error ({plain(result.error, _REASON_CHARACTERS)})"
+        return f"an error ({plain(str(result.error), _REASON_CHARACTERS)})"
     if not result.rows:
         return "no rows"
     first = plain(", ".join(map(cell_text, result.rows[0])), _REASON_CHARACTERS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from sqljury.db.base import error_kind
 from sqljury.errors import CancelledError, DatabaseError, DatabaseLockedError, QuestionError, SqljuryError
 from sqljury.llm.replies import is_write
 from sqljury.sql.nearest import LINES, unknown
@@ -18,7 +17,7 @@ UNUSABLE: Final[dict[str, type[SqljuryError]]] = {
     "locked": DatabaseLockedError,
     "database": DatabaseError,
 }
-"""Errors of a query that are not its own fault, by ``error_kind``."""
+"""Errors of a query that are not its own fault, by their kind."""
 
 _QUERY_CHARACTERS: Final = 400
 
@@ -37,8 +36,8 @@ def raise_unusable(question: Question, candidates: Sequence[Candidate]) -> None:
         return
     for kind, error in UNUSABLE.items():
         for candidate in candidates:
-            if error_kind(candidate.result) == kind:
-                raise error(str(candidate.result.error).removeprefix(f"{kind}: "))
+            if candidate.result.error is not None and candidate.result.error.kind == kind:
+                raise error(candidate.result.error.message)
 
 
 def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
@@ -54,6 +53,6 @@ def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
     closest = min(written, key=lambda one: (len(missing[one.sql]) or LINES + 1, -likelihood(one)))
     tried = f"none of {len(candidates)} candidate queries" if len(candidates) > 1 else "the one candidate query cannot"
     tried += " could be run" if len(candidates) > 1 else " be run"
-    reasons = "; ".join([closest.result.error or "it failed", *missing[closest.sql]])
+    reasons = "; ".join([str(closest.result.error or "it failed"), *missing[closest.sql]])
     query = plain(closest.sql, _QUERY_CHARACTERS)
     return f"{tried}; the closest was {query} and failed with: {reasons}. Rephrase the question with these names"

@@ -19,7 +19,7 @@ from sqljury.testing.agree import agree_relaxed
 from sqljury.testing.shape import Shape
 from sqljury.testing.ties import decided, ranked
 from sqljury.testing.trial import LIMITS, alike
-from sqljury.types import Cell, Result, TestCase, Tried
+from sqljury.types import Cell, QueryFailure, Result, TestCase, Tried
 
 _SORTS: Final = re.compile(r"\.(?:sort_values|sort_index|nlargest|nsmallest)\(|\bsorted\(")
 
@@ -104,8 +104,11 @@ def _results(case: TestCase, queries: Sequence[str]) -> tuple[Result, ...]:
     for plain in (False, True):  # rows that somebody wrote may break a constraint, and are shown as they are
         with MemoryDatabase(shape.statements(plain=plain)) as small:
             if small.fill(case.tables):
-                return tuple(Result(error=UNSAID) if text is None else small.execute(text, LIMITS) for text in texts)
-    return tuple(Result(error="SQLite does not take the rows of this case") for _ in texts)
+                return tuple(
+                    Result(error=QueryFailure("sql", UNSAID)) if text is None else small.execute(text, LIMITS)
+                    for text in texts
+                )
+    return tuple(Result(error=QueryFailure("sql", "SQLite does not take the rows of this case")) for _ in texts)
 
 
 def _in_order(queries: Sequence[str], results: Sequence[Result]) -> list[bool]:

@@ -21,13 +21,13 @@ from math import isfinite
 from typing import Any, Final
 
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes.parts import Shown, TestsPart
 from sqljury.sql.affinity import number_of
 from sqljury.testing.agree import agree
 from sqljury.testing.show import EMPTY, Known, known, show, show_result
-from sqljury.types import Cell, Column, Cost, ForeignKey, Question, Result, Row, Schema, Table, TestCase
+from sqljury.types import Cell, Column, ForeignKey, Question, Result, Row, Schema, Table, TestCase
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,36 +185,34 @@ STOP: Final = ("\n\n",)
 _RESULT: Final = "Result:"
 
 
-def expect(
-    case: TestCase, question: Question, part: TestsPart, work: Work, *, examples: int = 0
-) -> tuple[TestCase, Cost]:
-    """The case with the result that the model expects there, and what asking cost.
+def expect(case: TestCase, question: Question, part: TestsPart, context: Context, *, examples: int = 0) -> TestCase:
+    """The case with the result that the model expects there.
 
     Of ``part.samples`` replies the most frequent result is taken, its ``sureness`` the share of all replies that say
     it; at temperature 0 they would all be the same, and one is asked for. Rows count in any order when replies are
     compared, for the question may leave it open; the most frequent order of the most frequent rows is taken.
-    ``expected`` is None where no reply could be read, and where there is none (see ``Work.ask``). ``examples`` is the
-    seed by which those shown are chosen: the same for all questions, so that a model may keep them read.
+    ``expected`` is None where no reply could be read, and where there is none (see ``Context.ask``). ``examples`` is
+    the seed by which those shown are chosen: the same for all questions, so that a model may keep them read.
     Raises ``ModelError`` and its kinds, ``CancelledError`` once the work is cancelled.
     """
     messages = conversation(case, question, part, examples=examples)
-    answers, cost = _answers(messages, part, work)
+    answers = _answers(messages, part, context)
     cells = known(case)
     read = [result for text in answers if (result := read_rows(text, cells)) is not None]
     if not read:
-        return replace(case, expected=None), cost
+        return replace(case, expected=None)
     expected, votes = _most_frequent(read)
-    return replace(case, expected=expected, sureness=votes / len(answers)), cost
+    return replace(case, expected=expected, sureness=votes / len(answers))
 
 
-def _answers(messages: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[str], Cost]:
+def _answers(messages: Sequence[Message], part: TestsPart, context: Context) -> list[str]:
     """Every reply; one that was cut is empty. None where the model could not be asked."""
-    seed = derive_seed(work.seed, "expect", messages[0].content, messages[1].content)
+    seed = derive_seed(context.seed, "expect", messages[0].content, messages[1].content)
     sampling = Sampling(temperature=part.temperature, max_tokens=TOKENS, seed=seed, stop=STOP)
-    reply = work.ask(messages, sampling, part.samples if part.temperature > 0 else 1)
+    reply = context.ask(messages, sampling, part.samples if part.temperature > 0 else 1)
     if reply is None:
-        return [], Cost()
-    return [one.text if one.finish_reason == "stop" else "" for one in reply.completions], reply.cost
+        return []
+    return [one.text if one.finish_reason == "stop" else "" for one in reply.completions]
 
 
 def conversation(case: TestCase, question: Question, part: TestsPart, *, examples: int = 0) -> tuple[Message, ...]:

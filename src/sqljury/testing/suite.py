@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.errors import DatabaseError
 from sqljury.llm.base import derive_seed
@@ -21,7 +21,7 @@ from sqljury.testing.draw import Origin, random_case, read_origin
 from sqljury.testing.expect import expect
 from sqljury.testing.separate import DEFAULT, Search, separate
 from sqljury.testing.trial import Pair, finds, pairs_of
-from sqljury.types import Cost, Schema, Task, Tried
+from sqljury.types import Schema, Task, Tried
 
 DRAWS: Final = 20
 """Databases drawn for a query that is alone, until it returns something on one."""
@@ -37,27 +37,28 @@ class Suite(NamedTuple):
     together: tuple[Pair, ...]
 
 
-def tested(queries: Sequence[str], task: Task, part: TestsPart, work: Work) -> tuple[tuple[Tried, ...], Cost]:
+def tested(queries: Sequence[str], task: Task, part: TestsPart, context: Context) -> tuple[Tried, ...]:
     """The queries, in the task's dialect, on a suite that tells them apart, each case with what the model expects.
 
     Give one query of each group with equal results. Two that nothing told apart do the same in every test
     (``Tried.differ``). None where SQLite does not take the schema; no call of the model where nothing was found. Once
     the allowance is spent the cases that are left have no expected result.
     """
-    search = Search(cases=part.cases, size=part.rows, numbers=part.numbers, seed=str(derive_seed(work.seed, "tests")))
+    search = Search(
+        cases=part.cases, size=part.rows, numbers=part.numbers, seed=str(derive_seed(context.seed, "tests"))
+    )
     try:
-        found = suite(queries, task.schema, work.db, search, work.cancel)
+        found = suite(queries, task.known, context.db, search, context.cancel)
     except DatabaseError:
-        return (), Cost()
-    tests, cost = [], Cost()
+        return ()
+    tests = []
     for one in found.tests:
-        if work.over():
+        if context.exhausted():
             tests.append(one)
             continue
-        case, spent = expect(one.case, task.question, part, work)
-        cost += spent
+        case = expect(one.case, task.question, part, context)
         tests.append(judged(replace(one, case=case, by="" if case.expected is None else "model")))
-    return tuple(tests), cost
+    return tuple(tests)
 
 
 def suite(

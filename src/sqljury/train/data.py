@@ -213,10 +213,10 @@ def generator_examples(
 
     def make(example: Example, task: Task, tables: list[str], prepared: Preparation, db: Database) -> TrainingExample:
         rng = random.Random(derive_seed(seed, "extra tables", example.id))  # noqa: S311
-        others = [table.name for table in task.schema.tables if table.name not in tables]
+        others = [table.name for table in task.known.tables if table.name not in tables]
         [count] = rng.choices(range(len(extra_tables)), weights=extra_tables)
         kept = {*tables, *rng.sample(others, min(count, len(others)))}
-        shown = prepared.narrowed(task, db, only_tables(task.schema, kept))
+        shown = prepared.narrowed(task, db, only_tables(task.known, kept))
         meta = {**_meta(example, "generator"), "extra_tables": len(kept) - len(tables)}
         return TrainingExample(tuple(messages(shown)), example.gold_sql.strip(), meta)
 
@@ -243,7 +243,7 @@ def _from_gold(examples: Sequence[Example], part: SchemaPart, make: Make) -> Ite
                     yield LeftOut(example.id, "unread")
                     continue
                 task = preparation.task(example.question, db)
-                if _shows(task.schema, needed):
+                if _shows(task.known, needed):
                     yield make(example, task, [table.name for table in needed.tables], preparation, db)
                 else:
                     yield LeftOut(example.id, "cut")

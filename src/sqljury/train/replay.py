@@ -21,7 +21,7 @@ from sqljury.stages.select.base import groups, spokesman
 from sqljury.stages.select.consistency import group
 from sqljury.stages.select.features import Opinions, passed
 from sqljury.train import leaks
-from sqljury.types import Candidate, Limits, Result, Task
+from sqljury.types import Candidate, Limits, QueryFailure, Result, Task
 
 Key = tuple[str, str]
 """A question: the name of its database, and its text. Ids are only places in some file."""
@@ -117,7 +117,7 @@ def replay(
             for question in questions:
                 record = records[question.id]
                 task = preparation.task(stored.question_of(record), db)
-                candidates = group(map_threads(lambda entry: _executed(entry, db, limits), record["candidates"]))
+                candidates = group(map_threads(lambda entry, _: _executed(entry, db, limits), record["candidates"]))
                 correct = frozenset(
                     number
                     for number in groups(candidates)
@@ -169,7 +169,7 @@ def _test_outcomes(record: Record) -> Iterator[tuple[list[str], list[bool | None
 
 def _executed(record: Record, db: Database, limits: Limits) -> Candidate:
     sql = record["sql"]
-    result = db.execute(sql, limits) if sql else Result(error="the model wrote no query")
+    result = db.execute(sql, limits) if sql else Result(error=QueryFailure("missing", "the model wrote no query"))
     return Candidate(
         sql,
         record["generator"],

@@ -3,7 +3,7 @@
 from sqljury.types.answer import Answer, Choice, Comparison, Cost, Verified
 from sqljury.types.candidate import Candidate, Fix
 from sqljury.types.question import Question, Task
-from sqljury.types.result import Cell, Limits, Result, Row
+from sqljury.types.result import Cell, FailureKind, Limits, QueryFailure, Result, Row
 from sqljury.types.schema import DIALECT_NAMES, Column, ForeignKey, Schema, Table
 from sqljury.types.testcase import TestCase, Tried
 
@@ -16,9 +16,11 @@ __all__ = [
     "Column",
     "Comparison",
     "Cost",
+    "FailureKind",
     "Fix",
     "ForeignKey",
     "Limits",
+    "QueryFailure",
     "Question",
     "Result",
     "Row",

@@ -55,7 +55,6 @@ class Choice:
     selector: str
     scores: tuple[float, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
-    cost: Cost = Cost()
     tests: tuple[Tried, ...] = ()
     note: str = ""
 

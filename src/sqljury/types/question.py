@@ -23,21 +23,28 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question and its schema; ``schema_text`` is the schema as the model sees it.
+    """A question on a schema: ``known`` is the whole schema, ``shown`` the part that the writer of queries sees.
 
+    ``text`` is ``shown`` as a prompt has it. ``linked`` is the part that schema linking kept, None if all is shown.
     ``notes`` are lines about the database that are relevant to the question; they are data, not instructions.
     ``hits`` holds table, column and match score in (0, 1] of values that the question seems to name; ``near`` holds
     table, column and some of its values, ordered by similarity to the question's words.
     """
 
     question: Question
-    schema: Schema
-    schema_text: str
+    known: Schema
+    text: str
     notes: tuple[str, ...] = ()
     hits: tuple[tuple[str, str, float], ...] = ()
     near: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    linked: Schema | None = None
+
+    @property
+    def shown(self) -> Schema:
+        """The part of the schema that the writer of queries sees."""
+        return self.known if self.linked is None else self.linked
 
     @property
     def dialect_name(self) -> str:
         """The dialect's usual spelling, such as PostgreSQL."""
-        return DIALECT_NAMES.get(self.schema.dialect, self.schema.dialect)
+        return DIALECT_NAMES.get(self.known.dialect, self.known.dialect)

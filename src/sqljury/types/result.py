@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 Cell = None | int | float | str | bytes
 Row = tuple[Any, ...]
+
+FailureKind = Literal["refused", "limit", "cancelled", "locked", "database", "sql", "missing", "code"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,22 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryFailure:
+    """Why a query gave no result; ``str`` is the message, after the kind unless that is sql, missing or code.
+
+    ``refused``: not a plain read, or not allowed; ``limit``: over its time, rows or memory; ``cancelled``: by the user;
+    ``locked``: by another program; ``database``: it cannot be used; ``sql``: the engine's complaint about the query;
+    ``missing``: no query was written; ``code``: the program that was run in place of a query failed.
+    """
+
+    kind: FailureKind
+    message: str
+
+    def __str__(self) -> str:
+        return self.message if self.kind in ("sql", "missing", "code") else f"{self.kind}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What running a query gave: rows, or ``error`` and no rows.
 
@@ -28,10 +46,15 @@ class Result:
     columns: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
     truncated: bool = False
-    error: str | None = None
+    error: QueryFailure | None = None
     seconds: float = 0.0
 
     @property
     def ok(self) -> bool:
         """The query ran, whatever it returned."""
         return self.error is None
+
+    @property
+    def error_kind(self) -> FailureKind | None:
+        """The kind of ``error``, None when the query ran."""
+        return None if self.error is None else self.error.kind

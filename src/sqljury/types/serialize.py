@@ -229,7 +229,7 @@ def result_dict(result: Result) -> dict[str, Any]:
         "columns": list(result.columns),
         "rows": _rows(result.rows),
         "truncated": result.truncated,
-        "error": result.error,
+        "error": result.error and str(result.error),
     }
 
 
@@ -238,7 +238,7 @@ def _candidate(candidate: Candidate, among: Sequence[Candidate]) -> dict[str, An
     return {
         "sql": candidate.sql,
         "result_group": group,
-        "error": candidate.result.error,
+        "error": candidate.result.error and str(candidate.result.error),
         "votes": 0 if group is None else sum(other.group == group for other in among),
         "logprob": None if candidate.logprob is None else round(candidate.logprob, 4),
         "generator": candidate.generator,

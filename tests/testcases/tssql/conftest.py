@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.llm.fake import FakeModel, Script
@@ -59,11 +59,11 @@ def task(db: Database) -> Task:
 
 
 @pytest.fixture
-def work(db: Database, warm: Warm) -> Callable[[Script], Work]:
+def work(db: Database, warm: Warm) -> Callable[[Script], Context]:
     """What the agents work with, the model answering from a script."""
 
-    def made(script: Script) -> Work:
+    def made(script: Script) -> Context:
         schema = introspect(db)
-        return Work(db, FakeModel(script), Limits(), 7, values=lambda: open_or_build(db, schema), sandbox=warm)
+        return Context(db, FakeModel(script), Limits(), 7, values=lambda: open_or_build(db, schema), sandbox=warm)
 
     return made

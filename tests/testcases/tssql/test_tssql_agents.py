@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import school
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.errors import ContextLengthError, MissingExtraError, SandboxError
 from sqljury.llm.fake import Call, Script
 from sqljury.recipes.parts import TestsPart
@@ -18,12 +18,12 @@ from sqljury.testing.again import again
 from sqljury.testing.suite import together
 from sqljury.types import Cost, Task, TestCase
 
-MakeWork = Callable[[Script], Work]
+MakeWork = Callable[[Script], Context]
 PROGRAM = TestsPart(kind="agents", codes=3, inspections=2, data="program")
 
 
-def test_the_query_that_does_what_the_programs_do_passes(task: Task, work: MakeWork) -> None:
-    asked = work([school.RIGHT, [school.RIGHT, school.WRONG]])
+def test_the_query_that_does_what_the_programs_do_passes(task: Task, context: MakeWork) -> None:
+    asked = context([school.RIGHT, [school.RIGHT, school.WRONG]])
     (tried,), cost = tssql.tested(school.QUERIES, task, PROGRAM, asked)
     assert tried.passed == (True, False)
     assert (tried.how, tried.by) == ("fuzzed", "code")
@@ -36,9 +36,11 @@ def test_the_query_that_does_what_the_programs_do_passes(task: Task, work: MakeW
     assert max(map(len, tried.case.tables.values())) <= 8
 
 
-def test_no_row_of_the_user_reaches_the_model_or_the_case(task: Task, work: MakeWork) -> None:
+def test_no_row_of_the_user_reaches_the_model_or_the_case(task: Task, context: MakeWork) -> None:
     for part in (PROGRAM, replace(PROGRAM, data="model"), replace(PROGRAM, data="real")):
-        asked = work(lambda call: school.DATA if "test data" in call.prompt or "Tables:" in call.prompt else "no code")
+        asked = context(
+            lambda call: school.DATA if "test data" in call.prompt or "Tables:" in call.prompt else "no code"
+        )
         (tried,), _ = tssql.tested(school.QUERIES, task, part, asked)
         prompts = "".join(call.prompt for call in asked.model.calls)  # type: ignore[attr-defined]
         assert "Zacharias" not in prompts
@@ -46,8 +48,8 @@ def test_no_row_of_the_user_reaches_the_model_or_the_case(task: Task, work: Make
         assert "Chess" in prompts
 
 
-def test_data_of_the_model_that_passes_its_checks_is_taken(task: Task, work: MakeWork) -> None:
-    asked = work([school.DATA, school.RIGHT])
+def test_data_of_the_model_that_passes_its_checks_is_taken(task: Task, context: MakeWork) -> None:
+    asked = context([school.DATA, school.RIGHT])
     (tried,), cost = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="model", codes=1), asked)
     assert tried.how == "written"
     assert tried.case.tables["club"] == ((1, "Chess", "Bath"), (2, "Judo", "Ely"))
@@ -58,10 +60,10 @@ def test_data_of_the_model_that_passes_its_checks_is_taken(task: Task, work: Mak
 
 
 def test_data_that_does_not_tell_queries_apart_goes_back_and_then_the_program_makes_it(
-    task: Task, work: MakeWork
+    task: Task, context: MakeWork
 ) -> None:
     other = school.NO_EDGE.replace("13", "14")
-    asked = work([school.NO_EDGE, other, school.NO_EDGE, school.RIGHT])
+    asked = context([school.NO_EDGE, other, school.NO_EDGE, school.RIGHT])
     (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="model", codes=1), asked)
     assert tried.how == "fuzzed"
     assert tried.passed == (True, False)
@@ -71,24 +73,24 @@ def test_data_that_does_not_tell_queries_apart_goes_back_and_then_the_program_ma
     assert "age >= 11" in again
 
 
-def test_without_the_data_agent_programs_run_on_rows_they_are_not_shown(task: Task, work: MakeWork) -> None:
-    asked = work([school.RIGHT])
+def test_without_the_data_agent_programs_run_on_rows_they_are_not_shown(task: Task, context: MakeWork) -> None:
+    asked = context([school.RIGHT])
     (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="real", codes=1), asked)
     assert (tried.how, tried.by) == ("real", "code")
     assert tried.passed[0] is True
 
 
-def test_without_inspection_a_program_that_fails_stays_as_it_is(task: Task, work: MakeWork) -> None:
-    asked = work([school.BROKEN])
+def test_without_inspection_a_program_that_fails_stays_as_it_is(task: Task, context: MakeWork) -> None:
+    asked = context([school.BROKEN])
     (tried,), cost = tssql.tested(school.QUERIES, task, replace(PROGRAM, codes=1, inspections=0), asked)
     assert tried.case.expected is None
     assert tried.passed == (None, None)
     assert (tried.by, tried.code, cost.calls) == ("", "", 1)
 
 
-def test_programs_that_find_nothing_do_not_fail_a_query_that_does(task: Task, work: MakeWork) -> None:
+def test_programs_that_find_nothing_do_not_fail_a_query_that_does(task: Task, context: MakeWork) -> None:
     """The rows were made up so that every query finds something: a typo in a program is no reason against one."""
-    asked = work(school.EMPTY)
+    asked = context(school.EMPTY)
     (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, inspections=0), asked)
     assert (tried.case.expected, tried.passed) == (None, (None, None))
     nothing = "SELECT name FROM pupil WHERE club = 1 AND age > 11 AND name = 'Chess' AND name <> 'Chess'"
@@ -96,10 +98,10 @@ def test_programs_that_find_nothing_do_not_fail_a_query_that_does(task: Task, wo
     assert tried.passed == (True,)
 
 
-def test_queries_that_cannot_be_told_apart_are_named(task: Task, work: MakeWork) -> None:
+def test_queries_that_cannot_be_told_apart_are_named(task: Task, context: MakeWork) -> None:
     same = school.QUERIES[0].replace("age > 11", "11 < age")
     (tried,), _ = tssql.tested(
-        (*school.QUERIES, same, "SELECT ("), task, replace(PROGRAM, codes=1), work([school.RIGHT])
+        (*school.QUERIES, same, "SELECT ("), task, replace(PROGRAM, codes=1), context([school.RIGHT])
     )
     assert tried.differ(0, 1)
     assert not tried.differ(0, 2)
@@ -112,64 +114,64 @@ def test_ties_tell_no_queries_apart(task: Task) -> None:
     """Who comes first of pupils of one age is a matter of luck."""
     pupils = ((1, "Ann", 12, None, None), (2, "Bob", 12, None, None))
     rows = {"club": (), "pupil": pupils, "staff": ()}
-    case = TestCase(task.schema, tuple(rows[table.name] for table in task.schema.tables))
+    case = TestCase(task.known, tuple(rows[table.name] for table in task.known.tables))
     first, last, any_ = (f"SELECT name FROM pupil ORDER BY {order} LIMIT 1" for order in ("age, id", "age, -id", "age"))
     assert tssql._classes(case, [first, last]) == (0, 1)
     assert tssql._classes(case, [any_, last]) == (0, 0)
 
 
-def test_equal_seeds_give_the_same_case(task: Task, work: MakeWork) -> None:
-    first, second = (tssql.tested(school.QUERIES, task, PROGRAM, work(school.RIGHT))[0][0] for _ in range(2))
+def test_equal_seeds_give_the_same_case(task: Task, context: MakeWork) -> None:
+    first, second = (tssql.tested(school.QUERIES, task, PROGRAM, context(school.RIGHT))[0][0] for _ in range(2))
     assert first.case.rows == second.case.rows
 
 
-def test_the_first_program_is_greedy_and_the_others_are_not(task: Task, work: MakeWork) -> None:
+def test_the_first_program_is_greedy_and_the_others_are_not(task: Task, context: MakeWork) -> None:
     calls: list[Call] = []
 
     def answer(call: Call) -> str:
         calls.append(call)
         return school.RIGHT
 
-    tssql.tested(school.QUERIES, task, PROGRAM, work(answer))
+    tssql.tested(school.QUERIES, task, PROGRAM, context(answer))
     assert [(call.n, call.sampling.temperature > 0) for call in calls] == [(1, False), (2, True)]
     assert calls[0].messages == calls[1].messages
     assert calls[0].sampling.seed != calls[1].sampling.seed
 
 
-def test_a_question_without_queries_gets_data_that_covers_it(task: Task, work: MakeWork) -> None:
-    (tried,), _ = tssql.tested((), task, replace(PROGRAM, codes=1), work(school.RIGHT))
+def test_a_question_without_queries_gets_data_that_covers_it(task: Task, context: MakeWork) -> None:
+    (tried,), _ = tssql.tested((), task, replace(PROGRAM, codes=1), context(school.RIGHT))
     assert "Chess" in [row[1] for row in tried.case.tables["club"]]
     assert tried.case.expected is not None
     assert tried.queries == ()
 
 
-def test_without_walls_nothing_is_run(task: Task, work: MakeWork, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_walls_nothing_is_run(task: Task, context: MakeWork, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_: object) -> None:
         raise SandboxError("written code cannot be isolated here")
 
     monkeypatch.setattr("sqljury.sandbox.warm.Sandbox", refuse)
     for how in ("program", "model", "real"):
-        asked = replace(work(school.RIGHT), sandbox=Warm())
+        asked = replace(context(school.RIGHT), sandbox=Warm())
         with pytest.raises(SandboxError, match="isolated"):
             tssql.tested(school.QUERIES, task, replace(PROGRAM, data=how), asked)
         assert asked.model.calls == []  # type: ignore[attr-defined]
 
 
-def test_without_the_extra_it_says_which(task: Task, work: MakeWork, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_it_says_which(task: Task, context: MakeWork, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqljury.testing.agents.frames.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"sqljury\[sandbox\]"):
-        tssql.tested(school.QUERIES, task, PROGRAM, work(school.RIGHT))
+        tssql.tested(school.QUERIES, task, PROGRAM, context(school.RIGHT))
 
 
-def test_the_database_stays_as_it_was(task: Task, work: MakeWork) -> None:
-    asked = work([school.RIGHT])
+def test_the_database_stays_as_it_was(task: Task, context: MakeWork) -> None:
+    asked = context([school.RIGHT])
     before = asked.db.execute("SELECT count(*), total(age) FROM pupil").rows
     tssql.tested(school.QUERIES, task, replace(PROGRAM, codes=1), asked)
     assert asked.db.execute("SELECT count(*), total(age) FROM pupil").rows == before
 
 
-def test_without_the_code_agent_the_model_says_what_is_expected(task: Task, work: MakeWork) -> None:
-    asked = work([school.DATA, '"Ann"\n"Cy"'])
+def test_without_the_code_agent_the_model_says_what_is_expected(task: Task, context: MakeWork) -> None:
+    asked = context([school.DATA, '"Ann"\n"Cy"'])
     part = replace(PROGRAM, data="model", by="model")
     (tried,), cost = tssql.tested(school.QUERIES, task, part, asked)
     assert (tried.how, tried.by, tried.code) == ("written", "model", "")
@@ -177,40 +179,40 @@ def test_without_the_code_agent_the_model_says_what_is_expected(task: Task, work
     assert cost.calls == 2
 
 
-def test_a_spent_allowance_begins_no_call(task: Task, work: MakeWork) -> None:
+def test_a_spent_allowance_begins_no_call(task: Task, context: MakeWork) -> None:
     for part in (replace(PROGRAM, data="model"), PROGRAM):
-        asked = replace(work(school.RIGHT), over=lambda: True)
+        asked = replace(context(school.RIGHT), over=lambda: True)
         (tried,), cost = tssql.tested(school.QUERIES, task, part, asked)
         assert (cost.calls, tried.how, tried.case.expected) == (0, "fuzzed", None)
 
 
-def test_programs_that_were_not_written_count_as_doubt(task: Task, work: MakeWork) -> None:
-    asked = work([school.RIGHT])
+def test_programs_that_were_not_written_count_as_doubt(task: Task, context: MakeWork) -> None:
+    asked = context([school.RIGHT])
     over = iter((False, True))
     (tried,), cost = tssql.tested(school.QUERIES, task, PROGRAM, replace(asked, over=lambda: next(over, True)))
     assert cost.calls == 1
     assert tried.case.sureness == pytest.approx(1 / 3)
 
 
-def test_where_nothing_is_in_play_nobody_is_asked(task: Task, work: MakeWork) -> None:
-    empty = replace(task, schema=replace(task.schema, tables=()))
+def test_where_nothing_is_in_play_nobody_is_asked(task: Task, context: MakeWork) -> None:
+    empty = replace(task, schema=replace(task.known, tables=()))
     for how in ("model", "program", "real"):
-        assert tssql.tested(["SELECT 1"], empty, replace(PROGRAM, data=how), work([])) == ((), Cost())
-    assert tssql.tested(["SELECT 1"], task, replace(PROGRAM, data="real"), work([])) == ((), Cost())
+        assert tssql.tested(["SELECT 1"], empty, replace(PROGRAM, data=how), context([])) == ((), Cost())
+    assert tssql.tested(["SELECT 1"], task, replace(PROGRAM, data="real"), context([])) == ((), Cost())
 
 
-def test_frames_too_large_for_the_model_are_a_case_without_an_opinion(task: Task, work: MakeWork) -> None:
-    asked = work(lambda _: ContextLengthError("too long"))
+def test_frames_too_large_for_the_model_are_a_case_without_an_opinion(task: Task, context: MakeWork) -> None:
+    asked = context(lambda _: ContextLengthError("too long"))
     (tried,), _ = tssql.tested(school.QUERIES, task, replace(PROGRAM, data="model"), asked)
     assert (tried.how, tried.passed) == ("fuzzed", (None, None))
 
 
 def test_data_of_the_model_that_leaves_a_bound_open_is_joined_by_rows_made_for_it(
-    task: Task, work: MakeWork, monkeypatch: pytest.MonkeyPatch
+    task: Task, context: MakeWork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One query tells nothing apart: without a pupil of just 11 years, > and >= do the same."""
     monkeypatch.setattr("sqljury.testing.agents.program.SECONDS", 60.0)  # how far it gets is not of the machine
-    asked = work([school.NO_EDGE, school.RIGHT])
+    asked = context([school.NO_EDGE, school.RIGHT])
     (tried,), cost = tssql.tested(school.QUERIES[:1], task, replace(PROGRAM, data="model", codes=1), asked)
     assert (tried.how, tried.passed, cost.calls) == ("written", (True,), 2)
     assert (1, "Ann", 12, "2012-01-05", 1) in tried.case.tables["pupil"]

@@ -8,26 +8,26 @@ from dataclasses import replace
 import pytest
 import school
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.errors import ContextLengthError
 from sqljury.llm.fake import Call, FakeModel, Script
 from sqljury.recipes.parts import TestsPart
 from sqljury.testing import agents as tssql
 from sqljury.types import Task, Tried
 
-MakeWork = Callable[[Script], Work]
+MakeWork = Callable[[Script], Context]
 ONE_EACH = TestsPart(kind="agents", codes=1, inspections=2, data="program", models=("one", "two", "three"))
 CHOSEN = replace(ONE_EACH, voting="selection", inspections=0)
 NAMES = school.RIGHT.replace("[['name']]", "[['age']]")
 
 
-def with_models(work: Work, **scripts: Script) -> Work:
-    return replace(work, named={name: FakeModel(script, name=name) for name, script in scripts.items()})
+def with_models(context: Context, **scripts: Script) -> Context:
+    return replace(context, named={name: FakeModel(script, name=name) for name, script in scripts.items()})
 
 
-def asked(work: Work) -> dict[str, int]:
+def asked(context: Context) -> dict[str, int]:
     """How often each model was asked, the run's own as ``own``."""
-    models = {"own": work.model, **work.named}
+    models = {"own": context.model, **context.named}
     return {name: len(model.calls) for name, model in models.items()}  # type: ignore[attr-defined]
 
 
@@ -47,8 +47,8 @@ def choosing(text: str) -> Callable[[Call], str]:
     return answer
 
 
-def test_most_of_the_models_outvote_the_first(task: Task, work: MakeWork) -> None:
-    asking = with_models(work([]), one=school.WRONG, two=school.RIGHT, three=school.RIGHT)
+def test_most_of_the_models_outvote_the_first(task: Task, context: MakeWork) -> None:
+    asking = with_models(context([]), one=school.WRONG, two=school.RIGHT, three=school.RIGHT)
     (tried,), cost = tssql.tested(school.QUERIES, task, ONE_EACH, asking)
     assert tried.passed == (True, False)
     assert tried.case.sureness == pytest.approx(2 / 3)
@@ -56,25 +56,25 @@ def test_most_of_the_models_outvote_the_first(task: Task, work: MakeWork) -> Non
     assert cost.calls == 3
 
 
-def test_each_model_writes_as_many_programs_as_one_alone_would(task: Task, work: MakeWork) -> None:
-    asking = with_models(work([]), one=school.RIGHT, two=school.WRONG)
+def test_each_model_writes_as_many_programs_as_one_alone_would(task: Task, context: MakeWork) -> None:
+    asking = with_models(context([]), one=school.RIGHT, two=school.WRONG)
     part = replace(ONE_EACH, codes=3, models=("one", "two"))
     (tried,), cost = tssql.tested(school.QUERIES, task, part, asking)
     assert [(call.n, call.sampling.temperature > 0) for call in asking.named["two"].calls] == [(1, False), (2, True)]  # type: ignore[attr-defined]
     assert (tried.case.sureness, tried.passed, cost.calls) == (0.5, (True, False), 4)  # a tie: the first of the list
 
 
-def test_where_all_differ_the_first_of_the_list_is_believed(task: Task, work: MakeWork) -> None:
+def test_where_all_differ_the_first_of_the_list_is_believed(task: Task, context: MakeWork) -> None:
     scripts = {"one": school.WRONG, "two": school.RIGHT, "three": NAMES}
-    asking = with_models(work([]), **scripts)
+    asking = with_models(context([]), **scripts)
     (tried,), _ = tssql.tested(school.QUERIES, task, ONE_EACH, asking)
     assert tried.passed == (False, True)
     (tried,), _ = tssql.tested(school.QUERIES, task, replace(ONE_EACH, models=("two", "three", "one")), asking)
     assert tried.passed == (True, False)
 
 
-def test_a_program_is_inspected_by_the_model_that_wrote_it(task: Task, work: MakeWork) -> None:
-    asking = with_models(work([]), one=school.RIGHT, two=[school.BROKEN, school.RIGHT], three=school.WRONG)
+def test_a_program_is_inspected_by_the_model_that_wrote_it(task: Task, context: MakeWork) -> None:
+    asking = with_models(context([]), one=school.RIGHT, two=[school.BROKEN, school.RIGHT], three=school.WRONG)
     (tried,), cost = tssql.tested(school.QUERIES, task, ONE_EACH, asking)
     assert asked(asking) == {"own": 0, "one": 1, "two": 2, "three": 1}
     assert "KeyError" in asking.named["two"].calls[1].messages[-1].content  # type: ignore[attr-defined]
@@ -82,22 +82,22 @@ def test_a_program_is_inspected_by_the_model_that_wrote_it(task: Task, work: Mak
     assert tried.case.sureness == pytest.approx(2 / 3)
 
 
-def test_an_empty_name_is_the_model_that_judges(task: Task, work: MakeWork) -> None:
-    asking = with_models(work(school.RIGHT), one=school.RIGHT)
+def test_an_empty_name_is_the_model_that_judges(task: Task, context: MakeWork) -> None:
+    asking = with_models(context(school.RIGHT), one=school.RIGHT)
     (tried,), _ = tssql.tested(school.QUERIES, task, replace(ONE_EACH, models=("", "one")), asking)
     assert asked(asking) == {"own": 1, "one": 1}
     assert tried.case.sureness == 1
 
 
-def test_a_model_whose_context_is_too_small_leaves_the_others(task: Task, work: MakeWork) -> None:
-    asking = with_models(work([]), one=lambda _: ContextLengthError("long"), two=school.RIGHT, three=school.RIGHT)
+def test_a_model_whose_context_is_too_small_leaves_the_others(task: Task, context: MakeWork) -> None:
+    asking = with_models(context([]), one=lambda _: ContextLengthError("long"), two=school.RIGHT, three=school.RIGHT)
     (tried,), _ = tssql.tested(school.QUERIES, task, ONE_EACH, asking)
     assert tried.passed == (True, False)
     assert tried.case.sureness == pytest.approx(2 / 3)
 
 
-def test_the_allowance_holds_for_all_of_them(task: Task, work: MakeWork) -> None:
-    asking = with_models(work([]), one=school.RIGHT, two=school.WRONG, three=school.WRONG)
+def test_the_allowance_holds_for_all_of_them(task: Task, context: MakeWork) -> None:
+    asking = with_models(context([]), one=school.RIGHT, two=school.WRONG, three=school.WRONG)
     spent: list[int] = []
     asking = replace(asking, over=lambda: len(spent) > 0, spent=lambda cost: spent.append(cost.calls))
     (tried,), cost = tssql.tested(school.QUERIES, task, ONE_EACH, asking)
@@ -105,8 +105,8 @@ def test_the_allowance_holds_for_all_of_them(task: Task, work: MakeWork) -> None
     assert tried.case.sureness == pytest.approx(1 / 3)
 
 
-def test_a_model_may_choose_what_few_programs_say(task: Task, work: MakeWork) -> None:
-    asking = with_models(work(choosing(">= 11")), one=school.RIGHT, two=school.RIGHT, three=school.WRONG)
+def test_a_model_may_choose_what_few_programs_say(task: Task, context: MakeWork) -> None:
+    asking = with_models(context(choosing(">= 11")), one=school.RIGHT, two=school.RIGHT, three=school.WRONG)
     (tried,), cost = tssql.tested(school.QUERIES, task, CHOSEN, asking)
     assert tried.passed == (False, True)
     assert ">= 11" in tried.code
@@ -119,15 +119,15 @@ def test_a_model_may_choose_what_few_programs_say(task: Task, work: MakeWork) ->
     assert all(call.sampling.max_tokens == 1 for call in asking.model.calls)  # type: ignore[attr-defined]
 
 
-def test_a_chooser_led_by_places_alone_leaves_it_to_votes(task: Task, work: MakeWork) -> None:
-    asking = with_models(work("B"), one=school.WRONG, two=school.RIGHT, three=school.RIGHT)
+def test_a_chooser_led_by_places_alone_leaves_it_to_votes(task: Task, context: MakeWork) -> None:
+    asking = with_models(context("B"), one=school.WRONG, two=school.RIGHT, three=school.RIGHT)
     (tried,), _ = tssql.tested(school.QUERIES, task, CHOSEN, asking)
     assert (tried.passed, tried.case.sureness) == ((True, False), 0.5)
 
 
-def test_results_stand_beside_the_programs_but_where_rows_are_the_users(task: Task, work: MakeWork) -> None:
+def test_results_stand_beside_the_programs_but_where_rows_are_the_users(task: Task, context: MakeWork) -> None:
     for data in ("program", "real"):
-        asking = with_models(work(choosing("> 11")), one=school.RIGHT, two=NAMES, three="no code")
+        asking = with_models(context(choosing("> 11")), one=school.RIGHT, two=NAMES, three="no code")
         (tried,), _ = tssql.tested(school.QUERIES, task, replace(CHOSEN, data=data), asking)
         [prompt, _] = [call.messages[-1].content for call in asking.model.calls]  # type: ignore[attr-defined]
         if data == "real":
@@ -139,23 +139,23 @@ def test_results_stand_beside_the_programs_but_where_rows_are_the_users(task: Ta
             assert "not shown" not in prompt
 
 
-def test_the_chooser_may_be_a_model_of_its_own(task: Task, work: MakeWork) -> None:
-    asking = with_models(work([]), one=school.RIGHT, two=school.WRONG, three=school.WRONG, picks=choosing("> 11"))
+def test_the_chooser_may_be_a_model_of_its_own(task: Task, context: MakeWork) -> None:
+    asking = with_models(context([]), one=school.RIGHT, two=school.WRONG, three=school.WRONG, picks=choosing("> 11"))
     (tried,), _ = tssql.tested(school.QUERIES, task, replace(CHOSEN, chooser="picks"), asking)
     assert tried.passed == (True, False)
     assert asked(asking) == {"own": 0, "one": 1, "two": 1, "three": 1, "picks": 2}
 
 
-def test_one_result_needs_no_chooser(task: Task, work: MakeWork) -> None:
-    asking = with_models(work([]), one=school.RIGHT, two=school.RIGHT, three=school.BROKEN)
+def test_one_result_needs_no_chooser(task: Task, context: MakeWork) -> None:
+    asking = with_models(context([]), one=school.RIGHT, two=school.RIGHT, three=school.BROKEN)
     (tried,), _ = tssql.tested(school.QUERIES, task, CHOSEN, asking)
     assert asked(asking)["own"] == 0
     assert tried.case.sureness == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("script", [[], lambda _: ContextLengthError("long")], ids=["spent", "long"])
-def test_votes_choose_where_the_chooser_cannot_be_asked(task: Task, work: MakeWork, script: Script) -> None:
-    asking = with_models(work(script), one=school.WRONG, two=school.RIGHT, three=school.RIGHT)
+def test_votes_choose_where_the_chooser_cannot_be_asked(task: Task, context: MakeWork, script: Script) -> None:
+    asking = with_models(context(script), one=school.WRONG, two=school.RIGHT, three=school.RIGHT)
     if script == []:
         calls: list[int] = []
         asking = replace(asking, over=lambda: len(calls) >= 3, spent=lambda cost: calls.append(cost.calls))
@@ -164,9 +164,9 @@ def test_votes_choose_where_the_chooser_cannot_be_asked(task: Task, work: MakeWo
     assert tried.case.sureness == pytest.approx(2 / 3)
 
 
-def test_all_programs_are_inspected_before_a_model_chooses(task: Task, work: MakeWork) -> None:
+def test_all_programs_are_inspected_before_a_model_chooses(task: Task, context: MakeWork) -> None:
     asking = with_models(
-        work(choosing(">= 11")), one=school.RIGHT, two=school.RIGHT, three=[school.BROKEN, school.WRONG]
+        context(choosing(">= 11")), one=school.RIGHT, two=school.RIGHT, three=[school.BROKEN, school.WRONG]
     )
     (tried,), _ = tssql.tested(school.QUERIES, task, replace(CHOSEN, inspections=1), asking)
     assert asked(asking)["three"] == 2

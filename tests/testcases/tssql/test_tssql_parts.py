@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import school
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm.base import Completion, Message
 from sqljury.llm.fake import FakeModel, Script
 from sqljury.llm.replies import extract_code
@@ -20,14 +20,14 @@ from sqljury.testing.agents.judging import Judge, faults, says_something
 from sqljury.testing.agents.linking import Linked, link
 from sqljury.testing.agents.vote import vote
 from sqljury.testing.shape import Shape, of_part, read_checks
-from sqljury.types import Column, ForeignKey, Question, Result, Schema, Table, Task, TestCase
+from sqljury.types import Column, ForeignKey, QueryFailure, Question, Result, Schema, Table, Task, TestCase
 
-MakeWork = Callable[[Script], Work]
+MakeWork = Callable[[Script], Context]
 
 
 @pytest.fixture
-def linked(task: Task, work: MakeWork) -> Linked:
-    return link(school.QUERIES, task, work(""))
+def linked(task: Task, context: MakeWork) -> Linked:
+    return link(school.QUERIES, task, context(""))
 
 
 @pytest.fixture
@@ -50,22 +50,22 @@ def test_what_queries_use_and_the_question_means_is_in_play(linked: Linked) -> N
     assert [key.ref_table for key in linked.schema.tables[1].foreign_keys] == ["club"]
 
 
-def test_a_value_elsewhere_brings_no_table_in_where_the_queries_have_it(task: Task, work: MakeWork) -> None:
-    only = link(["SELECT name FROM club WHERE name = 'Chess'"], task, work(""))
+def test_a_value_elsewhere_brings_no_table_in_where_the_queries_have_it(task: Task, context: MakeWork) -> None:
+    only = link(["SELECT name FROM club WHERE name = 'Chess'"], task, context(""))
     assert "staff" not in [table.name for table in only.schema.tables]
 
 
-def test_notes_on_tables_that_are_not_in_play_are_left_out(task: Task, work: MakeWork) -> None:
+def test_notes_on_tables_that_are_not_in_play_are_left_out(task: Task, context: MakeWork) -> None:
     """A small model merges its frames with whatever table a note names."""
     told = replace(task, notes=("club.name has 'Chess'", "staff.name has 'Chess'", "chess is a game"))
-    found = link(["SELECT name FROM club WHERE name = 'Chess'"], told, work(""))
+    found = link(["SELECT name FROM club WHERE name = 'Chess'"], told, context(""))
     assert found.notes == ("club.name has 'Chess'", "chess is a game")
 
 
-def test_another_dialect_is_said_in_sqlites_words_or_left_out(task: Task, work: MakeWork) -> None:
-    foreign = Task(task.question, Schema("s", "postgres", task.schema.tables), "")
+def test_another_dialect_is_said_in_sqlites_words_or_left_out(task: Task, context: MakeWork) -> None:
+    foreign = Task(task.question, Schema("s", "postgres", task.known.tables), "")
     found = link(
-        ["SELECT name FROM club WHERE town ILIKE 'bath'", "SELECT name SIMILAR TO '%a' FROM club"], foreign, work("")
+        ["SELECT name FROM club WHERE town ILIKE 'bath'", "SELECT name SIMILAR TO '%a' FROM club"], foreign, context("")
     )
     assert found.queries[0] is not None
     assert "ILIKE" not in found.queries[0]
@@ -100,10 +100,10 @@ def test_made_up_data_tells_a_query_from_its_neighbours(linked: Linked, judge: J
     assert made == program.make(linked, judge, rows=5, seed="1")
 
 
-def test_made_up_data_keeps_checks(task: Task, work: MakeWork) -> None:
-    asked = work("")
+def test_made_up_data_keeps_checks(task: Task, context: MakeWork) -> None:
+    asked = context("")
     part = link(school.QUERIES, task, asked)
-    shape = Shape(part.schema, {**of_part(read_checks(asked.db, task.schema), part.schema), "pupil": ('"age" < 20',)})
+    shape = Shape(part.schema, {**of_part(read_checks(asked.db, task.known), part.schema), "pupil": ('"age" < 20',)})
     with Judge(part, shape) as judge:
         made = program.make(part, judge, rows=5, seed="2")
     assert all(row[2] is None or row[2] < 20 for row in made.rows["pupil"])
@@ -199,9 +199,9 @@ ASKED = (Message("system", "s"), Message("user", "u"))
 def look(runner: Runner, *replies: str, rounds: int = 5, hidden: bool = False) -> tuple[Result, list[str], FakeModel]:
     """The result after inspection, the complaints the model got, and the model."""
     model = FakeModel(list(replies[1:]))
-    work = Work(None, model, None, 1)  # type: ignore[arg-type]
+    context = Context(None, model, None, 1)  # type: ignore[arg-type]
     ran, cost = Inspection(runner, ASKED, TestsPart(inspections=rounds), hidden=hidden).of(
-        code.Written(extract_code(replies[0]), 0.5), 0, work
+        code.Written(extract_code(replies[0]), 0.5), 0, context
     )
     assert cost.calls == len(model.calls)
     return ran.result, [call.messages[-1].content for call in model.calls], model
@@ -244,7 +244,7 @@ def test_a_program_that_was_cut_is_none(runner: Runner) -> None:
     assert code.read(cut) == ""
     assert code.read(whole) == extract_code(school.RIGHT)
     model = FakeModel([cut, [cut, whole]])
-    written, _ = code.programs(ASKED, TestsPart(codes=3), Work(None, model, None, 1))  # type: ignore[arg-type]
+    written, _ = code.programs(ASKED, TestsPart(codes=3), Context(None, model, None, 1))  # type: ignore[arg-type]
     assert [one.code for one in written] == ["", "", extract_code(school.RIGHT)]
     result, _, asked = look(runner, school.BROKEN, cut, rounds=3)  # type: ignore[arg-type]
     assert not result.ok
@@ -254,9 +254,9 @@ def test_a_program_that_was_cut_is_none(runner: Runner) -> None:
 def test_programs_are_as_long_as_the_recipe_says(runner: Runner) -> None:
     part = TestsPart(codes=2, inspections=1, max_tokens=123)
     model = FakeModel([school.BROKEN, school.EMPTY, school.RIGHT, school.RIGHT])
-    work = Work(None, model, None, 1)  # type: ignore[arg-type]
-    written, _ = code.programs(ASKED, part, work)
-    Inspection(runner, ASKED, part).of_all([code.Written(extract_code(school.BROKEN), 0.0)], work)
+    context = Context(None, model, None, 1)  # type: ignore[arg-type]
+    written, _ = code.programs(ASKED, part, context)
+    Inspection(runner, ASKED, part).of_all([code.Written(extract_code(school.BROKEN), 0.0)], context)
     assert len(written) == 2
     assert [call.sampling.max_tokens for call in model.calls] == [123] * 3
 
@@ -264,9 +264,11 @@ def test_programs_are_as_long_as_the_recipe_says(runner: Runner) -> None:
 def inspected(runner: Runner, texts: list[str], *replies: str) -> tuple[list[Result], int]:
     """The results of these programs after inspection, and how often the model was asked."""
     model = FakeModel(list(replies))
-    work = Work(None, model, None, 1)  # type: ignore[arg-type]
+    context = Context(None, model, None, 1)  # type: ignore[arg-type]
     part = TestsPart(codes=len(texts), inspections=2)
-    ran, cost = Inspection(runner, ASKED, part).of_all([code.Written(extract_code(text), 0.0) for text in texts], work)
+    ran, cost = Inspection(runner, ASKED, part).of_all(
+        [code.Written(extract_code(text), 0.0) for text in texts], context
+    )
     assert cost.calls == len(model.calls)
     return [one.result for one in ran], cost.calls
 
@@ -406,7 +408,7 @@ def a(*cells: object) -> Result:
     return Result(("x",), tuple((cell,) for cell in cells))
 
 
-FAILED = Result(error="e")
+FAILED = Result(error=QueryFailure("code", "e"))
 
 
 @pytest.mark.parametrize(
@@ -467,8 +469,8 @@ def test_one_frame_is_said_to_be_alone() -> None:
 
 def test_one_program_is_one_call() -> None:
     model = FakeModel(["no program", ["x = 1\nresult = x"]])
-    work = Work(None, model, None, 1)  # type: ignore[arg-type]
-    found, _ = code.programs(ASKED, TestsPart(codes=1), work)
+    context = Context(None, model, None, 1)  # type: ignore[arg-type]
+    found, _ = code.programs(ASKED, TestsPart(codes=1), context)
     assert found == [("", 0.0, "")]
     assert len(model.calls) == 1
 
@@ -483,10 +485,10 @@ def test_keys_of_another_type_meet_their_parents(warm: Warm) -> None:
     assert not Runner(case, warm()).run(f"result = {merge}[['n']]").result.ok
 
 
-def test_made_up_rows_meet_in_joins_without_a_declared_key(task: Task, work: MakeWork) -> None:
-    tables = [Table(t.name, tuple(Column(c.name, "TEXT") for c in t.columns)) for t in task.schema.tables]
+def test_made_up_rows_meet_in_joins_without_a_declared_key(task: Task, context: MakeWork) -> None:
+    tables = [Table(t.name, tuple(Column(c.name, "TEXT") for c in t.columns)) for t in task.known.tables]
     bare = Task(task.question, Schema("bare", "sqlite", tuple(tables)), "")
-    part = link(["SELECT pupil.name FROM pupil JOIN club ON pupil.club = club.id"], bare, work(""))
+    part = link(["SELECT pupil.name FROM pupil JOIN club ON pupil.club = club.id"], bare, context(""))
     shape = Shape(part.schema, {})
     with Judge(part, shape) as judge:
         assert program.make(part, judge, rows=5, seed="3").idle == ()
@@ -510,9 +512,9 @@ def test_questions_for_one_number_are_known(question: str, number: bool) -> None
 
 def test_a_list_where_one_number_is_asked_for_goes_back(runner: Runner) -> None:
     model = FakeModel(["```python\nresult = pd.DataFrame({'answer': [len(pupil)]})\n```"])
-    work = Work(None, model, None, 1)  # type: ignore[arg-type]
+    context = Context(None, model, None, 1)  # type: ignore[arg-type]
     ran, _ = Inspection(runner, ASKED, TestsPart(inspections=5), number=True).of(
-        code.Written("result = pupil[['name']]", 0.0), 0, work
+        code.Written("result = pupil[['name']]", 0.0), 0, context
     )
     assert ran.result.rows == ((3,),)
     assert "asks for one number" in model.calls[0].messages[-1].content

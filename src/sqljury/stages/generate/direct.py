@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm.base import Message
-from sqljury.stages.generate.base import Given, Request
+from sqljury.recipes import GeneratePart
+from sqljury.stages.generate.base import Request
 from sqljury.types import Task
 
 
-def direct(task: Task, _work: Work, _given: Given) -> Request:
+def direct(task: Task, _part: GeneratePart, _drafts: Sequence[str], _context: Context) -> Request:
     """The generator: schema first and question last, so that questions share a prefix."""
     return Request(tuple(messages(task)))
 
@@ -21,7 +24,7 @@ def messages(task: Task) -> list[Message]:
 
 def system(task: Task) -> Message:
     """The opening that all generators share, with the schema: a model reads it once for all of them."""
-    return Message("system", prompts.render("direct/system", dialect=task.dialect_name, schema=task.schema_text))
+    return Message("system", prompts.render("direct/system", dialect=task.dialect_name, schema=task.text))
 
 
 def question(task: Task) -> str:

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from sqljury.context import Work
+from sqljury.context import Context
+from sqljury.datasets.pool import Shot
 from sqljury.errors import CancelledError
 from sqljury.llm.base import Message
 from sqljury.schema.index import Index
 from sqljury.sql.resolve import used
 from sqljury.sql.text import plain
 from sqljury.stages.generate.direct import question, system
-from sqljury.stages.generate.pool import Shot
 from sqljury.types import Limits, Result, Schema, Task
 from sqljury.types.schema import subset
 
@@ -32,16 +32,16 @@ def focus(task: Task, drafts: Sequence[str] = ()) -> Schema:
 
     At most ``TABLES`` tables are found by words, each with its keys and at most ``COLUMNS`` others.
     """
-    found = used(task.schema, drafts)
+    found = used(task.shown, drafts)
     if found.tables:
         return found
     text = "\n".join((task.question.text, task.question.evidence, *task.notes))
-    scores = Index.of(task.schema, meanings=False).scores(text)
-    order = sorted(range(len(task.schema.tables)), key=lambda index: -scores.tables[index])
+    scores = Index.of(task.shown, meanings=False).scores(text)
+    order = sorted(range(len(task.shown.tables)), key=lambda index: -scores.tables[index])
     best = scores.tables[order[0]] if order else 0.0
     chosen = [index for index in order[:TABLES] if scores.tables[index] >= _NEAR * best]
     return subset(
-        task.schema, {task.schema.tables[at].name: _columns(task.schema, at, scores.columns[at]) for at in chosen}
+        task.shown, {task.shown.tables[at].name: _columns(task.shown, at, scores.columns[at]) for at in chosen}
     )
 
 
@@ -79,7 +79,7 @@ def conversation(task: Task, shots: Iterable[Shot]) -> tuple[Message, ...]:
     return (system(task), *turns, Message("user", question(task)))
 
 
-def tried(shots: Iterable[Shot], work: Work) -> list[Shot]:
+def tried(shots: Iterable[Shot], context: Context) -> list[Shot]:
     """Those whose query runs, each question and query once; those that find something come first.
 
     Raises ``CancelledError`` once the work is cancelled.
@@ -92,18 +92,18 @@ def tried(shots: Iterable[Shot], work: Work) -> list[Shot]:
         both = {_key(shot.question), _key(shot.sql)}
         if both & seen or not harmless(shot) or time.monotonic() > ends:
             continue
-        result = run(shot.sql, work)
+        result = run(shot.sql, context)
         if result.ok:
             seen |= both
             (telling if finds(result) else empty).append(shot)
     return telling + empty
 
 
-def run(sql: str, work: Work) -> Result:
+def run(sql: str, context: Context) -> Result:
     """What an example's query gives, within ``LIMITS``; raises ``CancelledError`` once the work is cancelled."""
-    limits = replace(LIMITS, seconds=min(LIMITS.seconds, work.limits.seconds))
-    result = work.db.execute(sql, limits, work.cancel)
-    if work.cancel is not None and work.cancel.is_set():
+    limits = replace(LIMITS, seconds=min(LIMITS.seconds, context.limits.seconds))
+    result = context.db.execute(sql, limits, context.cancel)
+    if context.cancel is not None and context.cancel.is_set():
         raise CancelledError("The question was cancelled.")
     return result
 

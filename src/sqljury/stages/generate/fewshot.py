@@ -20,18 +20,19 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context
+from sqljury.datasets.pool import Pool, Shot, default
 from sqljury.language import embed
 from sqljury.language.alike import STOP_WORDS
 from sqljury.language.words import words
 from sqljury.llm.base import Message
 from sqljury.llm.replies import STOP
+from sqljury.recipes import GeneratePart
 from sqljury.sql import skeleton
 from sqljury.sql.text import remark
-from sqljury.stages.generate.base import Given, Request
+from sqljury.stages.generate.base import Request
 from sqljury.stages.generate.direct import messages, system
 from sqljury.stages.generate.direct import question as asked_with
-from sqljury.stages.generate.pool import Pool, Shot, default
 from sqljury.types import Schema, Task
 
 MASK: Final = "_"
@@ -210,14 +211,14 @@ NEXT: Final = "\nQuestion:"
 """Where a reply ends that goes on with a further example, as small models do."""
 
 
-def fewshot(task: Task, _work: Work, given: Given) -> Request:
+def fewshot(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Request:
     """The generator: examples from the given pool or the package's, the most similar last, then the question.
 
     Where the pool has none to show, it asks as ``direct`` does.
     """
-    pool = default() if given.pool is None else given.pool
-    draft = given.drafts[0] if given.drafts else ""
-    shots = index(pool).choose(task.question.text, task.schema, given.examples, draft)
+    pool = default() if context.pool is None else context.pool
+    draft = drafts[0] if drafts else ""
+    shots = index(pool).choose(task.question.text, task.shown, part.examples, draft)
     shown = _shown(shots)
     if not shown:
         return Request(tuple(messages(task)))

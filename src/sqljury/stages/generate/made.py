@@ -17,15 +17,16 @@ from typing import Any, Final, NamedTuple
 
 from sqljury import prompts
 from sqljury.access.guard import skip
-from sqljury.context import Work
+from sqljury.context import Context
+from sqljury.datasets.pool import Shot
 from sqljury.language.words import words
 from sqljury.llm.base import derive_seed
+from sqljury.recipes import GeneratePart
 from sqljury.schema.samples import sample_rows
 from sqljury.sql.text import literal
-from sqljury.stages.generate.base import Given, Kept, Request
+from sqljury.stages.generate.base import Request
 from sqljury.stages.generate.examples import EXAMPLES, SECONDS, conversation, finds, focus, harmless, run, unlike
 from sqljury.stages.generate.facts import Attribute, Entity, Link, entity, links
-from sqljury.stages.generate.pool import Shot
 from sqljury.types import Schema, Table, Task
 
 _RULE: Final = re.compile(r"^# (?P<name>.+): (?P<cues>.+)\n(?P<question>.+)\n(?P<sql>.+)$", re.MULTILINE)
@@ -189,20 +190,20 @@ TABLES: Final = 12
 """Tables that examples are made on, those in focus first."""
 
 
-def made(task: Task, work: Work, given: Given) -> Request:
+def made(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Request:
     """The generator: examples that a program wrote and the database answered, the likest last, then the question."""
-    wanted = focus(task, given.drafts)
-    candidates = _candidates(task, work, given.kept, wanted)
-    shots = _choose(candidates, task, wanted, work, given.examples or EXAMPLES)
+    wanted = focus(task, drafts)
+    candidates = _candidates(task, context, wanted)
+    shots = _choose(candidates, task, wanted, context, part.examples or EXAMPLES)
     return Request(conversation(task, shots))
 
 
-def _candidates(task: Task, work: Work, kept: Kept, wanted: Schema) -> list[Made]:
+def _candidates(task: Task, context: Context, wanted: Schema) -> list[Made]:
     """Examples on the tables in focus, on those that keys connect with them, and on some others."""
-    seed = derive_seed("made", task.schema.name)
-    found = [_known(table, task, work, kept) for table in _nearest(task.schema, wanted)]
+    seed = derive_seed("made", task.shown.name)
+    found = [_known(table, task, context) for table in _nearest(task.shown, wanted)]
     entities = [one for one in found if one is not None]
-    return compose(entities, links(task.schema, entities), seed)
+    return compose(entities, links(task.shown, entities), seed)
 
 
 def _nearest(schema: Schema, wanted: Schema) -> list[Table]:
@@ -216,16 +217,16 @@ def _nearest(schema: Schema, wanted: Schema) -> list[Table]:
     return [table for table in schema.tables if table.name in names]
 
 
-def _known(table: Table, task: Task, work: Work, kept: Kept) -> Entity | None:
+def _known(table: Table, task: Task, context: Context) -> Entity | None:
     def read() -> Entity | None:
-        return entity(table, sample_rows(work.db, table, ROWS), task.schema.dialect)
+        return entity(table, sample_rows(context.db, table, ROWS), task.shown.dialect)
 
-    masked = skip(work.db)
+    masked = skip(context.db)
     hidden = tuple(column.name for column in table.columns if masked(table.name, column.name))
-    return kept.get(("made", work.db.url, table, hidden), read)
+    return context.kept.get(("made", context.db.url, table, hidden), read)
 
 
-def _choose(candidates: Iterable[Made], task: Task, wanted: Schema, work: Work, count: int) -> list[Shot]:
+def _choose(candidates: Iterable[Made], task: Task, wanted: Schema, context: Context, count: int) -> list[Shot]:
     """The best examples that run and find something, no feature twice while there are others; the best is last."""
     asked = set(words(task.question.text))
     scored = [(_score(one, asked, wanted), one) for one in candidates if harmless(one.shot)]
@@ -236,7 +237,7 @@ def _choose(candidates: Iterable[Made], task: Task, wanted: Schema, work: Work, 
     while scored and len(chosen) < count and time.monotonic() < ends:
         at = max(range(len(scored)), key=lambda index: scored[index][0] - features[scored[index][1].rule.name])
         score, best = scored.pop(at)
-        if unlike(task, [best.shot]) and finds(run(best.shot.sql, work)):
+        if unlike(task, [best.shot]) and finds(run(best.shot.sql, context)):
             features[best.rule.name] += 1
             chosen.append((score, best.shot))
     return [shot for _, shot in sorted(chosen, key=lambda one: one[0])]

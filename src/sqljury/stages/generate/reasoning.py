@@ -13,13 +13,13 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from sqljury import prompts
+from sqljury.datasets.pool import Shot
 from sqljury.llm.base import Message
 from sqljury.llm.replies import extract_sql
 from sqljury.sql.text import printable
 from sqljury.stages.generate.direct import question, system
 from sqljury.stages.generate.engine_steps import ask
 from sqljury.stages.generate.explain import explain, numbered
-from sqljury.stages.generate.pool import Shot
 from sqljury.types import Task
 
 _FENCE: Final = re.compile(r"```[ \t]*\w*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
@@ -151,8 +151,8 @@ def turns(task: Task, opening: str, bare: str, shown: Sequence[tuple[str, str]])
     for place, (asked, answer) in enumerate(shown):
         text = prompts.render(opening, tables=TABLES, question=asked) if place == 0 else asked
         said += [Message("user", text), Message("assistant", answer)]
-    names = ", ".join(printable(table.name) for table in task.schema.tables[:NAMED])
-    more = ", ..." if len(task.schema.tables) > NAMED else ""
+    names = ", ".join(printable(table.name) for table in task.shown.tables[:NAMED])
+    more = ", ..." if len(task.shown.tables) > NAMED else ""
     return (*said, Message("user", prompts.render("examples/ask", tables=names + more, question=question(task))))
 
 

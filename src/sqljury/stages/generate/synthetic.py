@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context
+from sqljury.datasets.pool import Shot
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import extract_sql
+from sqljury.recipes import GeneratePart
 from sqljury.schema.render import render
 from sqljury.sql.skeleton import bare
-from sqljury.stages.generate.base import Given, Request
+from sqljury.stages.generate.base import Request
 from sqljury.stages.generate.direct import system
 from sqljury.stages.generate.examples import EXAMPLES, conversation, focus, tried, unlike
-from sqljury.stages.generate.pool import Shot
-from sqljury.types import Cost, Task
+from sqljury.types import Task
 
 TOKENS: Final = 100
 """Written for one example at most."""
@@ -26,29 +27,28 @@ _QUERY: Final = re.compile(r"^[^\w\n]{0,8}(?:SQL|Query|A|Answer)[ \w*]{0,12}:[*]
 _NUMBER: Final = re.compile(r"\n[^\w\n]{0,8}\d{1,3}[.)] ")
 
 
-def synthetic(task: Task, work: Work, given: Given) -> Request:
+def synthetic(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Request:
     """The generator: examples by features of SQL, then on what this question seems to need, then the question.
 
     The first round depends on the schema alone, the second on the tables and columns in focus, and both are kept: a
     database's questions share them. The question itself is not shown while examples are written, or the model would
-    write it down as one, with its first guess for the query. ``given.rounds`` leaves one of them out (Table 8).
+    write it down as one, with its first guess for the query. ``part.rounds`` leaves one of them out (Table 8).
     """
-    count = given.examples or EXAMPLES
-    first, second = {"features": (count, 0), "focus": (0, count)}.get(given.rounds, _split(count))
-    spent: list[Cost] = []
-    model = str(getattr(work.model, "identity", work.model.name))
+    count = part.examples or EXAMPLES
+    first, second = {"features": (count, 0), "focus": (0, count)}.get(part.rounds, _split(count))
+    model = str(getattr(context.model, "identity", context.model.name))
 
     def written(prompt: str, wanted: int) -> list[Shot]:
-        key = "synthetic", model, work.db.url, task.schema_text, prompt
-        return given.kept.get(key, lambda: _written(prompt, wanted, task, work, spent))
+        key = "synthetic", model, context.db.url, task.text, prompt
+        return context.kept.get(key, lambda: _written(prompt, wanted, task, context))
 
     shots = written(_features(first), first) if first else []
     if second:
-        part = render(focus(task, given.drafts), form="compact").strip()
+        tables = render(focus(task, drafts), form="compact").strip()
         known = {shot.sql for shot in shots}
-        prompt = prompts.render("synthetic/focus", count=str(second), part=part)
+        prompt = prompts.render("synthetic/focus", count=str(second), part=tables)
         shots = shots + [shot for shot in written(prompt, second) if shot.sql not in known]
-    return Request(conversation(task, unlike(task, shots)), cost=sum(spent, Cost()))
+    return Request(conversation(task, unlike(task, shots)))
 
 
 def _split(count: int) -> tuple[int, int]:
@@ -76,12 +76,11 @@ def _features(count: int) -> str:
     )
 
 
-def _written(prompt: str, count: int, task: Task, work: Work, spent: list[Cost]) -> list[Shot]:
+def _written(prompt: str, count: int, task: Task, context: Context) -> list[Shot]:
     """At most ``count`` examples that work, as the model writes them when asked so."""
-    sampling = Sampling(max_tokens=TOKENS * count, seed=derive_seed("synthetic", task.schema_text, prompt))
-    reply = work.model.complete((system(task), Message("user", prompt)), sampling, cancel=work.cancel)
-    spent.append(reply.cost)
-    return tried(read(reply.completions[0].text), work)[:count]
+    sampling = Sampling(max_tokens=TOKENS * count, seed=derive_seed("synthetic", task.text, prompt))
+    reply = context.complete((system(task), Message("user", prompt)), sampling)
+    return tried(read(reply.completions[0].text), context)[:count]
 
 
 def read(reply: str) -> Iterator[Shot]:

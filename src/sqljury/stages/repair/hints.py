@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sqljury.access.guard import skip
-from sqljury.context import Work
-from sqljury.db.base import error_kind
+from sqljury.context import Context
 from sqljury.db.readonly import FORBIDDEN_FUNCTIONS, allowed_functions
 from sqljury.errors import DatabaseError, QueryError
 from sqljury.sql import text
@@ -40,31 +39,31 @@ class Advice(NamedTuple):
     lacking: tuple[str, ...] = ()
 
 
-def advise(candidate: Candidate, task: Task, work: Work) -> Advice:
+def advise(candidate: Candidate, task: Task, context: Context) -> Advice:
     """Why a candidate failed or found nothing, as far as schema and content tell; empty where they do not.
 
     For a failed query what it names that is not there; for one without rows texts that their columns do not have, else
     the join that finds nothing. A condition that merely rules all rows out is not advised on: it may be what was asked
     for.
     """
-    kind = error_kind(candidate.result)
+    kind = candidate.result.error_kind
     if kind in ("sql", "refused"):
-        error = candidate.result.error or ""
-        functions = unknown_functions(candidate.sql, task.schema.dialect, _functions(work), error)
-        return Advice([*functions, *unknown(candidate.sql, task.schema)])
+        error = str(candidate.result.error or "")
+        functions = unknown_functions(candidate.sql, task.known.dialect, _functions(context), error)
+        return Advice([*functions, *unknown(candidate.sql, task.known)])
     if kind is not None or candidate.result.rows:
         return Advice()
-    missing = list(dict.fromkeys(lacking(candidate.sql, task.schema, stored(task.schema, work))))
-    lines = [_value_line(table, column, value, task, work) for table, column, value in missing[:_TEXTS]]
-    lines = lines or empty_join(candidate.sql, task.schema, lambda sql: _finds(sql, work))
+    missing = list(dict.fromkeys(lacking(candidate.sql, task.known, stored(task.known, context))))
+    lines = [_value_line(table, column, value, task, context) for table, column, value in missing[:_TEXTS]]
+    lines = lines or empty_join(candidate.sql, task.known, lambda sql: _finds(sql, context))
     return Advice(lines, tuple(value for _, _, value in missing))
 
 
-def looser(candidate: Candidate, schema: Schema, work: Work) -> tuple[str, ...]:
+def looser(candidate: Candidate, schema: Schema, context: Context) -> tuple[str, ...]:
     """What an answer without rows would have without one of its conditions: lines to show, never another answer."""
 
     def rows(sql: str) -> str | None:
-        result = work.db.execute(sql, Limits(SEEK_SECONDS, rows=_COUNTED), work.cancel)
+        result = context.db.execute(sql, Limits(SEEK_SECONDS, rows=_COUNTED), context.cancel)
         if not result.ok:
             return None
         more = " or more" if result.truncated else ""
@@ -73,7 +72,7 @@ def looser(candidate: Candidate, schema: Schema, work: Work) -> tuple[str, ...]:
     return tuple(loosened(candidate.sql, schema, rows)) if candidate.result.ok and not candidate.result.rows else ()
 
 
-def stored(schema: Schema, work: Work) -> Has:
+def stored(schema: Schema, context: Context) -> Has:
     """Whether a column has a text, asked of the database itself: for ``SEEK_SECONDS``, and ``ASKED`` times in all.
 
     After the first question that could not be answered in that time no more are asked: a table that large has no
@@ -89,60 +88,60 @@ def stored(schema: Schema, work: Work) -> Has:
             return True
         literal = exp.Literal.string(value).sql(dialect=schema.dialect)
         where = f"{_from(table, schema)} WHERE {quote_name(column, schema.dialect)} = {literal}"
-        found = work.db.execute(f"SELECT 1 FROM {where} LIMIT 1", Limits(SEEK_SECONDS, rows=1), work.cancel)  # noqa: S608
-        left = 0 if error_kind(found) == "limit" else left - 1
+        found = context.db.execute(f"SELECT 1 FROM {where} LIMIT 1", Limits(SEEK_SECONDS, rows=1), context.cancel)  # noqa: S608
+        left = 0 if found.error_kind == "limit" else left - 1
         return not found.ok or bool(found.rows)
 
     return has
 
 
-def _finds(sql: str, work: Work) -> bool | None:
-    result = work.db.execute(sql, Limits(SEEK_SECONDS, rows=1), work.cancel)
+def _finds(sql: str, context: Context) -> bool | None:
+    result = context.db.execute(sql, Limits(SEEK_SECONDS, rows=1), context.cancel)
     return bool(result.rows) if result.ok else None
 
 
-def _functions(work: Work) -> frozenset[str]:
+def _functions(context: Context) -> frozenset[str]:
     """What may be called; SQLite is asked, since its functions depend on how it was built."""
-    if work.db.dialect != "sqlite":
-        return allowed_functions(work.db.dialect)
+    if context.db.dialect != "sqlite":
+        return allowed_functions(context.db.dialect)
     try:
-        names = work.db.catalog("SELECT DISTINCT name FROM pragma_function_list")
+        names = context.db.catalog("SELECT DISTINCT name FROM pragma_function_list")
     except (DatabaseError, QueryError):
         return frozenset()
     return frozenset(str(name).lower() for (name,) in names) - FORBIDDEN_FUNCTIONS["sqlite"]
 
 
-def _value_line(table: Table, column: str, value: str, task: Task, work: Work) -> str:
+def _value_line(table: Table, column: str, value: str, task: Task, context: Context) -> str:
     """A text that its column lacks, with the nearest the column has, and another column that has the text."""
-    place = _place(table.name, column, task.schema)
+    place = _place(table.name, column, task.known)
     said = f"{place} has no {text.literal(value)}"
-    near, elsewhere = _searched(table, column, value, task, work) if work.values else ([], "")
+    near, elsewhere = _searched(table, column, value, task, context) if context.values else ([], "")
     if elsewhere:
         return f"{said}, but {elsewhere} has"
-    near = near or _listed(table, column, value, task, work)
+    near = near or _listed(table, column, value, task, context)
     return f"{said}; nearest there: {', '.join(map(text.literal, near))}" if near else said
 
 
-def _searched(table: Table, column: str, value: str, task: Task, work: Work) -> tuple[list[str], str]:
+def _searched(table: Table, column: str, value: str, task: Task, context: Context) -> tuple[list[str], str]:
     """The index's nearest values of the column, and the place of the very text in another."""
-    assert work.values is not None
+    assert context.values is not None
     try:
-        matches = work.values().search(value, _SEARCHED)
+        matches = context.values().search(value, _SEARCHED)
     except DatabaseError:
         return [], ""
     same = [one for one in matches if one.value.casefold() == value.casefold()]
-    other = next((_place(one.table, one.column, task.schema) for one in same if one.column != column), "")
+    other = next((_place(one.table, one.column, task.known) for one in same if one.column != column), "")
     own = [one.value for one in matches if (one.table, one.column) == (table.name, column) and one.score >= _LEAST]
     return list(dict.fromkeys(own))[:_VALUES], "" if own else other
 
 
-def _listed(table: Table, column: str, value: str, task: Task, work: Work) -> list[str]:
+def _listed(table: Table, column: str, value: str, task: Task, context: Context) -> list[str]:
     """Without an index: values read from the column, those nearest to the text, or all where there are few."""
-    if skip(work.db)(table.name, column):
+    if skip(context.db)(table.name, column):
         return []
-    name = quote_name(column, task.schema.dialect)
-    sql = f"SELECT DISTINCT {name} FROM {_from(table, task.schema)} WHERE {name} IS NOT NULL"  # noqa: S608 - quoted
-    result = work.db.execute(sql, Limits(SEEK_SECONDS, rows=_LISTED), work.cancel)
+    name = quote_name(column, task.known.dialect)
+    sql = f"SELECT DISTINCT {name} FROM {_from(table, task.known)} WHERE {name} IS NOT NULL"  # noqa: S608 - quoted
+    result = context.db.execute(sql, Limits(SEEK_SECONDS, rows=_LISTED), context.cancel)
     values = [cell for (cell,) in result.rows if isinstance(cell, str)] if result.ok else []
     return nearest(value, values, _VALUES) or (values if len(values) <= _VALUES else [])
 

@@ -6,16 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sqljury.context import Work
+from sqljury.context import Context, State
 from sqljury.stages.select import consistency
-from sqljury.stages.select import consistency as plain
 from sqljury.stages.select.base import SPENT, Selector, UnjudgedError
 from sqljury.stages.select.critic import bracket, critic
 from sqljury.stages.select.independent import independent
 from sqljury.stages.select.light import light
 from sqljury.stages.select.rerank import rerank, rerank_votes
 from sqljury.stages.select.tournament import tournament
-from sqljury.types import Candidate, Choice, Cost, Task
+from sqljury.types import Candidate, Choice, Task
 
 if TYPE_CHECKING:
     from sqljury.recipes import SelectPart
@@ -28,9 +27,9 @@ SELECTORS: dict[str, Callable[[int], Selector]] = {
     "critic": critic,
     "critic-bracket": bracket,
     "critic-independent": independent,
-    "first": lambda _: plain.first,
+    "first": lambda _: consistency.first,
     "light": light,
-    "random": lambda _: plain.chance,
+    "random": lambda _: consistency.chance,
     "rerank": rerank,
     "rerank-votes": rerank_votes,
     "tournament": tournament,
@@ -42,27 +41,33 @@ TESTING = frozenset({"rerank", "rerank-votes"})
 
 
 def selector(part: SelectPart) -> Selector:
-    """The selector of a recipe, with votes in its place once the allowance is spent or its judge cannot be asked.
+    """The selector of a recipe, with votes in its place once the budget is exhausted or its judge cannot be asked.
 
-    Such a choice has the reason in ``note``, and what the judge had cost until then. Raises ``InputError`` for a file
-    of weights that is none.
+    Such a choice has the reason in ``note``. Raises ``InputError`` for a file that does not hold weights.
     """
-    own = light(part.groups, part.weights) if part.weights else SELECTORS[part.selector](part.groups)
+    chosen = light(part.groups, part.weights) if part.weights else SELECTORS[part.selector](part.groups)
     if part.selector == VOTES:
-        return own
+        return chosen
 
-    def select(candidates: Sequence[Candidate], task: Task, work: Work) -> Choice:
-        (counted, costs), why = work.counted(), SPENT
-        if not work.over():
+    def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
+        reason = SPENT
+        if not context.exhausted():
             try:
-                return own(candidates, task, counted)
+                return chosen(candidates, task, context)
             except UnjudgedError as error:
-                why = str(error)
-        choice = consistency.votes(candidates, task, work)
-        note = f"{why}, so votes decided" if len(choice.scores) > 1 else ""
-        return replace(choice, cost=sum(costs, Cost()), note=note)
+                reason = str(error)
+        choice = consistency.votes(candidates, task, context)
+        return replace(choice, note=f"{reason}, so votes decided" if len(choice.scores) > 1 else "")
 
     return select
 
 
-__all__ = ["SELECTORS", "TESTING", "VOTES", "selector"]
+def choose(state: State, context: Context) -> State:
+    """The stage: one of the candidates is chosen; raises ``NoAnswerError`` where none of them runs."""
+    context.emit("choosing")
+    judging = context.of(context.recipe.select.judge)
+    choice = selector(context.recipe.select)(state.candidates, state.task, judging)
+    return replace(state, choice=choice)
+
+
+__all__ = ["SELECTORS", "TESTING", "VOTES", "choose", "selector"]

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm import base as choice
 from sqljury.llm.base import Message
 from sqljury.schema.render import render
 from sqljury.sql.resolve import used
 from sqljury.sql.text import cell_text, remark
 from sqljury.stages.select import consistency
-from sqljury.types import Candidate, Choice, Cost, Result, Schema, Task
+from sqljury.types import Candidate, Choice, Result, Schema, Task
 
-Selector = Callable[[Sequence[Candidate], Task, Work], Choice]
+Selector = Callable[[Sequence[Candidate], Task, Context], Choice]
 """Called with candidates as ``consistency.group`` returns them; never raises for what a candidate is.
 
 One that asks a judge raises ``UnjudgedError`` where the judge cannot be asked; those of ``select.selector`` do not.
@@ -61,7 +61,7 @@ def spokesman(candidates: Sequence[Candidate], group: int) -> int:
 def shown(result: Result) -> str:
     """The first rows on a few lines, or why there are none; unable to look like anything else."""
     if result.error is not None:
-        return f"error: {remark(result.error)}"
+        return f"error: {remark(str(result.error))}"
     if not result.rows:
         return "no rows"
     lines = [" | ".join(cell_text(cell) for cell in row[:CELLS]) for row in result.rows[:ROWS]]
@@ -74,13 +74,17 @@ def in_play(schema: Schema, queries: Sequence[Candidate]) -> str:
     return render(used(schema, [one.sql for one in queries]), max_chars=SCHEMA_CHARS).strip()
 
 
-def ask(conversation: Sequence[Message], options: Sequence[str], work: Work, seed: int) -> tuple[list[float], Cost]:
-    """The model's probability of each option as its reply, and what the call cost.
+def ask(conversation: Sequence[Message], options: Sequence[str], context: Context, seed: int) -> list[float]:
+    """The model's probability of each option as its reply.
 
     Raises ``UnjudgedError`` once the allowance is spent, and of its kind ``TooLongError`` where the queries do not fit
     into the model's context.
     """
-    reply = work.ask(conversation, choice.sampling(seed))
+    reply = context.ask(conversation, choice.sampling(seed))
     if reply is None:
-        raise UnjudgedError(SPENT) if work.over() else TooLongError("the queries are too long for the judge's context")
-    return choice.probabilities(reply.completions[0], options), reply.cost
+        raise (
+            UnjudgedError(SPENT)
+            if context.exhausted()
+            else TooLongError("the queries are too long for the judge's context")
+        )
+    return choice.probabilities(reply.completions[0], options)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.errors import QueryLimitError
 from sqljury.llm.base import derive_seed
 from sqljury.sql.compare import same_result
@@ -73,7 +73,7 @@ def choose_in(candidates: Sequence[Candidate], group: int) -> int | None:
     return max(best, key=lambda index: (votes[exact[index]], _rank(candidates, index)))
 
 
-def votes(candidates: Sequence[Candidate], _task: Task, _work: Work) -> Choice:
+def votes(candidates: Sequence[Candidate], _task: Task, _work: Context) -> Choice:
     """The selector: votes alone; a group's score is its votes."""
     sizes = Counter(candidate.group for candidate in candidates if candidate.group is not None)
     return Choice(choose(candidates), "consistency", tuple(float(sizes[number]) for number in sorted(sizes)))
@@ -144,15 +144,15 @@ def _rank(candidates: Sequence[Candidate], index: int) -> tuple[float, int]:
     return (likelihood(candidates[index]), -index)
 
 
-def first(candidates: Sequence[Candidate], _task: Task, _work: Work) -> Choice:
+def first(candidates: Sequence[Candidate], _task: Task, _work: Context) -> Choice:
     """The first candidate that runs: what a single query would have been."""
     return Choice(next(iter(_running(candidates)), None), "first")
 
 
-def chance(candidates: Sequence[Candidate], _task: Task, work: Work) -> Choice:
+def chance(candidates: Sequence[Candidate], _task: Task, context: Context) -> Choice:
     """Any candidate that runs, drawn by the question's seed."""
     running = _running(candidates)
-    drawn = random.Random(derive_seed(work.seed, "random"))  # noqa: S311
+    drawn = random.Random(derive_seed(context.seed, "random"))  # noqa: S311
     return Choice(drawn.choice(running) if running else None, "random")
 
 

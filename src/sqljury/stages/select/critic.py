@@ -15,12 +15,12 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm.base import DIGITS, LETTERS, Message, derive_seed
 from sqljury.prompts import unmarked
 from sqljury.sql.text import tokens
 from sqljury.stages.select.base import Selector, TooLongError, ask, groups, in_play, shown, spokesman
-from sqljury.types import Candidate, Choice, Comparison, Cost, Task
+from sqljury.types import Candidate, Choice, Comparison, Task
 
 ORDERS: Final = 4
 """Calls for one set of queries at most; up to so many that ran, each of them stands at every place once."""
@@ -47,7 +47,7 @@ class Jury:
     """Judges sets of groups; ``speakers`` are their queries, ``failed`` queries that none of them can lose to."""
 
     task: Task
-    work: Work
+    context: Context
     speakers: Mapping[int, Candidate]
     failed: tuple[Candidate, ...] = ()
 
@@ -91,8 +91,8 @@ class Jury:
     def _ask(self, order: Sequence[int], queries: Sequence[Candidate]) -> dict[int, float]:
         asked = conversation([queries[at] for at in order], self.task)
         letters = LETTERS[: len(order)]
-        seed = derive_seed(self.work.seed, "critic", asked[-1].content)
-        chances, _ = ask(asked, letters, self.work, seed)
+        seed = derive_seed(self.context.seed, "critic", asked[-1].content)
+        chances = ask(asked, letters, self.context, seed)
         return dict(zip(order, chances, strict=True))
 
 
@@ -115,21 +115,20 @@ def bracket(most: int = 0) -> Selector:
 
 
 def _selector(name: str, way: Way, most: int) -> Selector:
-    def select(candidates: Sequence[Candidate], task: Task, work: Work) -> Choice:
+    def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
         taking_part = groups(candidates)[: most or None]
         if not taking_part:
             return Choice(None, name)
         best = {group: spokesman(candidates, group) for group in taking_part}
         speakers = {group: candidates[place] for group, place in best.items()}
-        counted, costs = work.counted()  # what was asked before a prompt proved too long is in no round
-        stages = way(taking_part, Jury(task, counted, speakers, failed(candidates)))
+        stages = way(taking_part, Jury(task, context, speakers, failed(candidates)))
         scores = dict.fromkeys(taking_part, 1.0)
         for number, stage in enumerate(stages):
             scores |= {group: number + chance for one in stage for group, chance in one.chances.items()}
         winner = stages[-1][0].winner if stages else taking_part[0]
         compared = tuple(comparison for stage in stages for one in stage for comparison in one.comparisons)
         shares = tuple(scores[group] for group in taking_part)
-        return Choice(best[winner], name, shares, compared, sum(costs, Cost()))
+        return Choice(best[winner], name, shares, compared)
 
     return select
 
@@ -219,7 +218,7 @@ def conversation(candidates: Sequence[Candidate], task: Task) -> list[Message]:
     """What the judge is asked about these queries, of which the first is A; at most as many as there are letters."""
     text = prompts.render(
         "select/critic",
-        schema=in_play(task.schema, candidates),
+        schema=in_play(task.known, candidates),
         question=task.question.whole,
         queries="\n\n".join(_entry(letter, one) for letter, one in zip(LETTERS, candidates, strict=False)),
     )

@@ -131,7 +131,7 @@ def features(
     """
     taking_part = groups(candidates)
     speakers = {group: spokesman(candidates, group) for group in taking_part}
-    read = {sql: anatomy(sql, task.schema) for sql in dict.fromkeys(one.sql for one in candidates)}
+    read = {sql: anatomy(sql, task.known) for sql in dict.fromkeys(one.sql for one in candidates)}
     queries = [read[one.sql] for one in candidates]
     overlapping = overlaps(candidates, speakers)
     likely = _probabilities(candidates, taking_part)
@@ -155,7 +155,7 @@ def _expected(task: Task, queries: Sequence[Anatomy], sketch: Sketch | None) -> 
     """Of each query how far it is what the question lets expect; one that no parser reads is as far as the farthest."""
     if sketch is None:
         return [NOTHING for _ in queries]
-    found = sketch.figures(task.question.whole, task.schema, queries)
+    found = sketch.figures(task.question.whole, task.known, queries)
     read = [figures for figures, query in zip(found, queries, strict=True) if query.parsed]
     if not read:
         return [NOTHING for _ in queries]
@@ -171,7 +171,7 @@ def _of_speaker(speaker: Candidate, query: Anatomy, task: Task) -> dict[str, flo
         **_shape(query),
         **_cues(question, query),
         **_constants(question, query, task),
-        **_names(question, query, task.schema),
+        **_names(question, query, task.known),
     }
 
 

@@ -19,13 +19,14 @@ from math import exp
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.errors import InputError
 from sqljury.stages.select.base import Selector, UnjudgedError, groups, spokesman
 from sqljury.stages.select.critic import critic
 from sqljury.stages.select.features import CRITIC, TESTED, Opinions, features, names, passed
 from sqljury.stages.select.sketch import Sketch, read_sketch
-from sqljury.types import Candidate, Choice, Comparison, Cost, Task, Tried
+from sqljury.testing import run_tests
+from sqljury.types import Candidate, Choice, Comparison, Task
 
 KIND: Final = "sqljury light judge"
 VERSION: Final = 4
@@ -175,13 +176,14 @@ def light(most: int = 0, file: str = "") -> Selector:
     """
     weights = read(file)
 
-    def select(candidates: Sequence[Candidate], task: Task, work: Work) -> Choice:
+    def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
         taking_part = groups(candidates)[: most or None]
         if not taking_part:
             return Choice(None, "light")
         speakers = {group: spokesman(candidates, group) for group in taking_part}
-        tests, cost = _tested([candidates[place].sql for place in speakers.values()], work, weights)
-        heard = _critic(candidates, task, work, most) if weights.asks_critic else Choice(None, "critic")
+        queries = [candidates[place].sql for place in speakers.values()]
+        tests = run_tests(queries, task, context) if len(queries) > 1 and weights.asks_tests else ()
+        heard = _critic(candidates, task, context, most) if weights.asks_critic else Choice(None, "critic")
         told = {candidates[speakers[group]].sql: score for group, score in zip(taking_part, heard.scores, strict=False)}
         known = Opinions(passed((one.queries, one.passed, one.case.sureness) for one in tests), told)
         figures = features(candidates, task, known, weights.sketch)
@@ -189,25 +191,17 @@ def light(most: int = 0, file: str = "") -> Selector:
         winner = taking_part[better(list(scores.values()), weights.margin)]
         comparisons = tuple(_compared(pair, scores) for pair in combinations(taking_part, 2))
         chances = shares(list(scores.values()))
-        return Choice(speakers[winner], "light", chances, comparisons, cost + heard.cost, tests, heard.note)
+        return Choice(speakers[winner], "light", chances, comparisons, tests, heard.note)
 
     return select
 
 
-def _tested(queries: Sequence[str], work: Work, weights: Weights) -> tuple[tuple[Tried, ...], Cost]:
-    """The tests of the recipe, where it has some and these weights make use of them."""
-    if len(queries) < 2 or work.tests is None or not weights.asks_tests:
-        return (), Cost()
-    return work.tests(queries)
-
-
-def _critic(candidates: Sequence[Candidate], task: Task, work: Work, most: int) -> Choice:
+def _critic(candidates: Sequence[Candidate], task: Task, context: Context, most: int) -> Choice:
     """The critic's choice, without scores and with a note where it cannot be asked: the other features remain."""
-    counted, costs = work.counted()
     try:
-        return critic(most)(candidates, task, counted)
+        return critic(most)(candidates, task, context)
     except UnjudgedError as error:
-        return Choice(None, "critic", cost=sum(costs, Cost()), note=f"{error}, so the critic was not heard")
+        return Choice(None, "critic", note=f"{error}, so the critic was not heard")
 
 
 def _compared(pair: tuple[int, int], scores: Mapping[int, float]) -> Comparison:

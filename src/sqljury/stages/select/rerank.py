@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import inf
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.stages.select.base import Selector, groups, members, spokesman
-from sqljury.types import Candidate, Choice, Cost, Task, Tried
+from sqljury.testing import run_tests
+from sqljury.types import Candidate, Choice, Task, Tried
 
 
 def rerank(most: int = 0) -> Selector:
@@ -31,23 +32,22 @@ def rerank_votes(most: int = 0) -> Selector:
 
 
 def _selector(name: str, most: int, weight: Callable[[Tried], float], *, by_votes: bool) -> Selector:
-    def select(candidates: Sequence[Candidate], _task: Task, work: Work) -> Choice:
+    def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
         taking_part = groups(candidates)[: most or None]
         if not taking_part:
             return Choice(None, name)
         best = [spokesman(candidates, group) for group in taking_part]
-        tests, cost = tuple[Tried, ...](), Cost()
-        if work.tests is not None and len(best) > 1:
-            tests, cost = work.tests([candidates[place].sql for place in best])
+        queries = [candidates[place].sql for place in best]
+        tests = run_tests(queries, task, context) if len(best) > 1 else ()
         scores = tuple(
             round(sum((weight(test) for test in tests if test.passed[at]), 0.0), 9) for at in range(len(best))
         )
         if all(test.passed[0] is None for test in tests):  # that it cannot be run on SQLite says nothing against it
             note = "no test says anything of the query with most votes, so votes decided" if len(best) > 1 else ""
-            return Choice(best[0], name, scores, (), cost, tests, note)
+            return Choice(best[0], name, scores, (), tests, note)
         likeliest = [max(_logprob(candidates[place]) for place in members(candidates, one)) for one in taking_part]
         winner = max(range(len(best)), key=lambda at: (scores[at], 0.0 if by_votes else likeliest[at], -at))
-        return Choice(best[winner], name, scores, (), cost, tests)
+        return Choice(best[winner], name, scores, (), tests)
 
     return select
 

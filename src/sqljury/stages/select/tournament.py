@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm.base import LETTERS, Message, derive_seed
 from sqljury.prompts import unmarked
 from sqljury.stages.select.base import Selector, ask, groups, in_play, members, shown, spokesman
-from sqljury.types import Candidate, Choice, Comparison, Cost, Task
+from sqljury.types import Candidate, Choice, Comparison, Task
 
 
 def tournament(most: int = 0) -> Selector:
@@ -24,16 +24,15 @@ def tournament(most: int = 0) -> Selector:
     victory for the point where the model gives one. Ties go to the larger group, then to the likelier query.
     """
 
-    def select(candidates: Sequence[Candidate], task: Task, work: Work) -> Choice:
+    def select(candidates: Sequence[Candidate], task: Task, context: Context) -> Choice:
         taking_part = groups(candidates)[: most or None]
         if not taking_part:
             return Choice(None, "tournament")
         best = {group: spokesman(candidates, group) for group in taking_part}
-        comparisons, cost = [], Cost()
-        for first, second in combinations(taking_part, 2):
-            compared, spent = _compare((first, second), [candidates[best[g]] for g in (first, second)], task, work)
-            comparisons.append(compared)
-            cost += spent
+        comparisons = [
+            _compare((first, second), [candidates[best[g]] for g in (first, second)], task, context)
+            for first, second in combinations(taking_part, 2)
+        ]
         sizes = {group: len(members(candidates, group)) for group in taking_part}
         scores = {group: sizes[group] - 1.0 for group in taking_part}
         for one in comparisons:
@@ -41,23 +40,23 @@ def tournament(most: int = 0) -> Selector:
             scores[one.second] += sizes[one.first] * (2 - one.first_shown_first - one.first_shown_second)
         winner = max(taking_part, key=lambda group: (scores[group], sizes[group], -group))
         ranked = tuple(scores[group] for group in taking_part)
-        return Choice(best[winner], "tournament", ranked, tuple(comparisons), cost)
+        return Choice(best[winner], "tournament", ranked, tuple(comparisons))
 
     return select
 
 
-def _compare(numbers: tuple[int, int], pair: Sequence[Candidate], task: Task, work: Work) -> tuple[Comparison, Cost]:
+def _compare(numbers: tuple[int, int], pair: Sequence[Candidate], task: Task, context: Context) -> Comparison:
     """Both orders of showing, since judges prefer a place (position bias)."""
-    forwards, cost = _first_wins(pair[0], pair[1], task, work)
-    backwards, more = _first_wins(pair[1], pair[0], task, work)
-    return Comparison(*numbers, forwards, 1 - backwards), cost + more
+    forwards = _first_wins(pair[0], pair[1], task, context)
+    backwards = _first_wins(pair[1], pair[0], task, context)
+    return Comparison(*numbers, forwards, 1 - backwards)
 
 
-def _first_wins(first: Candidate, second: Candidate, task: Task, work: Work) -> tuple[float, Cost]:
+def _first_wins(first: Candidate, second: Candidate, task: Task, context: Context) -> float:
     """The judge's probability that the query shown first is the right one; 0.5 for a reply that is no choice."""
     messages = conversation(first, second, task)
-    (wins, _), cost = ask(messages, LETTERS[:2], work, derive_seed(work.seed, "judge", messages[-1].content))
-    return wins, cost
+    wins, _ = ask(messages, LETTERS[:2], context, derive_seed(context.seed, "judge", messages[-1].content))
+    return wins
 
 
 def conversation(first: Candidate, second: Candidate, task: Task) -> list[Message]:
@@ -65,7 +64,7 @@ def conversation(first: Candidate, second: Candidate, task: Task) -> list[Messag
     question = task.question
     text = prompts.render(
         "select/pair",
-        schema=in_play(task.schema, [first, second]),
+        schema=in_play(task.known, [first, second]),
         question=question.whole,
         first=unmarked(first.sql),
         first_result=shown(first.result),

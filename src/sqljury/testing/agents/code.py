@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm.base import Completion, Message, Sampling, derive_seed
 from sqljury.llm.replies import extract_code
 from sqljury.recipes.parts import TestsPart
-from sqljury.types import Cost, Question
+from sqljury.types import Question
 
 TEMPERATURE: Final = 0.7
 """Of all programs but the first, where the recipe names none: without any, samples of one model are all alike."""
@@ -38,36 +38,32 @@ def conversation(frames: str, count: int, question: Question, notes: Sequence[st
     return Message("system", prompts.render("tssql/code_system")), Message("user", text)
 
 
-def programs(asked: Sequence[Message], part: TestsPart, work: Work) -> tuple[list[Written], Cost]:
+def programs(asked: Sequence[Message], part: TestsPart, context: Context) -> list[Written]:
     """``part.codes`` programs of each of its models, model by model and of each the likeliest first.
 
     Fewer once the question's allowance is spent, none of a model whose context is too small for the frames.
     """
-    found: list[Written] = []
-    cost = Cost()
-    for name in part.models or ("",):
-        written, spent = _programs(asked, part, name, work)
-        found += written
-        cost += spent
-    return found, cost
+    names = part.models or ("",)
+    return [written for name in names for written in _programs(asked, part, name, context)]
 
 
-def _programs(asked: Sequence[Message], part: TestsPart, name: str, work: Work) -> tuple[list[Written], Cost]:
+def _programs(asked: Sequence[Message], part: TestsPart, name: str, context: Context) -> list[Written]:
     """Those of one model; of several the seeds are the same, for no other model draws the same with them."""
     found: list[Written] = []
-    cost = Cost()
     for number, (count, temperature) in enumerate(((1, 0.0), (part.codes - 1, part.temperature or TEMPERATURE))):
         if not count:
             continue
         sampling = Sampling(
-            temperature=temperature, max_tokens=part.max_tokens, stop=STOP, seed=derive_seed(work.seed, "code", number)
+            temperature=temperature,
+            max_tokens=part.max_tokens,
+            stop=STOP,
+            seed=derive_seed(context.seed, "code", number),
         )
-        reply = work.of(name).ask(asked, sampling, count)
+        reply = context.of(name).ask(asked, sampling, count)
         if reply is None:
             break
-        cost += reply.cost
         found += [Written(read(completion), temperature, name) for completion in reply.completions]
-    return found, cost
+    return found
 
 
 def read(completion: Completion) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.prompts import unmarked
 from sqljury.sandbox import Sandbox, SandboxLimits
@@ -18,7 +18,7 @@ from sqljury.sql.text import cell_text, plain
 from sqljury.testing.agents import code, frames
 from sqljury.testing.agents.judging import FAULTS, Judge, Look, faults
 from sqljury.testing.agents.linking import Linked
-from sqljury.types import Cell, Cost, Question, Row, Schema, Table
+from sqljury.types import Cell, Question, Row, Schema, Table
 
 ROUNDS: Final = 3
 """Times that the model may write data for one question."""
@@ -50,8 +50,8 @@ class Built(NamedTuple):
 
 
 def write(
-    linked: Linked, question: Question, judge: Judge, known: Look, work: Work, rounds: int = ROUNDS
-) -> tuple[Look | None, Cost]:
+    linked: Linked, question: Question, judge: Judge, known: Look, context: Context, rounds: int = ROUNDS
+) -> Look | None:
     """Data of the model's that has all that is in play and tells apart what ``known``, made by program, does.
 
     Of a single query that says no more than that it finds something: there rows of ``known`` are among it where the
@@ -60,32 +60,31 @@ def write(
     of the model is full. Raises what else the model and the sandbox raise.
     """
     conversation = [Message("system", prompts.render("tssql/data_system")), Message("user", _asked(linked, question))]
-    cost, program, sandbox = Cost(), "", work.sandbox()  # where there is none, no call is wasted
+    program, sandbox = "", context.sandbox()  # where there is none, no call is wasted
     for number in range(rounds):
         sampling = Sampling(
             temperature=TEMPERATURE if number else 0.0,
             max_tokens=_tokens(linked.schema),
             stop=STOP,
-            seed=derive_seed(work.seed, "data", number),
+            seed=derive_seed(context.seed, "data", number),
         )
-        reply = work.ask(conversation, sampling)
+        reply = context.ask(conversation, sampling)
         if reply is None:
             break
-        cost += reply.cost
         before, program = program, code.read(reply.completions[0])
         if program == before:
             break
         look, wrong = _checked(program, linked, judge, known, sandbox)
         if not wrong:
             alone = sum(sql is not None for sql in linked.queries) == 1
-            return _sharper(look, known, judge) if alone else look, cost
+            return _sharper(look, known, judge) if alone else look
         listed = "\n".join(f"- {line}" for line in wrong[:FAULTS])
         conversation = [
             *conversation[:2],
             Message("assistant", f"```python\n{unmarked(program)}\n```"),
             Message("user", prompts.render("tssql/data_again", faults=listed)),
         ]
-    return None, cost
+    return None
 
 
 def _asked(linked: Linked, question: Question) -> str:
@@ -155,7 +154,7 @@ def build(program: str, schema: Schema, sandbox: Sandbox) -> Built:
         picked = program + _PICK.format(names=(lower, f"{lower}_df", f"df_{lower}"))
         ran = sandbox.run("import pandas as pd\n" + picked, limits=LIMITS)
         if ran.kind != "ok":
-            missing = "no data frame" in (ran.result.error or "")
+            missing = "no data frame" in str(ran.result.error or "")
             wrong.append(f"there is no data frame {name}" if missing else f"the code fails: {ran.result.error}")
             if not missing:
                 break

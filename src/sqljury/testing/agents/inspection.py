@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import lines_of
 from sqljury.prompts import unmarked
@@ -24,7 +24,7 @@ from sqljury.testing.agents import frames, given
 from sqljury.testing.agents.code import STOP, Written, read
 from sqljury.testing.agents.judging import says_something
 from sqljury.testing.agents.vote import vote
-from sqljury.types import Cost, Result, TestCase
+from sqljury.types import QueryFailure, Result, TestCase
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,9 +98,9 @@ class Runner:
 
     def _result(self, code: str) -> Result:
         if not code:
-            return Result(error="there is no Python block")
+            return Result(error=QueryFailure("code", "there is no Python block"))
         if refused := self.refusal(code):
-            return Result(error=refused)
+            return Result(error=QueryFailure("code", refused))
         result = self._sandbox.run(code, self._frames, LIMITS).result
         return Result(result.columns, frames.cells(result.rows, days=self._days), result.truncated, result.error)
 
@@ -119,23 +119,21 @@ class Inspection:
     number: bool = False
     hidden: bool = False
 
-    def of_all(self, written: Sequence[Written], work: Work) -> tuple[list[Ran], Cost]:
-        """The programs after inspection, each by the model that wrote it; what that cost.
+    def of_all(self, written: Sequence[Written], context: Context) -> list[Ran]:
+        """The programs after inspection, each by the model that wrote it.
 
         All are run first, and looked at one after another while the vote is open: not once so many returned one thing,
         with nothing to be said against it, that no other can win. Of equal texts one is looked at for all.
         """
         ran = [self.runner.run(one.code) for one in written]
         looked: dict[str, Ran] = {}
-        cost = Cost()
         for place, one in enumerate(written):
             if self._decided(ran):
                 break
             if one.code not in looked:
-                looked[one.code], spent = self.of(one, place, work)
-                cost += spent
+                looked[one.code] = self.of(one, place, context)
             ran[place] = looked[one.code]
-        return ran, cost
+        return ran
 
     def _decided(self, ran: Sequence[Ran]) -> bool:
         if self.part.voting != "majority":
@@ -144,13 +142,13 @@ class Inspection:
         voted = vote(good)
         return voted is not None and 2 * voted[1] > self.part.programs
 
-    def of(self, written: Written, number: int, work: Work) -> tuple[Ran, Cost]:
-        """The program, or what its model made of it while something was wrong with it; what that cost.
+    def of(self, written: Written, number: int, context: Context) -> Ran:
+        """The program, or what its model made of it while something was wrong with it.
 
         A program that runs is only replaced by one that does. ``number`` is that of the program, for the seed.
         """
         best = latest = self.runner.run(written.code)
-        cost, seen = Cost(), {written.code}
+        seen = {written.code}
         for done in range(self.part.inspections):
             complaint = self._complaint(latest)
             if complaint is None:
@@ -160,12 +158,11 @@ class Inspection:
                 temperature=written.temperature + WARMER * (done + 1),
                 max_tokens=self.part.max_tokens,
                 stop=STOP,
-                seed=derive_seed(work.seed, "inspect", number, done),
+                seed=derive_seed(context.seed, "inspect", number, done),
             )
-            reply = work.of(written.by).ask([*self.asked, *turns], sampling)
+            reply = context.of(written.by).ask([*self.asked, *turns], sampling)
             if reply is None:
                 break
-            cost += reply.cost
             code = read(reply.completions[0])
             if not code or code in seen:
                 break  # it stays with what it wrote
@@ -173,12 +170,12 @@ class Inspection:
             latest = self.runner.run(code)
             if latest.result.ok and (not best.result.ok or says_something(latest.result)):
                 best = latest
-        return best, cost
+        return best
 
     def _complaint(self, ran: Ran) -> str | None:
         """What the model is told of the run; None where nothing is to be said against it."""
         if ran.result.error is not None:
-            return self._error(ran.code, ran.result.error)
+            return self._error(ran.code, ran.result.error.message)
         why = odd(ran.result, self.number)
         if why is None:
             return None
@@ -254,7 +251,7 @@ def opinion(result: Result, queries: Sequence[Result], number: bool) -> Result:
         excused = any(len(one.rows) > 1 or len(one.columns) > 1 for one in ran)
     else:
         excused = not ran or not all(map(says_something, ran))
-    return result if excused else replace(result, error=f"the result looks wrong: {why}")
+    return result if excused else replace(result, error=QueryFailure("code", f"the result looks wrong: {why}"))
 
 
 def _shown(result: Result) -> str:

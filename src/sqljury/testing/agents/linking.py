@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.language import embed
 from sqljury.language.keywords import by_rules
 from sqljury.schema.index import Hit, Index
@@ -59,17 +59,17 @@ class Linked:
     notes: tuple[str, ...] = ()
 
 
-def link(queries: Sequence[str], task: Task, work: Work) -> Linked:
+def link(queries: Sequence[str], task: Task, context: Context) -> Linked:
     """What the question of ``task`` and these queries bring into play; views are left out.
 
-    Values are looked up where ``work`` has a value index. Raises what opening that index raises.
+    Values are looked up where ``context`` has a value index. Raises what opening that index raises.
     """
     text = f"{task.question.text} {task.question.evidence}"
     keywords = by_rules(text)
-    tables = tuple(table for table in task.schema.tables if table.kind == "table")
-    schema = subset(task.schema, {table.name: _names(table) for table in tables})
+    tables = tuple(table for table in task.known.tables if table.kind == "table")
+    schema = subset(task.known, {table.name: _names(table) for table in tables})
     held = {table.name: set(_names(table)) for table in used(schema, queries).tables}
-    values = _values(keywords, held, work)
+    values = _values(keywords, held, context)
     columns = _columns(schema, held, text, values)
     for table, column in _described(schema, keywords):
         if table in columns:
@@ -84,16 +84,16 @@ def link(queries: Sequence[str], task: Task, work: Work) -> Linked:
 def _told(task: Task, part: Schema) -> tuple[str, ...]:
     """The notes but those on tables that are not in play: a program would look for them among its frames."""
     inside = {table.name for table in part.tables}
-    left_out = [table for table in task.schema.tables if table.name not in inside]
+    left_out = [table for table in task.known.tables if table.name not in inside]
     beginnings = tuple(f"{one.name}." for one in left_out)
     return tuple(note for note in task.notes if not note.startswith(beginnings))
 
 
-def _values(keywords: Sequence[str], held: Mapping[str, set[str]], work: Work) -> list[Meant]:
+def _values(keywords: Sequence[str], held: Mapping[str, set[str]], context: Context) -> list[Meant]:
     """Values that the keywords may mean; those in tables that queries use alone, where a keyword has some there."""
-    if work.values is None:
+    if context.values is None:
         return []
-    found = meant(work.values(), keywords, VALUES)
+    found = meant(context.values(), keywords, VALUES)
     inside = {one.keyword for one in found if one.match.table in held}
     return [one for one in found if one.match.table in held or one.keyword not in inside]
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqljury import prompts
-from sqljury.context import Work
+from sqljury.context import Context
 from sqljury.llm import base as choice
 from sqljury.llm.base import Message, derive_seed
 from sqljury.prompts import unmarked
 from sqljury.testing.agents.inspection import Inspection, Ran
 from sqljury.testing.trial import alike
-from sqljury.types import Cost, Result
+from sqljury.types import Result
 
 
 def vote(results: Sequence[Result]) -> tuple[int, int] | None:
@@ -41,8 +41,8 @@ def groups(results: Sequence[Result]) -> list[list[int]]:
     return found
 
 
-def select(look: Inspection, ran: Sequence[Ran], work: Work) -> tuple[tuple[int, float] | None, Cost]:
-    """The place of the program that ``work``'s model takes for right, with how sure it is; what that cost.
+def select(look: Inspection, ran: Sequence[Ran], context: Context) -> tuple[int, float] | None:
+    """The place of the program that ``context``'s model takes for right, with how sure it is.
 
     One program speaks for all that returned the same. Sureness is the mean probability over both orders of showing,
     since judges prefer a place; of even ones that which most programs returned is taken. It is None where there is
@@ -52,20 +52,18 @@ def select(look: Inspection, ran: Sequence[Ran], work: Work) -> tuple[tuple[int,
     ranked = sorted(groups([one.result for one in ran]), key=len, reverse=True)[: len(choice.LETTERS)]
     places = [group[0] for group in ranked]
     if len(places) < 2:
-        return None, Cost()
+        return None
     chances = dict.fromkeys(places, 0.0)
-    cost = Cost()
     for order in (places, places[::-1]):
         messages = conversation(look, [ran[place] for place in order])
-        reply = work.ask(messages, choice.sampling(derive_seed(work.seed, "select", messages[-1].content)))
+        reply = context.ask(messages, choice.sampling(derive_seed(context.seed, "select", messages[-1].content)))
         if reply is None:
-            return None, cost
-        cost += reply.cost
+            return None
         letters = choice.LETTERS[: len(order)]
         for place, chance in zip(order, choice.probabilities(reply.completions[0], letters), strict=True):
             chances[place] += chance / 2
     best = max(places, key=lambda place: round(chances[place], choice.DIGITS))
-    return (best, chances[best]), cost
+    return best, chances[best]
 
 
 def conversation(look: Inspection, shown: Sequence[Ran]) -> list[Message]:

@@ -1,30 +1,24 @@
 """Is this query right? It is run, and tried on small databases beside queries that a recipe writes for the question.
 
-TS-SQL (research question 0), for one query; ``bench/audit_model.py`` does the same for a benchmark's.
+TS-SQL (research question 0), for one query; ``audit/model.py`` does the same for a benchmark's.
 """
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
-from sqljury.access.rules import Access
-from sqljury.api import opened
-from sqljury.db.base import DEFAULT_LIMITS, Database, error_kind
+from sqljury.context import Context, State
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError
-from sqljury.llm.base import LanguageModel
-from sqljury.pipeline import Pipeline, Progress, Ready
 from sqljury.recipes import Recipe, RefinePart
 from sqljury.recipes.parts import TestKind
-from sqljury.schema.describe import NO_NOTES, Notes, load
 from sqljury.stages.refine import by_tests, passes
 from sqljury.stages.select.base import groups, spokesman
 from sqljury.stages.select.consistency import agree, choose
 from sqljury.stages.unanswered import UNUSABLE
-from sqljury.types import Candidate, Cost, Limits, Question, Result, Tried
+from sqljury.testing import run_tests
+from sqljury.types import Candidate, Cost, Question, Result, Tried
 from sqljury.types.serialize import cost_dict, result_dict
 
 Verdict = Literal["right", "wrong", "unclear"]
@@ -87,32 +81,6 @@ class Checked:
         }
 
 
-def check(
-    question: str,
-    db: Database | str | os.PathLike[str],
-    sql: str,
-    *,
-    evidence: str = "",
-    recipe: str = "default",
-    tests: TestKind = "",
-    model: LanguageModel | str | None = None,
-    seed: int = 0,
-    limits: Limits = DEFAULT_LIMITS,
-    notes: Notes | str | os.PathLike[str] = NO_NOTES,
-    access: Access | None = None,
-) -> Checked:
-    """Whether ``sql`` answers ``question`` on a database, given as a path, a URL, or what ``connect`` returned.
-
-    ``recipe`` writes the queries that it is compared with; ``tests`` is the kind of test, by default the recipe's, and
-    ``suite`` where it has none. The rest is as ``ask`` has it. Raises what ``checked`` and ``ask`` raise.
-    """
-    asked = Question(question, evidence)
-    known = notes if isinstance(notes, Notes) else load(notes)
-    with opened(db, recipe, model, limits, access) as (pipeline, source):
-        pipeline = replace(pipeline, recipe=with_tests(pipeline.recipe, tests))
-        return checked(pipeline, asked, sql, source, seed=seed, notes=known)
-
-
 def with_tests(recipe: Recipe, kind: TestKind = "") -> Recipe:
     """The recipe with tests of this kind, its own where that is empty, and a suite where it has none either.
 
@@ -125,59 +93,47 @@ def with_tests(recipe: Recipe, kind: TestKind = "") -> Recipe:
     return replace(recipe, tests=replace(recipe.tests, kind=kind), refine=refine)
 
 
-def checked(
-    pipeline: Pipeline,
-    question: Question,
-    sql: str,
-    db: Database,
-    *,
-    seed: int = 0,
-    progress: Callable[[Progress], None] = lambda _: None,
-    cancel: threading.Event | None = None,
-    notes: Notes = NO_NOTES,
-) -> Checked:
-    """Whether ``sql`` answers the question, by a pipeline with tests.
+def check_query(sql: str, context: Context, candidates: Callable[[], State]) -> Checked:
+    """Whether ``sql`` answers the question of a state, whose ``candidates`` were written for it, run and grouped.
 
     A query that cannot be run is wrong. One that passes every test that says anything is right, unless a query with
     another result passes as many: then the tests cannot say which is meant. One that fails is wrong if another query
     passes more, one of the recipe's or, asked for with the test that failed, one written for it; if there is none, the
     tests may as well be wrong, and nothing is said. Where most of the recipe's queries that run agree with the query,
     none is asked for: one that is written to pass the test says nothing for the test.
-    Raises ``InputError`` without a query, ``QueryRefusedError`` for what is no plain read, ``QueryLimitError`` for a
-    query that takes too much, and what ``Pipeline.answer`` raises, but no ``NoAnswerError``.
+    Raises ``InputError`` without a query, ``QueryRefusedError`` for one that is not a plain read, ``QueryLimitError``
+    for one that takes too much, all before a model is asked, and what ``candidates`` and the model raise.
     """
-    given = _given(sql, db, pipeline.limits, cancel)
-    ready = pipeline.ready(question, db, seed=seed, progress=progress, cancel=cancel, notes=notes)
-    written = pipeline.candidates(ready, progress)
-    found = _tested(given, written, ready, pipeline, progress) if given.result.ok else _failing(given, written)
-    passed, said = passes(sql, found.tests, pipeline.recipe.refine.sure)
+    given = _given(sql, context)
+    state = candidates()
+    finding = _tested(given, state, context) if given.result.ok else _failing(given, state.candidates)
+    passed, said = passes(sql, finding.tests, context.recipe.refine.sure)
     return Checked(
-        question=question,
+        question=state.task.question,
         sql=sql,
-        verdict=found.verdict,
-        why=found.why,
+        verdict=finding.verdict,
+        why=finding.why,
         result=given.result,
-        agreeing=len(_agreeing(given, written)),
-        candidates=written,
-        tests=found.tests,
+        agreeing=len(_agreeing(given, state.candidates)),
+        candidates=state.candidates,
+        tests=finding.tests,
         passed=passed,
         said=said,
-        correction=found.correction,
-        cost=ready.clock.total(),
-        steps=tuple(ready.clock.steps),
-        model=pipeline.model.name,
-        recipe=pipeline.recipe.name,
+        correction=finding.correction,
+        cost=context.budget.total(),
+        steps=context.budget.steps,
+        model=context.model.name,
+        recipe=context.recipe.name,
     )
 
 
-def _given(sql: str, db: Database, limits: Limits, cancel: threading.Event | None) -> Candidate:
+def _given(sql: str, context: Context) -> Candidate:
     """The query, run; raises for none and for one that may not be run."""
     if not sql.strip():
         raise InputError("there is no query to check; give one with --sql")
-    given = Candidate(sql, "given", result=db.execute(sql, limits, cancel))
-    if (kind := error_kind(given.result)) in _UNUSABLE:
-        assert kind is not None
-        raise _UNUSABLE[kind](f"the query: {str(given.result.error).removeprefix(f'{kind}: ')}")
+    given = Candidate(sql, "given", result=context.db.execute(sql, context.limits, context.cancel))
+    if given.result.error is not None and (kind := given.result.error.kind) in _UNUSABLE:
+        raise _UNUSABLE[kind](f"the query: {given.result.error.message}")
     return given
 
 
@@ -199,35 +155,27 @@ def _failing(given: Candidate, written: Sequence[Candidate]) -> _Found:
     return _Found("wrong", f"it cannot be run: {given.result.error}", None if best is None else written[best])
 
 
-def _tested(
-    given: Candidate,
-    written: tuple[Candidate, ...],
-    ready: Ready,
-    pipeline: Pipeline,
-    progress: Callable[[Progress], None],
-) -> _Found:
+def _tested(given: Candidate, state: State, context: Context) -> _Found:
     """The verdict by tests on a query that runs; where it fails and no other is better, one is asked for."""
-    assert ready.work.tests is not None
+    written, sure = state.candidates, context.recipe.refine.sure
     rivals = [one for one in _speaking(written) if not agree(one.result, given.result)][:RIVALS]
-    tests, spent = ready.work.tests([given.sql, *(one.sql for one in rivals)])
-    ready.clock.spend("tests", spent)
-    sure = pipeline.recipe.refine.sure
-    found = judged(given, rivals, tests, sure)
-    if found.verdict != "unclear" or not _fails(given, tests, sure):
-        return found
+    tests = run_tests([given.sql, *(one.sql for one in rivals)], state.task, context)
+    finding = judged(given, rivals, tests, sure)
+    if finding.verdict != "unclear" or not _fails(given, tests, sure):
+        return finding
     ran = sum(one.group is not None for one in written)
     if 2 * len(_agreeing(given, written)) > ran:
         passed, said = passes(given.sql, tests, sure)
         others = "the query written for the question returns" if ran == 1 else "most written for the question return"
-        return found._replace(why=f"it {_falls(passed, said)}, but {others} the same: the test may be wrong")
-    if ready.clock.over():
-        return found
-    progress(Progress("refining the query", 0, 1))
-    part = RefinePart(pipeline.recipe.refine.rounds or ROUNDS, sure)
-    refined = by_tests(given, tests, pipeline.asking(ready), part)
-    ready.clock.spend("refine", refined.cost)
+        return finding._replace(why=f"it {_falls(passed, said)}, but {others} the same: the test may be wrong")
+    if context.exhausted():
+        return finding
+    context.emit("refining the query")
+    part = RefinePart(context.recipe.refine.rounds or ROUNDS, sure)
+    with context.step("refine"):
+        refined = by_tests(given, tests, state.task, context, part)
     if refined.candidate is given:
-        return found._replace(tests=refined.tests)
+        return finding._replace(tests=refined.tests)
     return judged(given, [refined.candidate], refined.tests, sure)
 
 

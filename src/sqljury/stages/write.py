@@ -1,0 +1,119 @@
+"""Candidates: what the parts of a recipe write, run and repaired without the model."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqljury.context import Context, State
+from sqljury.errors import ContextLengthError
+from sqljury.llm.base import Sampling, derive_seed
+from sqljury.parallel.threads import map_threads
+from sqljury.recipes import GeneratePart
+from sqljury.stages.generate import GENERATORS
+from sqljury.stages.generate.grammar import grammar
+from sqljury.stages.prepare import Preparation
+from sqljury.stages.repair import by_program
+from sqljury.stages.select.consistency import agreed, group
+from sqljury.stages.unanswered import raise_unusable
+from sqljury.types import Candidate, QueryFailure, Result, Task
+
+
+def write(state: State, context: Context) -> State:
+    """The stage: candidates, part by part of the recipe until they agree or the budget is exhausted.
+
+    Raises ``ContextLengthError`` where the prompt of the first part is too long for its model; later parts are left out
+    then. Raises what ``raise_unusable`` raises.
+    """
+    return _written(state, context, fallback=False)
+
+
+def fall_back(state: State, context: Context) -> State:
+    """The stage: the fallback parts of the recipe write where none of the candidates runs."""
+    if any(candidate.result.ok for candidate in state.candidates):
+        return state
+    return _written(state, context, fallback=True)
+
+
+def run_again(state: State, context: Context) -> State:
+    """The stage for candidates that were written before: they are run, and nothing is repaired."""
+    ran = map_threads(
+        lambda candidate, stop: _run(candidate, replace(context, cancel=stop)), state.candidates, context.cancel
+    )
+    return replace(state, candidates=tuple(ran))
+
+
+def group_results(state: State, _context: Context) -> State:
+    """The stage: candidates with the same result form a group."""
+    return replace(state, candidates=group(state.candidates))
+
+
+def _written(state: State, context: Context, *, fallback: bool) -> State:
+    parts = [(number, part) for number, part in enumerate(context.recipe.generate) if part.fallback == fallback]
+    total, stop = sum(part.samples for _, part in parts), context.recipe.stop
+    before, more = state.candidates, list[Candidate]()
+
+    def execute(candidate: Candidate, stop: threading.Event) -> Candidate:
+        return _execute(candidate, state.task, replace(context, cancel=stop))
+
+    for number, _ in parts:
+        if (more or before) and (context.exhausted() or agreed(more, stop.share, stop.least)):
+            break
+        context.emit("writing queries", len(more), total)
+        try:
+            written = _ask(number, state, (*before, *more), context)
+        except ContextLengthError:
+            if not more and not before:
+                raise
+            continue
+        context.emit("running the queries", len(more), total)
+        more += map_threads(execute, written, context.cancel)
+    candidates = (*before, *more)
+    raise_unusable(state.task.question, candidates)
+    return replace(state, candidates=candidates)
+
+
+def _ask(number: int, state: State, before: Sequence[Candidate], context: Context) -> list[Candidate]:
+    """What one part of the recipe writes, not yet run."""
+    part = context.recipe.generate[number]
+    context = context.of(part.model)
+    drafts = [one.sql for one in sorted(before, key=lambda one: not one.result.ok) if one.sql]
+    [step] = context.recipe.steps([number])
+    with context.step(step):
+        request = GENERATORS[part.generator](_shown(state.task, part, context), part, drafts, context)
+        sampling = Sampling(
+            temperature=part.temperature,
+            top_p=part.top_p,
+            max_tokens=part.max_tokens,
+            seed=derive_seed(context.seed, "generate", number),
+            stop=request.stop,
+            grammar=grammar(state.task.shown, reasons=request.reasons) if part.constrain else None,
+        )
+        reply = context.complete(request.messages, sampling, part.samples)
+    return [
+        Candidate(
+            request.read(completion.text),
+            part.generator,
+            completion.logprob,
+            part=number,
+            tokens=len(completion.tokens) or None,
+        )
+        for completion in reply.completions
+    ]
+
+
+def _shown(task: Task, part: GeneratePart, context: Context) -> Task:
+    prepared = Preparation(context.recipe.schema, context.indexes)
+    return prepared.reshown(task, context.db, part.form, part.order)
+
+
+def _execute(candidate: Candidate, task: Task, context: Context) -> Candidate:
+    part = context.recipe.fix
+    return by_program(_run(candidate, context), task, context, names=part.names, dialect=part.dialect)
+
+
+def _run(candidate: Candidate, context: Context) -> Candidate:
+    if not candidate.sql:
+        return replace(candidate, result=Result(error=QueryFailure("missing", "the model wrote no query")))
+    return replace(candidate, result=context.db.execute(candidate.sql, context.limits, context.cancel))
