@@ -23,7 +23,7 @@ from sqljury.context import State
 from sqljury.evaluation.report import Share
 from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX, judge, run_gold
-from sqljury.pipeline import Pipeline, compiled, run, until
+from sqljury.pipeline import Pipeline, compiled, run
 from sqljury.schema.introspect import introspect
 from sqljury.stages.repair import by_program, repair
 from sqljury.stages.select.consistency import choose, group
@@ -39,7 +39,7 @@ def repaired(pipeline: Pipeline, record: dict[str, Any], file: Path, samples: in
     with connect(file) as db:
         question = Question(record["question"], id=record["id"])
         context = pipeline.context(question, db)
-        state = run(until("prepare", compiled(pipeline.recipe)), State.of(question), context)
+        state = run(compiled(pipeline.recipe, last="prepare"), State.of(question), context)
         for step, cost in record["steps"].items():
             with context.step(step):
                 context.budget.charge(Cost(seconds=cost["seconds"]))  # repairs may take as long as writing did

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.budget import UNLIMITED, Allowance
-from sqljury.context import Progress, State, silent
+from sqljury.context import Options, Progress, State, silent
 from sqljury.datasets.pool import Pool
 from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
@@ -24,7 +24,7 @@ from sqljury.db.connect import connect
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
-from sqljury.pipeline import Pipeline, compiled, run, until
+from sqljury.pipeline import Pipeline, compiled, run
 from sqljury.recipes.parts import TestKind
 from sqljury.resources import Closing
 from sqljury.schema.describe import NO_NOTES, Notes
@@ -106,7 +106,7 @@ class Session(Closing):
         on which its query and the best other one differ. Raises what ``Pipeline.answer`` raises.
         """
         asked = Question(question, evidence)
-        answer = self.pipeline.answer(asked, self.database, **self._given())
+        answer = self.pipeline.answer(asked, self.database, **self._options())
         if not verify:
             return answer
         self._progress(Progress("looking for rows that tell the answer from its rival", 0, 1))
@@ -120,7 +120,7 @@ class Session(Closing):
         no ``NoAnswerError``.
         """
         pipeline = replace(self.pipeline, recipe=with_tests(self.pipeline.recipe, tests))
-        return check_with(pipeline, Question(question, evidence), sql, self.database, **self._given())
+        return check_with(pipeline, Question(question, evidence), sql, self.database, **self._options())
 
     def prepare(self) -> Schema:
         """The schema as questions see it; makes what the first question would wait for.
@@ -135,7 +135,7 @@ class Session(Closing):
             prepared.index(self.database, schema, lambda *done: self._progress(Progress(*done)), self._cancel)
         return schema
 
-    def _given(self) -> dict[str, Any]:
+    def _options(self) -> Options:
         return {"seed": self.seed, "progress": self._progress, "cancel": self._cancel, "notes": self.notes}
 
 
@@ -169,10 +169,12 @@ def check(
         return opened.check(question, sql, evidence=evidence, tests=tests)
 
 
-def check_with(pipeline: Pipeline, question: Question, sql: str, database: Database, **given: Any) -> Checked:
-    """Whether ``sql`` answers the question, by a pipeline with tests; ``given`` is what ``Pipeline.answer`` takes."""
-    context = pipeline.context(question, database, **given)
-    stages = until("group", compiled(pipeline.recipe))
+def check_with(
+    pipeline: Pipeline, question: Question, sql: str, database: Database, **options: Unpack[Options]
+) -> Checked:
+    """Whether ``sql`` answers the question, by a pipeline whose recipe has tests."""
+    context = pipeline.context(question, database, **options)
+    stages = compiled(pipeline.recipe, last="group")
     return check_query(sql, context, lambda: run(stages, State.of(question), context))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar
 
 from sqljury.budget import Budget
 from sqljury.db.base import DEFAULT_LIMITS, Database
@@ -43,6 +43,19 @@ class Progress(NamedTuple):
 
 def silent(_: Progress) -> None:
     """Progress that nobody wants to see."""
+
+
+class Options(TypedDict, total=False):
+    """What a caller may say of one question.
+
+    ``seed`` decides its random choices, 0 by default; ``progress`` is told of each step; setting ``cancel`` stops it;
+    ``notes`` is what ``schema.describe.load`` read about the database.
+    """
+
+    seed: int
+    progress: Callable[[Progress], None]
+    cancel: threading.Event | None
+    notes: Notes
 
 
 @dataclass(frozen=True, slots=True)

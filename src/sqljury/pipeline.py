@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Unpack
 
 from sqljury import recipes
 from sqljury.budget import UNLIMITED, Allowance, Budget
-from sqljury.context import Context, Kept, Progress, State, silent
+from sqljury.context import Context, Kept, Options, State
 from sqljury.datasets.pool import Pool
 from sqljury.db.base import DEFAULT_LIMITS, Database
-from sqljury.errors import NoAnswerError, RecipeError
+from sqljury.errors import RecipeError
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel, derive_seed
 from sqljury.llm.open import by_names, open_model
 from sqljury.recipes import Recipe
 from sqljury.sandbox import Warm
-from sqljury.schema.describe import NO_NOTES, Notes
-from sqljury.schema.introspect import introspect
 from sqljury.schema.retrieve import Indexes
 from sqljury.stages import link, prepare, refine, repair, select, write
 from sqljury.stages.check_recipe import check_recipe
-from sqljury.stages.repair.hints import looser
-from sqljury.stages.unanswered import none_ran
+from sqljury.stages.conclude import answer_of
 from sqljury.types import Answer, Limits, Question
 
 
@@ -36,8 +31,8 @@ class Stage(NamedTuple):
     run: Callable[[State, Context], State]
 
 
-def compiled(recipe: Recipe, *, stored: bool = False) -> tuple[Stage, ...]:
-    """The stages of a recipe, in order; those that it does not use are left out.
+def compiled(recipe: Recipe, *, stored: bool = False, last: str = "") -> tuple[Stage, ...]:
+    """The stages of a recipe, in order, up to the ``last`` one if it is named; those that it does not use are left out.
 
     Where the state brings ``stored`` candidates, they are run, and none is written or repaired.
     """
@@ -48,7 +43,7 @@ def compiled(recipe: Recipe, *, stored: bool = False) -> tuple[Stage, ...]:
         Stage("fix", repair.repair),
         Stage("fallback", write.fall_back),
     )
-    return (
+    stages = (
         *([Stage("keywords", prepare.find_keywords)] if by_model else []),
         Stage("prepare", prepare.prepare),
         *((Stage("run", write.run_again),) if stored else writing),
@@ -56,12 +51,7 @@ def compiled(recipe: Recipe, *, stored: bool = False) -> tuple[Stage, ...]:
         Stage("select", select.choose),
         *([Stage("refine", refine.refine)] if recipe.refine.rounds else []),
     )
-
-
-def until(name: str, stages: Sequence[Stage]) -> tuple[Stage, ...]:
-    """The stages up to the one of that name, which is the last."""
-    names = [stage.name for stage in stages]
-    return tuple(stages[: names.index(name) + 1])
+    return stages[: [stage.name for stage in stages].index(last) + 1] if last else stages
 
 
 def run(stages: Iterable[Stage], state: State, context: Context) -> State:
@@ -76,11 +66,10 @@ def run(stages: Iterable[Stage], state: State, context: Context) -> State:
 class Pipeline:
     """A recipe on a model; answers any number of questions on any number of databases.
 
-    ``limits`` hold for each query that it runs, ``allowance`` for a whole question; ``pool`` holds worked examples for
-    generators that show some, instead of those of the package. ``models`` holds the models that the recipe names, by
-    these names; ``model`` does what is left to no other. ``stored`` says that candidates are given, not written: then
-    the models that write need not be there. Equal questions, databases, seeds and models give equal
-    answers. Raises ``RecipeError`` for a recipe that cannot be run.
+    ``limits`` hold for each query, ``allowance`` for a whole question; ``pool`` holds worked examples in place of the
+    package's. ``models`` holds the models that the recipe names, by these names; ``model`` does what is left to no
+    other. With ``stored`` candidates are given, and the models that write need not be there. Equal questions,
+    databases, seeds and models give equal answers. Raises ``RecipeError`` for a recipe that cannot be run.
     """
 
     recipe: Recipe
@@ -96,8 +85,7 @@ class Pipeline:
 
     def __post_init__(self) -> None:
         check_recipe(self.recipe)
-        needed = self.recipe.judges if self.stored else self.recipe.models
-        for name in sorted(needed - self.models.keys()):
+        for name in sorted((self.recipe.judges if self.stored else self.recipe.models) - self.models.keys()):
             named = f"recipe {self.recipe.name} names the model {name!r}"
             raise RecipeError(f"{named}; give Pipeline that model in models, or use Pipeline.from_recipe")
 
@@ -111,8 +99,7 @@ class Pipeline:
     ) -> Pipeline:
         """The pipeline of a recipe by name or TOML path; raises ``RecipeError``.
 
-        ``opened`` opens the models that the recipe names, each once; the embedded model loads no weights before it is
-        first asked. Whoever is done with the pipeline closes its ``others()`` as they close ``model``.
+        ``opened`` opens the models that the recipe names, each once; close ``others()`` as ``model`` is closed.
         """
         loaded = recipes.load(recipe)
         return cls(loaded, model, limits, models=by_names(set(loaded.models), model, opened))
@@ -121,93 +108,43 @@ class Pipeline:
         """The models besides ``model`` that a recipe has named, each once."""
         return list({id(model): model for model in self.models.values() if model is not self.model}.values())
 
-    def context(
-        self,
-        question: Question,
-        db: Database,
-        *,
-        seed: int = 0,
-        progress: Callable[[Progress], None] = silent,
-        cancel: threading.Event | None = None,
-        notes: Notes = NO_NOTES,
-    ) -> Context:
+    def context(self, question: Question, db: Database, **options: Unpack[Options]) -> Context:
         """What the stages share on this question; its budget counts from here on.
 
-        Raises ``QuestionError`` for a question that cannot be asked, ``SandboxError`` where code is to be tested and
-        cannot be isolated.
+        Raises ``QuestionError`` for a question that cannot be asked; where the recipe has code written that is run,
+        ``MissingExtraError`` without the extra ``sandbox`` and ``SandboxError`` if it cannot be isolated.
         """
         budget = Budget(self.allowance)
         check_question(question)
-        tests, values = self.recipe.tests, None
-        if tests.kind == "agents" and (tests.by == "code" or tests.data == "model"):
+        if self.recipe.tests.runs_code:
             self.sandbox()  # where there can be none, it is said before the model has worked for nothing
-        if self.recipe.fix.values:
-            prepared = prepare.Preparation(self.recipe.schema, self.indexes)
-            values = cache(lambda: prepared.index(db, introspect(db), cancel=cancel))
-        return Context(
+        seed = derive_seed(options.get("seed", 0), question.id or question.text)
+        shared = {name: value for name, value in options.items() if name != "seed"}
+        context = Context(
             db,
             self.model,
             self.limits,
-            derive_seed(seed, question.id or question.text),
-            cancel,
+            seed,
             recipe=self.recipe,
             named=self.models,
             budget=budget,
-            notes=notes,
             pool=self.pool,
-            values=values,
-            progress=progress,
             indexes=self.indexes,
             kept=self.kept,
             sandbox=self.sandbox,
+            **shared,  # type: ignore[arg-type]
         )
+        return replace(context, values=prepare.value_index(context))
 
-    def answer(
-        self,
-        question: Question,
-        db: Database,
-        *,
-        seed: int = 0,
-        progress: Callable[[Progress], None] = silent,
-        cancel: threading.Event | None = None,
-        notes: Notes = NO_NOTES,
-    ) -> Answer:
-        """The answer with its evidence; ``notes`` is what ``schema.describe.load`` read about this database.
+    def answer(self, question: Question, db: Database, **options: Unpack[Options]) -> Answer:
+        """The answer with its evidence.
 
-        Raises ``QuestionError`` for a question that cannot be asked, ``EmptyDatabaseError`` for a database without
-        tables, ``NotesError`` for notes on what it does not have, ``NoAnswerError`` when no candidate ran,
-        ``CancelledError`` once ``cancel`` is set, what the model raises, and where the recipe has written code tested
-        ``MissingExtraError`` without the extra and ``SandboxError`` where it cannot be isolated.
+        Raises what ``context`` and the model raise, ``EmptyDatabaseError`` for a database without tables,
+        ``NotesError`` for notes on what it does not have, ``NoAnswerError`` if no candidate ran, ``CancelledError``
+        once ``cancel`` is set.
         """
-        context = self.context(question, db, seed=seed, progress=progress, cancel=cancel, notes=notes)
-        return self.finish(State.of(question), context)
+        return self.finish(State.of(question), self.context(question, db, **options))
 
     def finish(self, state: State, context: Context) -> Answer:
         """The answer to the question of a state; ``context.budget`` says what it took, if it raises too."""
         return answer_of(run(compiled(self.recipe, stored=self.stored), state, context), context)
-
-
-def answer_of(state: State, context: Context) -> Answer:
-    """The chosen candidate with its evidence; raises ``NoAnswerError`` where none was chosen."""
-    candidates, choice, task = state.candidates, state.choice, state.task
-    if choice is None or choice.index is None:
-        raise NoAnswerError(none_ran(candidates, task.known), candidates, context.budget.total())
-    best = candidates[choice.index]
-    votes = sum(candidate.group == best.group for candidate in candidates)
-    return Answer(
-        question=task.question,
-        sql=best.sql,
-        columns=best.result.columns,
-        rows=best.result.rows,
-        truncated=best.result.truncated,
-        confidence=votes / len(candidates) if len(candidates) > 1 else None,
-        candidates=candidates,
-        remarks=looser(best, task.known, context),
-        cost=context.budget.total(),
-        steps=context.budget.steps,
-        choice=choice,
-        linked=tuple(table.name for table in task.shown.tables) if context.recipe.link.kind else (),
-        dialect=task.known.dialect,
-        model=context.model.name,
-        recipe=context.recipe.name,
-    )

@@ -36,7 +36,7 @@ from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.run_folder import Record, misshapen
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import by_names, open_model
-from sqljury.pipeline import Pipeline, Stage, compiled, until
+from sqljury.pipeline import Pipeline, Stage, compiled
 from sqljury.pipeline import run as run_stages
 from sqljury.recipes import Recipe, RefinePart, SelectPart
 from sqljury.recipes.parts import TestsPart
@@ -207,7 +207,7 @@ def _stages(pipeline: Pipeline) -> list[Stage]:
     """
     recipe = pipeline.recipe
     seen = recipe.select.selector == "light" or recipe.tests.kind == "agents"
-    stages = until("select", compiled(recipe, stored=True))
+    stages = compiled(recipe, stored=True, last="select")
     return [stage for stage in stages if seen or stage.name != "keywords"]
 
 

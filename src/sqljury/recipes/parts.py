@@ -98,6 +98,11 @@ class TestsPart:
         return self.codes * max(1, len(self.models))
 
     @property
+    def runs_code(self) -> bool:
+        """Whether code that a model wrote is run."""
+        return self.kind == "agents" and (self.by == "code" or self.data == "model")
+
+    @property
     def named(self) -> frozenset[str]:
         """The models that are named."""
         return frozenset({*self.models, self.chooser} - {""})

@@ -13,10 +13,10 @@ from sqljury.context import Context, State
 from sqljury.errors import InputError, QueryLimitError, QueryRefusedError
 from sqljury.recipes import Recipe, RefinePart
 from sqljury.recipes.parts import TestKind
+from sqljury.stages.conclude import UNUSABLE
 from sqljury.stages.refine import by_tests, passes
 from sqljury.stages.select.base import groups, spokesman
 from sqljury.stages.select.consistency import agree, choose
-from sqljury.stages.unanswered import UNUSABLE
 from sqljury.testing import run_tests
 from sqljury.types import Candidate, Cost, Question, Result, Tried
 from sqljury.types.serialize import cost_dict, result_dict

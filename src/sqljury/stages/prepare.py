@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final, cast
 
 from sqljury import prompts
@@ -172,6 +173,14 @@ def prepare(state: State, context: Context) -> State:
     question, keywords = state.task.question, state.keywords
     task = prepared.task(question, context.db, context.notes, keywords, context.emit, context.cancel)
     return replace(state, task=task)
+
+
+def value_index(context: Context) -> Callable[[], ValueIndex] | None:
+    """What opens the value index for repairs, once for a question; None where the recipe repairs no values."""
+    if not context.recipe.fix.values:
+        return None
+    prepared, db = Preparation(context.recipe.schema, context.indexes), context.db
+    return cache(lambda: prepared.index(db, introspect(db), cancel=context.cancel))
 
 
 def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:

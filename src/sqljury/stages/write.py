@@ -11,12 +11,12 @@ from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Sampling, derive_seed
 from sqljury.parallel.threads import map_threads
 from sqljury.recipes import GeneratePart
+from sqljury.stages.conclude import raise_unusable
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate.grammar import grammar
 from sqljury.stages.prepare import Preparation
 from sqljury.stages.repair import by_program
 from sqljury.stages.select.consistency import agreed, group
-from sqljury.stages.unanswered import raise_unusable
 from sqljury.types import Candidate, QueryFailure, Result, Task
 
 

@@ -1,16 +1,25 @@
-"""Why a question has no answer: what its queries failed with, told as one error."""
+"""The end of a question: the answer with its evidence, or one error that says what its queries failed with."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from sqljury.errors import CancelledError, DatabaseError, DatabaseLockedError, QuestionError, SqljuryError
+from sqljury.context import Context, State
+from sqljury.errors import (
+    CancelledError,
+    DatabaseError,
+    DatabaseLockedError,
+    NoAnswerError,
+    QuestionError,
+    SqljuryError,
+)
 from sqljury.llm.replies import is_write
 from sqljury.sql.nearest import LINES, unknown
 from sqljury.sql.text import plain
+from sqljury.stages.repair.hints import looser
 from sqljury.stages.select.consistency import likelihood
-from sqljury.types import Candidate, Question, Schema
+from sqljury.types import Answer, Candidate, Question, Schema
 
 UNUSABLE: Final[dict[str, type[SqljuryError]]] = {
     "cancelled": CancelledError,
@@ -56,3 +65,29 @@ def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
     reasons = "; ".join([str(closest.result.error or "it failed"), *missing[closest.sql]])
     query = plain(closest.sql, _QUERY_CHARACTERS)
     return f"{tried}; the closest was {query} and failed with: {reasons}. Rephrase the question with these names"
+
+
+def answer_of(state: State, context: Context) -> Answer:
+    """The chosen candidate with its evidence; raises ``NoAnswerError`` where none was chosen."""
+    candidates, choice, task = state.candidates, state.choice, state.task
+    if choice is None or choice.index is None:
+        raise NoAnswerError(none_ran(candidates, task.known), candidates, context.budget.total())
+    best = candidates[choice.index]
+    votes = sum(candidate.group == best.group for candidate in candidates)
+    return Answer(
+        question=task.question,
+        sql=best.sql,
+        columns=best.result.columns,
+        rows=best.result.rows,
+        truncated=best.result.truncated,
+        confidence=votes / len(candidates) if len(candidates) > 1 else None,
+        candidates=candidates,
+        remarks=looser(best, task.known, context),
+        cost=context.budget.total(),
+        steps=context.budget.steps,
+        choice=choice,
+        linked=tuple(table.name for table in task.shown.tables) if context.recipe.link.kind else (),
+        dialect=task.known.dialect,
+        model=context.model.name,
+        recipe=context.recipe.name,
+    )

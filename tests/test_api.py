@@ -1,0 +1,139 @@
+"""The front door: what one call can do."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+import sqljury
+from sqljury import FakeModel, Session, connect
+from sqljury.access.rules import Access
+from sqljury.budget import Allowance
+from sqljury.context import Progress
+from sqljury.errors import (
+    CancelledError,
+    DatabaseError,
+    InputError,
+    NoAnswerError,
+    NotesError,
+    QuestionError,
+    RecipeError,
+)
+from sqljury.schema.introspect import introspect
+
+TALL, SHORT = "SELECT name FROM person WHERE height > 180", "SELECT name FROM person WHERE height < 180"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "people.db"
+    with sqlite3.connect(file) as connection:
+        connection.executescript(
+            "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, height INTEGER, salary INTEGER);"
+            "INSERT INTO person VALUES (1, 'Ann', 185, 10), (2, 'Bo', 170, 20), (3, 'Cy', 190, 30);"
+        )
+    connection.close()
+    return file
+
+
+def test_a_session_answers_many_questions_on_one_database(path: Path) -> None:
+    with Session(path, recipe="fast", model=FakeModel([TALL, SHORT])) as session:
+        assert session.ask("Who is tall?").rows == (("Ann",), ("Cy",))
+        assert session.ask("Who is short?").rows == (("Bo",),)
+        database = session.database
+    assert database.execute("SELECT 1").error is not None  # closed with the session
+
+
+def test_what_was_given_open_stays_open(path: Path) -> None:
+    with connect(path) as db:
+        with Session(db, recipe="fast", model=FakeModel([TALL])) as session:
+            session.ask("Who is tall?")
+        assert db.execute("SELECT 1").ok
+
+
+def test_every_step_is_told_and_the_answer_says_what_it_cost(path: Path) -> None:
+    seen: list[Progress] = []
+    with Session(path, recipe="fast", model=FakeModel([TALL]), progress=seen.append) as session:
+        answer = session.ask("Who is tall?")
+    steps = ["reading the schema", "writing queries", "running the queries", "choosing"]
+    assert [step.step for step in seen if step.step in steps] == steps
+    assert answer.cost.calls == sum(cost.calls for _, cost in answer.steps) == 1
+
+
+def test_a_question_can_be_cancelled(path: Path) -> None:
+    cancel = threading.Event()
+    cancel.set()
+    with Session(path, recipe="fast", model=FakeModel([TALL]), cancel=cancel) as session:
+        with pytest.raises(CancelledError):
+            session.ask("Who is tall?")
+        cancel.clear()
+        assert session.ask("Who is tall?").sql == TALL
+
+
+def test_rules_notes_and_examples_reach_the_model(path: Path, tmp_path: Path) -> None:
+    notes, examples = tmp_path / "notes.yaml", tmp_path / "examples.json"
+    notes.write_text("tables:\n  person:\n    columns:\n      height: in centimetres\n")
+    examples.write_text(
+        '[{"question": "Who is heaviest?", "query": "SELECT name FROM person ORDER BY weight LIMIT 1"}]'
+    )
+    recipe = tmp_path / "shots.toml"
+    recipe.write_text('[[generate]]\ngenerator = "fewshot"\n')
+    model = FakeModel([TALL])
+    access = Access(deny=("person.salary",))
+    with Session(path, recipe=str(recipe), model=model, notes=notes, examples=examples, access=access) as session:
+        session.ask("Who is tall?", evidence="tall means above 180")
+    prompt = model.calls[0].prompt
+    assert "in centimetres" in prompt
+    assert "Who is heaviest?" in prompt
+    assert "tall means above 180" in prompt
+    assert "salary" not in prompt
+
+
+def test_check_writes_candidates_and_runs_no_query_that_is_refused(path: Path) -> None:
+    model = FakeModel([TALL] * 9)
+    with Session(path, recipe="fast", model=model) as session:
+        with pytest.raises(InputError):
+            session.check("Who is tall?", " ")
+        with pytest.raises(sqljury.errors.QueryRefusedError):
+            session.check("Who is tall?", "DROP TABLE person")
+        assert model.calls == []
+        wrong = session.check("Who is tall?", "SELECT nothing FROM person")
+        assert (wrong.verdict, wrong.correction and wrong.correction.sql) == ("wrong", TALL)
+
+
+def test_prepare_makes_what_the_first_question_would_wait_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SQLJURY_CACHE", str(path.parent / "cache"))
+    seen: list[Progress] = []
+    with Session(path, recipe="default", model=FakeModel([]), progress=seen.append) as session:
+        schema = session.prepare()
+        assert schema == introspect(session.database)
+    assert any(step.step == "indexing" for step in seen)
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"recipe": "nowhere"}, RecipeError),
+        ({"notes": "nowhere.yaml"}, NotesError),
+        ({"examples": "nowhere.json"}, InputError),
+        ({"schemas": ("sales",)}, DatabaseError),
+    ],
+)
+def test_what_cannot_be_used_is_said_when_the_session_opens(
+    path: Path, given: dict[str, object], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        Session(path, model=FakeModel([]), **given)  # type: ignore[arg-type]
+
+
+def test_errors_of_one_call(path: Path, tmp_path: Path) -> None:
+    with pytest.raises(QuestionError):
+        sqljury.ask("delete all persons", tmp_path / "is not looked for.db", model=FakeModel([]))
+    with pytest.raises(DatabaseError):
+        sqljury.ask("Who?", tmp_path / "missing.db", model=FakeModel([]))
+    with pytest.raises(NoAnswerError) as caught:
+        sqljury.ask("Who?", path, recipe="fast", model=FakeModel("no idea"), allowance=Allowance(tokens=1))
+    assert caught.value.cost.calls == 1
