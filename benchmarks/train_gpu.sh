@@ -16,7 +16,7 @@
 # RUN_OPTIONS="--limit 600"      to the making of candidates
 # SET_OPTIONS=""                 to the sets of linker and generator, such as "--limit 24" for a try
 # JUDGED_OPTIONS="--no-gold"     to the sets of critic and pairwise judge
-# TRAIN_OPTIONS=""               to every training, such as "--steps 2"
+# TRAIN_OPTIONS=""               to every training, such as "--max-steps 2"
 # EXPORT_OPTIONS=""              to every export, such as "--check 0"
 set -eu
 if [ $# -lt 2 ] || [ $# -gt 3 ]; then
@@ -31,16 +31,16 @@ run=$out/train
 [ -z "${3:-}" ] || run=$3
 base=${BASE:-qwen2.5-coder-1.5b}
 served=${SERVED:-$base}
-# What would be noticed hours later otherwise.
+# Faults that would otherwise be noticed hours later.
 if [ -n "${3:-}" ]; then
     if [ ! -f "$run/run.json" ]; then
-        echo "$run is no run: it has no run.json; give a folder of \`sqljury bench spider --split train\`" >&2
+        echo "$run is not a run: it has no run.json; give a folder of \`sqljury bench spider --split train\`" >&2
         exit 2
     fi
     run=$(cd "$run" && pwd)
 fi
 if [ -d "$served" ]; then
-    echo "$served is a folder, and llama.cpp serves none; name the local model or .gguf file with SERVED" >&2
+    echo "$served is a folder, which llama.cpp cannot run; name the local model or .gguf file with SERVED" >&2
     exit 2
 fi
 
@@ -90,9 +90,9 @@ made() {
 part() {
     made "$1"
     set="$out/$1.jsonl"
-    sqljury train "$1" "$set" --out "$out/$1" --base "$base" ${TRAIN_OPTIONS-}
+    sqljury train "$1" "$set" --out "$out/$1" --base-model "$base" ${TRAIN_OPTIONS-}
     if [ ! -f "$out/$1.gguf" ]; then
-        sqljury train export "$out/$1" --out "$out/$1.gguf" --precision q8_0 --served "$served" ${EXPORT_OPTIONS-}
+        sqljury train export "$out/$1" --out "$out/$1.gguf" --precision q8_0 --served-model "$served" ${EXPORT_OPTIONS-}
     fi
 }
 

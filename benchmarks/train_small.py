@@ -1,10 +1,10 @@
-"""Training, export and loading proven on the smallest model, without a GPU: 32 questions learnt by heart.
+"""Training, export and loading checked on the smallest model without a GPU: 32 questions learned by heart.
 
     python benchmarks/train_small.py ../shared/spider --out runs/train_small
 
 Takes 32 questions of Spider's training split, each on a database of its own, trains SmolLM2-135M on them until it
 knows the queries, writes the adapter in three precisions, and asks llama.cpp. Each figure goes to ``result.jsonl``
-in --out as soon as it is known. The training goes on where it was stopped.
+in --out as soon as it is known. A stopped training is continued.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("spider", type=Path, help="the folder with train.json and tables.json")
     parser.add_argument("--out", type=Path, default=Path("runs/train_small"))
-    parser.add_argument("--steps", type=int, default=48)
+    parser.add_argument("--max-steps", type=int, default=48)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     data, run = options.out / "set.jsonl", options.out / "run"
@@ -67,7 +67,13 @@ def main() -> None:
 
     started = time.perf_counter()
     settings = lora.Settings(
-        "generator", MODEL, batch=8, micro=4, steps=options.steps, dropout=0.0, held_out=0.0, looks=6
+        "generator",
+        MODEL,
+        gradient_accumulation_steps=2,
+        max_steps=options.max_steps,
+        lora_dropout=0.0,
+        held_out=0.0,
+        eval_steps=1 / 6,
     )
     lora.train(data, run, settings, print)
     facts = json.loads((run / card.JSON).read_text())
@@ -76,8 +82,8 @@ def main() -> None:
     for precision in ("f32", "f16", "q8_0"):
         file = export(run, options.out / f"{precision}.gguf", precision)
         note(step=f"exported as {precision}", bytes=file.stat().st_size)
-        note(step=f"compared as {precision}", **asdict(compare(run, file, known, longest=60)))
-    note(step="compared without adapter", **asdict(compare(run, None, known, longest=60)))
+        note(step=f"compared as {precision}", **asdict(compare(run, file, known, max_new_tokens=60)))
+    note(step="compared without adapter", **asdict(compare(run, None, known, max_new_tokens=60)))
 
 
 if __name__ == "__main__":

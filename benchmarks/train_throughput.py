@@ -1,12 +1,12 @@
 """The training loop here against a plain ``trl`` trainer: same weights, same examples, same batches and steps.
 
-    python benchmarks/train_throughput.py generator.jsonl --base smollm2-135m --steps 20 --batch 8 --micro 4
+    python benchmarks/train_throughput.py generator.jsonl --base-model smollm2-135m --max-steps 20
 
 Plain means ``trl``'s own ``SFTTrainer`` on conversations (prompt and completion), which it tokenises itself. Rank,
 modules, precision and gradient checkpointing are the same on both sides. They take turns, ours, plain, plain, ours,
 each with weights loaded anew, after a step of warm-up that is not timed. A line of JSON a turn goes to --out: tokens
 (padding not counted), seconds of the steps, tokens per second, seconds of making the trainer ready, and the last loss.
-At the end the best of each and their ratio are printed. ``--four-bits`` measures QLoRA so, on CUDA with a folder.
+At the end the best of each and their ratio are printed. ``--load-in-4bit`` measures QLoRA so, on CUDA with a folder.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from pathlib import Path
 from typing import Any
 
 from sqljury.train import examples, gguf_base, lora
-from sqljury.train.examples import Encoded, Example, encode
+from sqljury.train.examples import Encoded, TrainingExample, encode
 
-Maker = Callable[[gguf_base.Base, Sequence[Example], Sequence[Encoded], Path, lora.Settings], Any]
+Maker = Callable[[gguf_base.Base, Sequence[TrainingExample], Sequence[Encoded], Path, lora.Settings], Any]
 
 
 def ours(
-    base: gguf_base.Base, _: Sequence[Example], encoded: Sequence[Encoded], out: Path, settings: lora.Settings
+    base: gguf_base.Base, _: Sequence[TrainingExample], encoded: Sequence[Encoded], out: Path, settings: lora.Settings
 ) -> Any:
     """The trainer of ``sqljury train``."""
     return lora._trainer(base, encoded, [], out, settings, lambda _: None)
 
 
 def plain(
-    base: gguf_base.Base, known: Sequence[Example], _: Sequence[Encoded], out: Path, settings: lora.Settings
+    base: gguf_base.Base, known: Sequence[TrainingExample], _: Sequence[Encoded], out: Path, settings: lora.Settings
 ) -> Any:
     """``trl``'s trainer as its documentation has it, with the same parameters."""
     import torch
@@ -52,45 +52,45 @@ def plain(
         processing_class=base.tokenizer,
         args=SFTConfig(
             output_dir=str(out),
-            per_device_train_batch_size=settings.micro,
-            gradient_accumulation_steps=settings.batch // settings.micro,
-            max_steps=settings.steps,
-            learning_rate=settings.rate,
-            max_length=settings.longest,
-            packing=settings.packed,
+            per_device_train_batch_size=settings.batch_size,
+            gradient_accumulation_steps=settings.gradient_accumulation_steps,
+            max_steps=settings.max_steps,
+            learning_rate=settings.learning_rate,
+            max_length=settings.max_length,
+            packing=settings.packing,
             bf16=cuda,
             use_cpu=not cuda,
-            gradient_checkpointing=settings.frugal,
+            gradient_checkpointing=settings.gradient_checkpointing,
             seed=settings.seed,
             logging_steps=1,
-            save_steps=settings.steps,  # one checkpoint, at the end, on both sides
+            save_steps=settings.max_steps,  # one checkpoint, at the end, on both sides
             report_to="none",
             disable_tqdm=True,
         ),
         train_dataset=Dataset.from_list([conversation(example) for example in known]),
         peft_config=LoraConfig(
             task_type="CAUSAL_LM",
-            r=settings.rank,
-            lora_alpha=settings.alpha,
-            lora_dropout=settings.dropout,
-            target_modules=list(lora.MODULES),
+            r=settings.lora_r,
+            lora_alpha=settings.lora_alpha,
+            lora_dropout=settings.lora_dropout,
+            target_modules=list(lora.MODULES["all-linear"]),
         ),
     )
     trainer.remove_callback(PrinterCallback)
     return trainer
 
 
-def conversation(example: Example) -> dict[str, Any]:
+def conversation(example: TrainingExample) -> dict[str, Any]:
     """An example in the form that ``trl`` tokenises itself, with the loss on the completion."""
     prompt = [{"role": role, "content": content} for role, content in example.messages]
     return {"prompt": prompt, "completion": [{"role": "assistant", "content": example.answer}]}
 
 
-def turn(make: Maker, known: Sequence[Example], settings: lora.Settings) -> dict[str, Any]:
+def turn(make: Maker, known: Sequence[TrainingExample], settings: lora.Settings) -> dict[str, Any]:
     """One training from fresh weights; ``known`` are examples that fit."""
     import torch
 
-    base = gguf_base.load(settings.base, half=torch.cuda.is_available(), four_bits=settings.four_bits)
+    base = gguf_base.load(settings.base_model, half=torch.cuda.is_available(), load_in_4bit=settings.load_in_4bit)
     with tempfile.TemporaryDirectory() as place:
         started = time.perf_counter()
         encoded = [encode(base.tokenizer, example) for example in known]
@@ -114,30 +114,30 @@ def turn(make: Maker, known: Sequence[Example], settings: lora.Settings) -> dict
     }
 
 
-def fitting(file: Path, settings: lora.Settings) -> list[Example]:
+def fitting(file: Path, settings: lora.Settings) -> list[TrainingExample]:
     """The examples of a set that are not too long, so that neither side cuts or leaves out any."""
-    tokenizer = gguf_base.load(settings.base).tokenizer
-    return [one for one in examples.read(file) if len(encode(tokenizer, one).ids) <= settings.longest]
+    tokenizer = gguf_base.load(settings.base_model).tokenizer
+    return [one for one in examples.read(file) if len(encode(tokenizer, one).ids) <= settings.max_length]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("set", type=Path, help="a set of `sqljury train data`")
-    parser.add_argument("--base", default="smollm2-135m")
-    parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--micro", type=int, default=4)
-    parser.add_argument("--longest", type=int, default=1024)
-    parser.add_argument("--packed", action="store_true")
-    parser.add_argument("--frugal", action="store_true")
-    parser.add_argument("--four-bits", action="store_true")
+    parser.add_argument("--base-model", default="smollm2-135m")
+    parser.add_argument("--max-steps", type=int, default=20)
+    parser.add_argument("--batch-size", type=int, default=4)
+    parser.add_argument("--gradient-accumulation-steps", type=int, default=2)
+    parser.add_argument("--max-length", type=int, default=1024)
+    parser.add_argument("--packing", action="store_true")
+    parser.add_argument("--gradient-checkpointing", action="store_true")
+    parser.add_argument("--load-in-4bit", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("runs/train_throughput.jsonl"))
     given = vars(parser.parse_args())
     file, out = given.pop("set"), given.pop("out")
-    settings = lora.Settings("generator", held_out=0.0, looks=1, **given)
+    settings = lora.Settings("generator", held_out=0.0, eval_steps=given["max_steps"], **given)
     known = fitting(file, settings)
     out.parent.mkdir(parents=True, exist_ok=True)
-    turn(ours, known, replace(settings, steps=1))
+    turn(ours, known, replace(settings, max_steps=1))
     best: dict[str, float] = {}
     for make in (ours, plain, plain, ours):
         line = {**turn(make, known, settings), "examples": len(known), **given}

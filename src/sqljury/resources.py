@@ -1,20 +1,26 @@
-"""What must end well: what is closed at the end of a ``with``, and files that are written whole."""
+"""Resources that must end well: objects closed by ``with``, files written whole, folders locked for one writer."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Final, Self
+
+from sqljury.errors import DatasetError
+
+LOCK: Final = "run.lock"
+"""The file in the folder of a run or a training that its writer holds locked."""
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
-    """Put ``content`` (text as UTF-8) in the place of ``file``: all of it, or what was there stays.
+    """Replace ``file`` by ``content`` (text as UTF-8) atomically: it is written beside the file, synced and renamed.
 
-    It is written beside the file, brought to the disk and renamed. What UTF-8 has no bytes for becomes an escape.
-    Raises ``OSError`` that names the file.
+    Characters that UTF-8 cannot encode become escapes. Raises ``OSError`` that names the file.
     """
     raw = content if isinstance(content, bytes) else content.encode(errors="backslashreplace")
     target = Path(os.path.realpath(file))  # the file that a link leads to, not the link
@@ -37,7 +43,7 @@ def write_whole(file: Path, content: str | bytes) -> None:
 
 
 def _mode(file: Path) -> int:
-    """The rights that the file has, or that a new one would get."""
+    """The permissions that the file has, or that a new one would get."""
     with contextlib.suppress(OSError):
         return file.stat().st_mode & 0o777
     mask = os.umask(0o077)
@@ -45,11 +51,49 @@ def _mode(file: Path) -> int:
     return 0o666 & ~mask
 
 
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Make ``folder`` if it does not exist, and lock it against other programs that write runs or trainings.
+
+    Raises ``DatasetError`` for a folder that cannot be written, and for one that another program is writing.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK).open("a")
+    except OSError as error:
+        raise DatasetError(f"{folder}: cannot be written ({error.strerror}); give another folder with --out") from None
+    with lock:
+        if not _lock(lock):
+            raise DatasetError(f"{folder}: another program is writing there; wait for it, or give another folder")
+        yield
+
+
+def _lock(file: IO[str]) -> bool:
+    """Take the lock, which the system releases when the program ends, however it ends."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+    else:
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks
+            return True
+    return True
+
+
 class Closing:
-    """For classes with a ``close``: ``with`` gives the object itself, and closes it whatever happens."""
+    """Base of classes with a ``close``: ``with`` gives the object itself, and closes it whatever happens."""
 
     def close(self) -> None:
-        """Release what is held; see the class that says so."""
+        """Release what the object holds."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:

@@ -58,7 +58,7 @@ def test_places_that_cannot_be_written(start: Start, spider: Path, tmp_path: Pat
     bench = ("bench", "spider", "--data", str(spider), "--recipe", "fast")
     code, _, error = ended(start("SELECT 3", *bench, "--out", "/dev/null/x"))
     assert (code, error.count("\n")) == (2, 1)
-    assert "/dev/null/x: a run cannot be kept there" in error
+    assert "/dev/null/x: cannot be written" in error
     out = str(tmp_path / "run")
     assert ended(start("SELECT 3", *bench, "--out", out))[0] == 0
     code, _, error = ended(start("", "eval", out, "--per-query", "/dev/null/x.tsv"))

@@ -35,7 +35,7 @@ def test_search_builds_and_finds(zoo: Path, sqljury) -> None:  # type: ignore[no
     assert lines[0] == ["zuk"]
     assert lines[2] == ["0.99", "żuk", "animal.name", "same", "letters"]
     assert lines[5][1:] == ["ant", "animal.name", "spelling"]
-    assert sqljury("search", zoo, "qqqq").stdout == "nothing near\n"
+    assert sqljury("search", zoo, "qqqq").stdout == "no near value\n"
 
 
 def test_no_value_steers_the_terminal(zoo: Path, sqljury) -> None:  # type: ignore[no-untyped-def]
@@ -57,9 +57,9 @@ def test_exit_codes(arguments: tuple[str, ...], code: int, sqljury) -> None:  # 
 
 
 def test_access_rules_leave_columns_out(zoo: Path, sqljury) -> None:  # type: ignore[no-untyped-def]
-    assert sqljury("search", zoo, "ant").stdout != "nothing near\n"
+    assert sqljury("search", zoo, "ant").stdout != "no near value\n"
     masked = sqljury("search", zoo, "ant", "--mask", "animal.name")
-    assert (masked.returncode, masked.stdout) == (0, "nothing near\n")
+    assert (masked.returncode, masked.stdout) == (0, "no near value\n")
     assert sqljury("build", zoo, "--mask", "animal.name").stdout.startswith("0 values of 0 columns\n")
     wrong = sqljury("build", zoo, "--deny", "animal.nmae")
     assert (wrong.returncode, wrong.stdout) == (2, "")

@@ -174,7 +174,7 @@ def test_wrong_usage_says_what_it_always_said(start: Start, zoo: Path) -> None:
     assert bare.returncode == 2
     assert "Commands:" in error
     priced = start("x", "ask", "q", "--db", str(zoo), "--price", "much")
-    assert "is no price" in priced.communicate(timeout=60)[1]
+    assert "is not a price" in priced.communicate(timeout=60)[1]
 
 
 def test_what_was_tried_goes_to_stderr_when_nothing_ran(start: Start, zoo: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury.cli.outputs import table_file
+from sqljury.cli.terminal import table_file
 from sqljury.errors import InputError
 
 HEADER = "index\thardness"
@@ -26,7 +26,10 @@ def test_a_table_takes_the_place_of_one_or_of_nothing(tmp_path: Path) -> None:
 def test_other_files_stay_as_they_are(tmp_path: Path, content: str) -> None:
     file = tmp_path / "gold.txt"
     file.write_bytes(before := content.encode(errors="surrogateescape"))
-    with pytest.raises(InputError, match=r"gold\.txt: is there and no table of this kind"), table_file(file, HEADER):
+    with (
+        pytest.raises(InputError, match=r"gold\.txt: exists and is not a table of this kind"),
+        table_file(file, HEADER),
+    ):
         pass
     assert file.read_bytes() == before
 
@@ -39,7 +42,7 @@ def test_what_is_read_is_not_written(tmp_path: Path) -> None:
     (tmp_path / "soft.tsv").symlink_to(labels)
     for file in (labels, link, tmp_path / "soft.tsv", folder / "out.tsv", folder / "../database/out.tsv"):
         with (
-            pytest.raises(InputError, match="is read, or lies in a folder"),
+            pytest.raises(InputError, match="is an input, or lies in a folder"),
             table_file(file, HEADER, [labels, folder]),
         ):
             pass

@@ -118,7 +118,7 @@ def test_a_table_shows_no_tail_of_a_comment_as_a_line(capsys: pytest.CaptureFixt
     assert lines[0].startswith("SELECT 1 -- x OR 1x OR 1")
     assert lines[1] == "FROM t WHERE a = 'b\\t\\u202e'"
     assert "OR 1 */ FROM t" in out  # on one line, where nothing may become a part of the comment
-    assert "they stand as escapes" in error
+    assert "were escaped" in error
 
 
 def test_a_long_query_is_not_broken_into_lines(

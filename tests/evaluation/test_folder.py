@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -86,27 +84,6 @@ def test_reading_changes_nothing_and_claiming_drops_the_unfinished_line(tmp_path
         assert len(records) == 1
         stream.write(changed(id="dev-0001", question="\ud800") + "\n")
     assert [record["id"] for record in folder.records(run)] == ["dev-0000", "dev-0001"]
-
-
-def test_two_programs_cannot_write_one_run(tmp_path: Path) -> None:
-    code = (
-        "import json, sys; from pathlib import Path; from sqljury.evaluation import run_folder as folder\n"
-        f"with folder.claimed(Path({str(tmp_path / 'run')!r}), json.loads({json.dumps(SETTINGS)!r})):\n"
-        "    print('mine', flush=True); sys.stdin.read()"
-    )
-    holder = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "mine\n"
-        with pytest.raises(DatasetError, match="another bench is writing"), folder.claimed(tmp_path / "run", SETTINGS):
-            pass
-        holder.kill()  # a lock ends with its holder, however that ends
-        holder.wait()
-        with folder.claimed(tmp_path / "run", SETTINGS):
-            pass
-    finally:
-        holder.kill()
-        holder.communicate()
 
 
 def test_a_place_where_no_folder_can_be(tmp_path: Path) -> None:

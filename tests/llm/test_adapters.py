@@ -103,7 +103,7 @@ def test_two_adapters_for_one_model_are_refused() -> None:
     assert adapted(None, "two") == "+two"
     assert adapted("gemma-3-270m", "two") == "gemma-3-270m+two"
     assert adapted("gemma-3-270m+one", None) == "gemma-3-270m+one"
-    with pytest.raises(InputError, match=r"gemma-3-270m\+one names an adapter already; .* leave out --adapter two"):
+    with pytest.raises(InputError, match=r"gemma-3-270m\+one already names an adapter; .* leave out --adapter two"):
         adapted("gemma-3-270m+one", "two")
 
 
@@ -114,7 +114,7 @@ def test_adapters_are_listed_with_the_models(capsys: pytest.CaptureFixture[str])
     made("[x] \x1b[31mred")
     assert _guarded(["models", "list"]) == 0
     out = capsys.readouterr().out
-    assert "Adapters, for --adapter NAME: [x]  [31mred, linker" in out
+    assert "Adapters for --adapter NAME: [x]  [31mred, linker" in out
 
 
 def test_a_name_that_could_not_be_found_again_is_refused() -> None:

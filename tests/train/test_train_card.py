@@ -20,7 +20,7 @@ LOG = [
 
 @pytest.mark.train  # the card names the versions of its libraries
 def test_the_last_figures_are_the_results(tmp_path: Path) -> None:
-    card.write(tmp_path, {"part": "critic", "base": "a|b"}, {"examples": 1200}, "CPU", LOG)
+    card.write(tmp_path, {"part": "critic", "base_model": "a|b"}, {"examples": 1200}, "CPU", LOG)
     assert json.loads((tmp_path / card.JSON).read_text())["results"] == {
         "loss": 0.5,
         "eval_loss": 0.75,
@@ -28,7 +28,7 @@ def test_the_last_figures_are_the_results(tmp_path: Path) -> None:
     }
     text = (tmp_path / card.MARKDOWN).read_text()
     assert "| held-out answers right | 0.5 |" in text
-    assert "| base | a/b |" in text
+    assert "| base_model | a/b |" in text
     assert "| examples | 1,200 |" in text
 
 

@@ -28,10 +28,10 @@ def test_sets_of_candidates(kind: str, train_run: Path, tmp_path: Path, capsys: 
     assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out)]) == 0
     assert {json.loads(line)["answer"] for line in out.read_text().splitlines()} <= set("ABC")
     assert "on 6 databases" in (said := capsys.readouterr().err)
-    assert "nothing was checked" not in said
+    assert "not checked" not in said
     assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out), "--no-gold"]) == 0
     assert "12 questions on 6 databases" in (said := capsys.readouterr().err)
-    assert "6 questions that gold itself must help in" in said
+    assert "6 questions that need the gold query" in said
 
 
 def test_own_questions(benchmark_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,10 +40,10 @@ def test_own_questions(benchmark_folder: Path, tmp_path: Path, capsys: pytest.Ca
     own = ["--questions", str(file), "--db-dir", str(benchmark_folder / "database"), "--out", str(out)]
     assert _guarded(["train", "data", "generator", *own]) == 0
     assert json.loads(out.read_text())["meta"]["id"] == "7"
-    assert "nothing was checked against an evaluation" in capsys.readouterr().err
+    assert "not checked against an evaluation" in capsys.readouterr().err
     assert json.loads((tmp_path / "set.jsonl.card.json").read_text())["checked"] is None
-    assert _guarded(["train", "data", "generator", *own, "--against", str(benchmark_folder)]) == 2
-    assert "yaks: what is measured on these databases" in capsys.readouterr().err
+    assert _guarded(["train", "data", "generator", *own, "--eval-data", str(benchmark_folder)]) == 2
+    assert "yaks: these databases belong to the evaluation" in capsys.readouterr().err
 
 
 def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,9 +51,9 @@ def test_the_light_judge(train_run: Path, tmp_path: Path, capsys: pytest.Capture
     assert _guarded(["train", "light", str(train_run), "--out", str(out)]) == 0
     said, noted = capsys.readouterr()
     assert "18 questions on 6 databases, 12 of them decided" in said
-    assert "nothing was checked" not in noted
+    assert "not checked" not in noted
     assert "light judge  EX  66.7 %" in said
-    assert "6 of 6 mistakes put right, 0 right answers lost" in said
+    assert "6 of 6 mistakes corrected, 0 correct answers lost" in said
     assert read(str(out)).card["seed"] == 0
     assert read(str(out)).card["checked"] == {"databases": 1, "questions": 1}
 
@@ -64,7 +64,7 @@ def test_a_light_judge_says_that_nothing_was_checked(
     shutil.copytree(benchmark_folder, tmp_path / "data", ignore=shutil.ignore_patterns("dev.json"))
     out = tmp_path / "light.json"
     assert _guarded(["train", "light", str(train_run), "--data", str(tmp_path / "data"), "--out", str(out)]) == 0
-    assert "nothing was checked against an evaluation; name one with --against" in capsys.readouterr().err
+    assert "the set was not checked against an evaluation; name one with --eval-data" in capsys.readouterr().err
     assert read(str(out)).card["checked"] is None
 
 
@@ -88,8 +88,10 @@ def test_where_weights_cannot_be_kept_is_said_before_the_training(
 def test_a_set_that_has_moved_is_asked_for_before_the_export(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = dict.fromkeys(("part", "base", "base_sha256", "data_sha256"), "x")
-    (tmp_path / "training.json").write_text(json.dumps({**asked, "longest": 99, "data": str(tmp_path / "gone.jsonl")}))
+    asked = dict.fromkeys(("part", "base_model", "base_sha256", "data_sha256"), "x")
+    (tmp_path / "training.json").write_text(
+        json.dumps({**asked, "max_length": 99, "data": str(tmp_path / "gone.jsonl")})
+    )
     assert _guarded(["train", "export", str(tmp_path), "--out", str(tmp_path / "a.gguf")]) == 2
     assert "gone.jsonl has moved; name it with --data" in capsys.readouterr().err
     assert _guarded(["train", "export", str(tmp_path), "--name", "../a"]) == 2
@@ -102,9 +104,9 @@ def test_a_file_of_questions_is_an_evaluation(
 ) -> None:
     file = tmp_path / "own.jsonl"
     file.write_text(json.dumps({"question": "How many?", "sql": "SELECT count(*) FROM pet", "db_id": "dogs"}))
-    given = ["train", *command, str(train_run), "--out", str(tmp_path / "out"), "--against", str(file)]
+    given = ["train", *command, str(train_run), "--out", str(tmp_path / "out"), "--eval-data", str(file)]
     assert _guarded(given) == 2
-    assert "dogs: what is measured on these databases may not be trained on" in capsys.readouterr().err
+    assert "dogs: these databases belong to the evaluation and may not be trained on" in capsys.readouterr().err
 
 
 def test_the_evaluation_needs_no_databases(
@@ -115,13 +117,13 @@ def test_the_evaluation_needs_no_databases(
     own.write_text(json.dumps([{"question": "How many pets?", "SQL": "SELECT count(*) FROM pet", "db_id": "dogs"}]))
     file.write_text(json.dumps([{"question": "How many pets ?", "SQL": "SELECT 1", "db_id": "elsewhere"}]))
     asked = ["train", "data", "linker", "--questions", str(own), "--db-dir", str(benchmark_folder / "database")]
-    assert _guarded([*asked, "--out", str(out), "--against", str(file)]) == 0
-    assert "1 questions are much like one of the evaluation" in capsys.readouterr().err
+    assert _guarded([*asked, "--out", str(out), "--eval-data", str(file)]) == 0
+    assert "1 questions are near-duplicates of evaluation questions" in capsys.readouterr().err
     card = json.loads((tmp_path / "set.jsonl.card.json").read_text())
     assert card["checked"] == {"databases": 1, "questions": 1}
     (tmp_path / "dev").mkdir()
     (tmp_path / "dev" / "dev.json").write_text(json.dumps([{"question": "Who?", "query": "SELECT 1", "db_id": "none"}]))
-    assert _guarded([*asked, "--out", str(out), "--against", str(tmp_path / "dev")]) == 0
+    assert _guarded([*asked, "--out", str(out), "--eval-data", str(tmp_path / "dev")]) == 0
 
 
 def test_an_evaluation_that_is_named_and_not_there_is_no_check(
@@ -129,7 +131,7 @@ def test_an_evaluation_that_is_named_and_not_there_is_no_check(
 ) -> None:
     (tmp_path / "empty").mkdir()
     asked = ["train", "data", "linker", "--data", str(benchmark_folder), "--out", str(tmp_path / "set.jsonl")]
-    assert _guarded([*asked, "--against", str(tmp_path / "empty")]) == 2
+    assert _guarded([*asked, "--eval-data", str(tmp_path / "empty")]) == 2
     assert "there is no" in capsys.readouterr().err
 
 
@@ -137,7 +139,7 @@ def test_an_evaluation_that_is_named_and_not_there_is_no_check(
     ("arguments", "says"),
     [
         (["data", "linker"], "give either --data"),
-        (["data", "critic"], "name a run on train with --run"),
+        (["data", "critic"], "name a run on a training split with --run"),
         (["data", "linker", "--questions", "q.json"], "give either --data"),
         (["data", "linker", "--run", "runs/a"], "a set for linker is not made with --run"),
         (["data", "generator", "--no-gold"], "a set for generator is not made with --no-gold"),

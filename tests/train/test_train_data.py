@@ -24,8 +24,8 @@ from sqljury.stages import link
 from sqljury.stages.prepare import Preparation
 from sqljury.stages.select.features import Opinions
 from sqljury.train import data, data_judged, leaks
-from sqljury.train import data as data_gold
-from sqljury.train.data import Item, Kind
+from sqljury.train.data import Kind
+from sqljury.train.examples import TrainingExample
 from sqljury.train.replay import Replayed, replay_all
 from sqljury.types import Candidate
 
@@ -39,15 +39,17 @@ def examples(benchmark_folder: Path) -> list[Example]:
 
 @pytest.fixture
 def measured(benchmark_folder: Path) -> list[Example]:
-    return leaks.evaluation(benchmark_folder)
+    return leaks.evaluation_questions(benchmark_folder)
 
 
-def linked(examples: list[Example]) -> list[Item]:
-    return [item for item in data_gold.linker(examples, PLAIN) if isinstance(item, Item)]
+def linked(examples: list[Example]) -> list[TrainingExample]:
+    return [item for item in data.linker_examples(examples, PLAIN) if isinstance(item, TrainingExample)]
 
 
-def generated(examples: list[Example], seed: int = 0, extra: tuple[float, ...] = data_gold.EXTRA) -> list[Item]:
-    return [item for item in data_gold.generator(examples, PLAIN, seed, extra) if isinstance(item, Item)]
+def generated(
+    examples: list[Example], seed: int = 0, extra: tuple[float, ...] = data.EXTRA_TABLES
+) -> list[TrainingExample]:
+    return [item for item in data.generator_examples(examples, PLAIN, seed, extra) if isinstance(item, TrainingExample)]
 
 
 def read(file: Path) -> list[dict[str, Any]]:
@@ -103,7 +105,7 @@ def test_what_gold_needs_is_shown_or_the_question_is_left_out(kind: Kind, tmp_pa
         Example(f"{number}", Question(f"How many visitors did museum {number} have?"), gold, "wide", file)
         for number, gold in enumerate(golds)
     ]
-    made = data_gold.linker(examples, PLAIN) if kind == "linker" else data_gold.generator(examples, PLAIN)
+    made = data.linker_examples(examples, PLAIN) if kind == "linker" else data.generator_examples(examples, PLAIN)
     report = data.write(made, tmp_path / "set.jsonl", kind, 0)
     assert [line["meta"]["id"] for line in read(tmp_path / "set.jsonl")] == ["0"]
     assert (report.items, report.cut, report.unread) == (1, 3, 2)
@@ -113,13 +115,13 @@ def test_what_gold_needs_is_shown_or_the_question_is_left_out(kind: Kind, tmp_pa
 
 @pytest.mark.parametrize("weights", [(), (0.0, 0.0), (-1.0, 2.0), (1.0, float("inf")), (float("nan"),)])
 def test_weights_that_are_none_are_refused(examples: list[Example], weights: tuple[float, ...]) -> None:
-    with pytest.raises(InputError, match="weights of further tables"):
-        data_gold.generator(examples, PLAIN, extra=weights)
+    with pytest.raises(InputError, match="weights of extra tables"):
+        data.generator_examples(examples, PLAIN, extra_tables=weights)
 
 
 def test_the_right_query_stands_at_the_letter(train_run: Path, measured: list[Example]) -> None:
-    sides = data_judged.sides(replay_all([train_run], None, measured), PLAIN, 0)
-    items = list(data_judged.pairwise(sides, seed=2))
+    sides = data_judged.judged_questions(replay_all([train_run], None, measured), PLAIN, 0)
+    items = list(data_judged.pairwise_examples(sides, seed=2))
     counted = [item for item in items if item.meta["question"].startswith("How many")]
     assert len(counted) == 6
     for item in counted:
@@ -129,8 +131,10 @@ def test_the_right_query_stands_at_the_letter(train_run: Path, measured: list[Ex
 
 
 def test_a_critic_sees_all_answers_and_failures_once(train_run: Path, measured: list[Example]) -> None:
-    sides = data_judged.sides(replay_all([train_run], None, measured), PLAIN, 0)
-    items = [item for item in data_judged.critic(sides, seed=2) if item.meta["question"].startswith("How many")]
+    sides = data_judged.judged_questions(replay_all([train_run], None, measured), PLAIN, 0)
+    items = [
+        item for item in data_judged.critic_examples(sides, seed=2) if item.meta["question"].startswith("How many")
+    ]
     assert len(items) == 6
     for item in items:
         shown = item.messages[-1].content
@@ -142,37 +146,37 @@ def test_a_critic_sees_all_answers_and_failures_once(train_run: Path, measured: 
 
 def test_gold_helps_where_nothing_is_right(train_run: Path, measured: list[Example]) -> None:
     replayed = list(replay_all([train_run], None, measured))
-    alone = {one.one.id: one for one in data_judged.sides(replayed, PLAIN, 0)}
-    owners = [one for one in alone.values() if one.one.task.question.text.startswith("List")]
+    alone = {one.replayed.id: one for one in data_judged.judged_questions(replayed, PLAIN, 0)}
+    owners = [one for one in alone.values() if one.replayed.task.question.text.startswith("List")]
     assert len(owners) == 6
-    assert all(one.hint == "gold" and one.right[0].sql == one.one.gold for one in owners)
+    assert all(one.hint == "gold" and one.correct[0].sql == one.replayed.gold for one in owners)
 
     rewritten = "SELECT name FROM owner WHERE id IN (SELECT owner_id FROM pet WHERE kind = '{}')"
     model = FakeModel(lambda call: rewritten.format(call.prompt.partition("kind = '")[2][:3]))
-    hinted = [one for one in data_judged.sides(replayed, PLAIN, 0, model) if one.hint]
+    hinted = [one for one in data_judged.judged_questions(replayed, PLAIN, 0, model) if one.hint]
     assert len(model.calls) == 6
-    assert all(one.hint == "model" and one.right[0].sql.startswith("SELECT name FROM owner WHERE") for one in hinted)
+    assert all(one.hint == "model" and one.correct[0].sql.startswith("SELECT name FROM owner WHERE") for one in hinted)
     assert len(hinted) == 6
 
     parrot = FakeModel(
         lambda call: "select" + call.prompt.partition("SELECT T2")[2].partition("\n")[0].join(["  T2", ";"])
     )
-    copied = [one for one in data_judged.sides(replayed, PLAIN, 0, parrot) if one.hint]
+    copied = [one for one in data_judged.judged_questions(replayed, PLAIN, 0, parrot) if one.hint]
     assert [one.hint for one in copied] == ["gold"] * 6  # in other letters and blanks it is gold all the same
 
     late = FakeModel(lambda call: ["SELECT 1", call.prompt.partition("rows:\n")[2].partition("\n")[0],
                                    rewritten.format(call.prompt.partition("kind = '")[2][:3]), "SELECT 2"])  # fmt: skip
-    assert [one.hint for one in data_judged.sides(replayed, PLAIN, 0, late) if one.hint] == ["model"] * 6
+    assert [one.hint for one in data_judged.judged_questions(replayed, PLAIN, 0, late) if one.hint] == ["model"] * 6
 
     stubborn = FakeModel("SELECT 1")  # what is not right, is not learned from
-    assert not [one for one in data_judged.sides(replayed, PLAIN, 0, stubborn) if one.hint]
+    assert not [one for one in data_judged.judged_questions(replayed, PLAIN, 0, stubborn) if one.hint]
 
 
 def test_the_hint_breaks_marks_of_chat_templates(train_run: Path, measured: list[Example]) -> None:
     replayed = [one for one in replay_all([train_run], None, measured) if one.task.question.text.startswith("List")]
     marked = [replace(one, gold=one.gold + " OR kind = '<|im_end|>'") for one in replayed]
     model = FakeModel("SELECT 1")
-    assert not list(data_judged.sides(marked, PLAIN, 0, model))
+    assert not list(data_judged.judged_questions(marked, PLAIN, 0, model))
     assert len(model.calls) == 6
     for call in model.calls:
         assert "OR kind = '< |im_end|>'" in call.prompt
@@ -197,9 +201,9 @@ def long(tmp_path: Path) -> Replayed:
 
 @pytest.mark.parametrize(("model", "hint"), [(None, "gold"), (FakeModel("SELECT i AS number FROM n"), "model")])
 def test_all_results_that_a_judge_is_shown_are_cut_alike(long: Replayed, model: FakeModel | None, hint: str) -> None:
-    [helped] = data_judged.sides([long], PLAIN, 0, model)
+    [helped] = data_judged.judged_questions([long], PLAIN, 0, model)
     assert helped.hint == hint
-    [item] = data_judged.pairwise([helped], 0)
+    [item] = data_judged.pairwise_examples([helped], 0)
     assert item.messages[-1].content.count("10000+ rows") == 2
     assert "12000" not in item.messages[-1].content
 
@@ -214,15 +218,15 @@ def test_all_results_that_a_judge_is_shown_are_cut_alike(long: Replayed, model: 
 )
 def test_what_is_not_right_and_shown_so_does_not_help(long: Replayed, gold: str, written: str | None) -> None:
     model = FakeModel(written) if written else None
-    assert not list(data_judged.sides([replace(long, gold=gold)], PLAIN, 0, model))
+    assert not list(data_judged.judged_questions([replace(long, gold=gold)], PLAIN, 0, model))
 
 
-@pytest.mark.parametrize("kind", [data_judged.critic, data_judged.pairwise])
+@pytest.mark.parametrize("kind", [data_judged.critic_examples, data_judged.pairwise_examples])
 def test_what_only_gold_answers_can_be_left_out(
-    kind: Callable[..., Iterator[Item]], train_run: Path, measured: list[Example], tmp_path: Path
+    kind: Callable[..., Iterator[TrainingExample]], train_run: Path, measured: list[Example], tmp_path: Path
 ) -> None:
-    def made(gold: bool) -> tuple[data.Report, Counter[str]]:
-        sides = data_judged.sides(replay_all([train_run], None, measured), PLAIN, 0)
+    def made(gold: bool) -> tuple[data.SetReport, Counter[str]]:
+        sides = data_judged.judged_questions(replay_all([train_run], None, measured), PLAIN, 0)
         out = tmp_path / f"{gold}.jsonl"
         report = data.write(kind(sides, 0), out, "critic", 0, measured, gold=gold)
         assert json.loads(out.with_name(f"{out.name}.card.json").read_text())["of_gold"] == report.of_gold
@@ -237,8 +241,8 @@ def test_what_only_gold_answers_can_be_left_out(
 
 def test_a_set_is_the_same_bytes_again(train_run: Path, measured: list[Example], tmp_path: Path) -> None:
     def made(name: str) -> bytes:
-        sides = data_judged.sides(replay_all([train_run], None, measured), PLAIN, 0)
-        report = data.write(data_judged.pairwise(sides, 7), tmp_path / name, "pairwise", 7, measured)
+        sides = data_judged.judged_questions(replay_all([train_run], None, measured), PLAIN, 0)
+        report = data.write(data_judged.pairwise_examples(sides, 7), tmp_path / name, "pairwise", 7, measured)
         assert report.items == len(read(tmp_path / name))
         return (tmp_path / name).read_bytes()
 
@@ -257,7 +261,7 @@ def test_questions_like_those_of_the_evaluation_are_counted(
     assert [(one.id, one.other) for one in exact] == [("train-0000", "dev-0000")]
     texts = {one.id: one.question.text for one in examples}
     assert len(report.near) > 1  # some other animals are spelt much like a dog
-    assert all(one.likeness >= leaks.LEAST and texts[one.id].startswith("How many") for one in report.near)
+    assert all(one.likeness >= leaks.MIN_SIMILARITY and texts[one.id].startswith("How many") for one in report.near)
     assert card["near"]["count"] == len(report.near)
     assert card["items"] == report.items == 18
     assert card["databases"] == 6
@@ -272,7 +276,7 @@ def test_questions_of_several_datasets_may_have_the_same_ids(measured: list[Exam
         {"id": "train-0003", "db_id": db_id, "question": question}
         for db_id, question in (("dogs", text), ("cats", text), ("dogs", "Who?"), ("cats", "Who?"))
     ]
-    items = [Item((Message("user", f"{number}"),), "A", meta) for number, meta in enumerate(metas)]
+    items = [TrainingExample((Message("user", f"{number}"),), "A", meta) for number, meta in enumerate(metas)]
     report = data.write(items, tmp_path / "set.jsonl", "critic", 0, measured)
     assert report.questions == 4
     assert [(one.id, one.db_id) for one in report.near] == [("train-0003", "dogs"), ("train-0003", "cats")]
@@ -283,7 +287,7 @@ def test_questions_of_several_datasets_may_have_the_same_ids(measured: list[Exam
 
 def test_what_is_measured_on_is_not_trained_on(benchmark_folder: Path, train_run: Path) -> None:
     dev = spider.load(benchmark_folder, "dev")
-    with pytest.raises(InputError, match=r"^YAKS: .* --against"):
+    with pytest.raises(InputError, match=r"^YAKS: .* --eval-data"):
         leaks.refuse(["dogs", "YAKS"], dev)
     leaks.refuse(["dogs"], dev)
     with pytest.raises(InputError, match="cats, cows, dogs and 3 more"):
@@ -292,7 +296,7 @@ def test_what_is_measured_on_is_not_trained_on(benchmark_folder: Path, train_run
 
 def test_repeated_and_contradicting_examples_are_left_out(tmp_path: Path) -> None:
     meta = {"id": "1", "db_id": "a", "question": "q"}
-    items = [Item((), answer, meta) for answer in ("A", "A", "B")]
+    items = [TrainingExample((), answer, meta) for answer in ("A", "A", "B")]
     report = data.write(items, tmp_path / "set.jsonl", "pairwise", 0)
     assert (report.items, report.repeated, report.contradicting) == (1, 1, 1)
     assert len(read(tmp_path / "set.jsonl")) == 1
@@ -300,18 +304,18 @@ def test_repeated_and_contradicting_examples_are_left_out(tmp_path: Path) -> Non
 
 def test_what_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
     out = tmp_path / "set.jsonl"
-    before = Item((), "B", {"id": "0", "db_id": "a", "question": "q"}).line()
+    before = TrainingExample((), "B", {"id": "0", "db_id": "a", "question": "q"}).to_line()
     out.write_text(before)
 
     def broken() -> Any:
-        yield Item((), "A", {"id": "1", "db_id": "a", "question": "q"})
+        yield TrainingExample((), "A", {"id": "1", "db_id": "a", "question": "q"})
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         data.write(broken(), out, "critic", 0)
     assert [file.name for file in tmp_path.iterdir()] == ["set.jsonl"]
     assert out.read_text() == before
-    with pytest.raises(InputError, match="nothing to train a critic on"):
+    with pytest.raises(InputError, match="no example to train a critic on"):
         data.write([], out, "critic", 0)
     assert out.read_text() == before
     with pytest.raises(InputError, match="cannot be written"):
@@ -325,15 +329,17 @@ def test_what_was_left_by_a_program_that_was_killed_is_removed(tmp_path: Path) -
         (tmp_path / name).write_text("x")
     for name in {*left, *kept} - {"set.jsonl.13.part"}:  # which somebody writes just now
         os.utime(tmp_path / name, (0, 0))
-    data.write([Item((), "A", {"id": "1", "db_id": "a", "question": "q"})], tmp_path / "set.jsonl", "critic", 0)
+    data.write(
+        [TrainingExample((), "A", {"id": "1", "db_id": "a", "question": "q"})], tmp_path / "set.jsonl", "critic", 0
+    )
     assert {file.name for file in tmp_path.iterdir()} == kept | {"set.jsonl", "set.jsonl.card.json"}
 
 
 def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
     out = tmp_path / "notes.txt"
     out.write_text("mine")
-    with pytest.raises(InputError, match=r"notes\.txt: is there and no training set"):
-        data.write([Item((), "A", {"id": "1", "db_id": "a", "question": "q"})], out, "critic", 0)
+    with pytest.raises(InputError, match=r"notes\.txt: exists and is not a training set"):
+        data.write([TrainingExample((), "A", {"id": "1", "db_id": "a", "question": "q"})], out, "critic", 0)
     assert out.read_text() == "mine"
 
 

@@ -32,13 +32,13 @@ def test_an_example_is_read_as_it_was_written(tmp_path: Path) -> None:
     ("wrong", "said"),
     [
         (["a list"], "not a JSON object"),
-        (line(messages=[]), "no list of messages"),
+        (line(messages=[]), "not a list of messages"),
         (line(messages=[{"role": "root", "content": "x"}]), "a role"),
         (line(messages=[{"role": "assistant", "content": "x"}]), "not the user's"),
-        (line(answer=""), "answer is no text"),
-        (line(meta=3), "meta is no object"),
-        (line(answer="\ud800"), "no bytes for"),
-        (line("\udc80"), "no bytes for"),
+        (line(answer=""), "answer is not a text"),
+        (line(meta=3), "meta is not an object"),
+        (line(answer="\ud800"), "cannot encode"),
+        (line("\udc80"), "cannot encode"),
     ],
 )
 def test_a_line_that_is_no_example_is_named(tmp_path: Path, wrong: Any, said: str) -> None:
@@ -74,13 +74,13 @@ def test_of_one_database_questions_are_held_out_whole(tmp_path: Path) -> None:
     lines = (line(meta={"db_id": "shop", "question": f"q{n % 10}"}, answer=f"SELECT {n}") for n in range(30))
     known = examples.read(written(tmp_path / "set.jsonl", *lines))
     learn, held = examples.split(known, 0.15, seed=1)
-    assert (examples.held_by(known), len(learn), len(held)) == ("question", 24, 6)
+    assert (examples.held_out_by(known), len(learn), len(held)) == ("question", 24, 6)
     assert not {one.question for one in learn} & {one.question for one in held}
     assert {one.question for one in examples.split(known, 0.15, seed=2)[1]} != {one.question for one in held}
 
 
 def test_a_share_of_nothing_and_one_question_hold_nothing_out(tmp_path: Path) -> None:
     known = examples.read(written(tmp_path / "set.jsonl", line("a"), line("a"), line("b")))
-    assert examples.held_by(known) == "database"
+    assert examples.held_out_by(known) == "database"
     assert examples.split(known, 0.0, seed=0) == (known, [])
     assert examples.split(known[:2], 0.5, seed=0) == (known[:2], [])

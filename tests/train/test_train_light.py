@@ -18,18 +18,28 @@ from sqljury.errors import InputError
 from sqljury.evaluation import run_folder as folder
 from sqljury.experiments.ablation import ablation
 from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
+from sqljury.resources import LOCK
 from sqljury.stages.select.base import groups
 from sqljury.stages.select.features import features, names
 from sqljury.stages.select.light import Weights, read, shares
 from sqljury.train import leaks, logit
 from sqljury.train import sketch as sketching
-from sqljury.train.light import GIVEN, LEAST_QUESTIONS, LEAST_SPREAD, Rated, check_out, figures_of, save, train
-from sqljury.train.light_runs import from_runs
-from sqljury.train.replay import measured, replay, replay_all
+from sqljury.train.light import (
+    MIN_QUESTIONS,
+    MIN_SCALE,
+    VOTES,
+    RatedQuestion,
+    check_out,
+    figures_of,
+    save,
+    train,
+    train_from_runs,
+)
+from sqljury.train.replay import evaluation_of_runs, replay, replay_all
 from sqljury.types import Result, Schema, TestCase, Tried
 
 
-def made_up(count: int, databases: int, seed: int = 0, signal: float = 2.0) -> list[Rated]:
+def made_up(count: int, databases: int, seed: int = 0, signal: float = 2.0) -> list[RatedQuestion]:
     """Questions whose right group tends to lack fewer cues; votes tell nothing."""
     drawn = random.Random(seed)
     found = []
@@ -41,7 +51,9 @@ def made_up(count: int, databases: int, seed: int = 0, signal: float = 2.0) -> l
         ]
         chances = shares([-signal * one["missing"] for one in groups])
         right = drawn.choices(range(size), weights=chances)[0]
-        found.append(Rated(f"q{number}", f"db{number % databases}", f"{number}", tuple(groups), frozenset([right])))
+        found.append(
+            RatedQuestion(f"q{number}", f"db{number % databases}", f"{number}", tuple(groups), frozenset([right]))
+        )
     return found
 
 
@@ -62,7 +74,7 @@ def test_figures_are_of_databases_that_were_left_out() -> None:
         sign = 1 if number % 8 < 4 else -1  # half of the databases reward what the others punish
         groups = tuple({**dict.fromkeys(names(), 0.0), "columns": drawn.gauss(0, 1)} for _ in range(2))
         right = max(range(2), key=lambda place: sign * groups[place]["columns"])
-        questions.append(Rated(f"q{number}", f"db{number % 8}", "", groups, frozenset([right])))
+        questions.append(RatedQuestion(f"q{number}", f"db{number % 8}", "", groups, frozenset([right])))
     held_out = train(questions).card["held_out"]
     assert held_out["pairs"]["percent"] < 65
 
@@ -74,7 +86,7 @@ def test_where_nothing_can_be_learned_votes_decide() -> None:
         votes = [{"votes_log": 1.5}, {"votes_log": 0.5}, {"votes_log": 0.0}]
         groups = tuple({**zeros, **{name: drawn.gauss(0, 1) for name in names()[:30]}, **one} for one in votes)
         right = drawn.choices(range(3), weights=[6, 2, 1])[0]
-        questions.append(Rated(f"q{number}", f"db{number % 10}", "", groups, frozenset([right])))
+        questions.append(RatedQuestion(f"q{number}", f"db{number % 10}", "", groups, frozenset([right])))
     held_out = train(questions).card["held_out"]
     assert abs(held_out["ex"]["right"] - held_out["ex_votes"]["right"]) <= 3
 
@@ -98,16 +110,16 @@ def test_of_few_databases_questions_are_left_out() -> None:
 
 def test_too_few_decided_questions_are_refused() -> None:
     for few in ([], made_up(1, 1)):
-        with pytest.raises(InputError, match="too few questions have right and wrong results"):
+        with pytest.raises(InputError, match="too few questions have correct and wrong results"):
             train(few)
-    with pytest.raises(InputError, match="too few questions have right and wrong results"):
-        train([replace(one, right=frozenset()) for one in made_up(30, 6)])
+    with pytest.raises(InputError, match="too few questions have correct and wrong results"):
+        train([replace(one, correct=frozenset()) for one in made_up(30, 6)])
 
 
 def test_one_database_may_be_left_by_a_fold() -> None:
     """Folds are drawn over all databases, so one may hold all but one of those that are decided."""
     questions = made_up(40, 4)
-    undecided = [replace(one, named=f"more{at}", right=frozenset()) for at, one in enumerate(made_up(40, 4))]
+    undecided = [replace(one, db_id=f"more{at}", correct=frozenset()) for at, one in enumerate(made_up(40, 4))]
     train([*questions, *undecided])
 
 
@@ -130,7 +142,7 @@ def test_a_logit_is_where_no_weight_can_be_bettered() -> None:
     questions = [[[drawn.gauss(0, 1) for _ in range(3)] for _ in range(drawn.randint(2, 5))] for _ in range(40)]
     drawn_right = [drawn.sample(range(len(one)), 2 if len(one) > 3 else 1) for one in questions]
     right = [[place in own for place in range(len(one))] for one, own in zip(questions, drawn_right, strict=True)]
-    known, penalties = logit.table(questions, right), np.array([1.0, 2.0, 0.1])
+    known, penalties = logit.stack(questions, right), np.array([1.0, 2.0, 0.1])
 
     def height(weights: object) -> float:
         by_hand = 0.0
@@ -141,20 +153,20 @@ def test_a_logit_is_where_no_weight_can_be_bettered() -> None:
             )
         return by_hand + float(penalties @ np.square(weights)) / 2
 
-    found = logit.fitted(known, penalties)
+    found = logit.fit(known, penalties)
     assert logit.loss(known, known.rows @ found) == pytest.approx(height(found) - float(penalties @ found**2) / 2)
     for place in range(3):
         for by in (-1e-3, 1e-3):
             other = found.copy()
             other[place] += by
             assert height(other) > height(found)
-    assert logit.fitted(known, penalties, start=found + 3) == pytest.approx(found, abs=1e-6)
+    assert logit.fit(known, penalties, start=found + 3) == pytest.approx(found, abs=1e-6)
 
 
 def test_what_differs_in_few_questions_is_not_learned_from() -> None:
     questions = [
-        replace(one, groups=tuple({**group, "star": float(at < LEAST_QUESTIONS - 1 and number in one.right),
-                                   "bounded": float(at < LEAST_QUESTIONS and number in one.right)}
+        replace(one, groups=tuple({**group, "star": float(at < MIN_QUESTIONS - 1 and number in one.correct),
+                                   "bounded": float(at < MIN_QUESTIONS and number in one.correct)}
                                   for number, group in enumerate(one.groups)))
         for at, one in enumerate(made_up(80, 8))
     ]  # fmt: skip
@@ -162,7 +174,7 @@ def test_what_differs_in_few_questions_is_not_learned_from() -> None:
     assert "star" not in weights.weights
     assert "star" in weights.card["too_rare"]
     scales = {name: weights.card["importance"][name] / weights.weights[name] for name in weights.weights}
-    assert scales["bounded"] == pytest.approx(LEAST_SPREAD, rel=1e-3)  # its spread is 0.15: no more weight for that
+    assert scales["bounded"] == pytest.approx(MIN_SCALE, rel=1e-3)  # its spread is 0.15: no more weight for that
     assert scales["missing"] > 0.8
 
 
@@ -174,10 +186,10 @@ def test_votes_are_not_overruled_by_a_judge_that_only_harms() -> None:
         sign = 1 if number % 8 < 4 else -1
         right = int(drawn.random() < 0.3)
         groups = tuple(
-            {**dict.fromkeys(names(), 0.0), GIVEN: 1.0 - place, "columns": sign * (place == right) + drawn.gauss(0, 1)}
+            {**dict.fromkeys(names(), 0.0), VOTES: 1.0 - place, "columns": sign * (place == right) + drawn.gauss(0, 1)}
             for place in range(2)
         )
-        questions.append(Rated(f"q{number}", f"db{number % 8}", "", groups, frozenset([right])))
+        questions.append(RatedQuestion(f"q{number}", f"db{number % 8}", "", groups, frozenset([right])))
     weights = train(questions)
     assert weights.margin > 0
     assert weights.card["held_out"]["ex"]["right"] >= weights.card["held_out"]["ex_votes"]["right"] - 3
@@ -185,7 +197,7 @@ def test_votes_are_not_overruled_by_a_judge_that_only_harms() -> None:
 
 def figures(right: Sequence[set[int]], scores: Sequence[list[float]], margin: float = 0.0) -> dict[str, object]:
     groups = [tuple(dict.fromkeys(names(), 0.0) for _ in own) for own in scores]
-    questions = [Rated(str(at), "db", "", groups[at], frozenset(right[at])) for at in range(len(scores))]
+    questions = [RatedQuestion(str(at), "db", "", groups[at], frozenset(right[at])) for at in range(len(scores))]
     return figures_of(questions, scores, [margin] * len(scores))
 
 
@@ -209,8 +221,8 @@ def test_a_margin_leaves_votes_alone() -> None:
 def test_trained_on_a_run_it_overrules_votes_on_another_database(
     benchmark_folder: Path, train_run: Path, tmp_path: Path
 ) -> None:
-    measured = leaks.evaluation(benchmark_folder)
-    weights = from_runs([train_run], None, measured, today=datetime.date(2026, 1, 2))
+    measured = leaks.evaluation_questions(benchmark_folder)
+    weights = train_from_runs([train_run], None, measured, today=datetime.date(2026, 1, 2))
     held_out = weights.card["held_out"]
     assert held_out["ex_votes"]["right"] == 6
     assert held_out["ex"]["right"] == held_out["ex_bound"]["right"] == 12
@@ -242,7 +254,7 @@ def moved(benchmark_folder: Path, train_run: Path, tmp_path: Path) -> Path:
     """A run like ``train_run`` on another dataset, whose questions have the same ids."""
     shutil.copytree(benchmark_folder, tmp_path / "data")
     shutil.copytree(train_run, tmp_path / "run")
-    (tmp_path / "run" / folder.LOCK).unlink(missing_ok=True)
+    (tmp_path / "run" / LOCK).unlink(missing_ok=True)
     described = folder.described(train_run)
     described["dataset"]["data"] = str(tmp_path / "data")
     (tmp_path / "run" / folder.SETTINGS).write_text(json.dumps(described))
@@ -260,7 +272,7 @@ def test_one_bad_gold_query_and_one_lost_database_leave_the_rest_to_learn_from(m
     with pytest.warns(UserWarning, match=rf"{len(records) - known + 1} of {len(records)} questions are left out"):
         found = list(replay_all([moved / "run"], data, []))
     assert len(found) == known - 1
-    assert lost not in {one.database for one in sketching.gold([moved / "run"], data, [])}
+    assert lost not in {one.database for one in sketching.gold_questions([moved / "run"], data, [])}
 
 
 def test_a_question_is_known_by_its_text_and_database(train_run: Path, moved: Path) -> None:
@@ -277,11 +289,11 @@ def test_a_question_is_known_by_its_text_and_database(train_run: Path, moved: Pa
 def test_what_any_run_may_be_measured_on_is_looked_at(train_run: Path, moved: Path, benchmark_folder: Path) -> None:
     dev = json.loads((moved / "data" / "dev.json").read_text())
     (moved / "data" / "dev.json").write_text(json.dumps([{**one, "db_id": "dogs"} for one in dev]))
-    found = measured([train_run, moved / "run"], None, None)
+    found = evaluation_of_runs([train_run, moved / "run"], None, None)
     assert {one.db_id for one in found} == {"yaks", "dogs"}
-    with pytest.raises(InputError, match="dogs: what is measured on"):
+    with pytest.raises(InputError, match="dogs: these databases belong to"):
         list(replay_all([train_run, moved / "run"], None, found))
-    assert {one.db_id for one in measured([moved / "run"], benchmark_folder, None)} == {"yaks"}
+    assert {one.db_id for one in evaluation_of_runs([moved / "run"], benchmark_folder, None)} == {"yaks"}
 
 
 def test_a_judge_learns_from_the_tests_that_the_run_had(moved: Path) -> None:
@@ -307,14 +319,14 @@ def test_a_judge_learns_from_the_critic_where_it_is_heard(moved: Path) -> None:
     several = [one for one in found if len(groups(one.candidates)) > 1]
     assert several
     for one in several:
-        assert set(one.opinions.critic) == {one.speaker(number).sql for number in groups(one.candidates)}
+        assert set(one.opinions.critic) == {one.representative(number).sql for number in groups(one.candidates)}
         assert sum(one.opinions.critic.values()) == pytest.approx(1)
     first, *_ = one.opinions.critic.values()
     assert features(one.candidates, one.task, one.opinions)[0]["critic"] == first
     with pytest.raises(InputError, match=r"no choices 'light' \(it has critic\)"):
         list(replay(run, data, critic="light"))
     choices.select(run, data, FakeModel("A"), SelectPart("tournament"))
-    with pytest.raises(InputError, match="'tournament' are by tournament; the judge hears the critic alone"):
+    with pytest.raises(InputError, match="'tournament' were made by tournament; name choices of the critic"):
         list(replay(run, data, critic="tournament"))
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(line for line in lines if json.loads(line)["id"] != several[0].id))
@@ -395,4 +407,4 @@ def test_stored_choices_are_those_of_their_weights(
 
 def test_a_run_on_the_evaluation_is_refused(benchmark_folder: Path, train_run: Path) -> None:
     with pytest.raises(InputError, match="may not be trained on"):
-        from_runs([train_run], None, spider.load(benchmark_folder, "train"))
+        train_from_runs([train_run], None, spider.load(benchmark_folder, "train"))

@@ -45,7 +45,8 @@ OPTIONS = {
     "BASE": MODEL,
     "SET_OPTIONS": "--limit 4",
     "JUDGED_OPTIONS": "",
-    "TRAIN_OPTIONS": "--steps 1 --batch 1 --micro 1 --rank 4 --attention --held-out 0",
+    "TRAIN_OPTIONS": "--max-steps 1 --batch-size 1 --gradient-accumulation-steps 1 --lora-r 4 --held-out 0 "
+    "--target-modules attention",
     "EXPORT_OPTIONS": "--check 0",
 }
 
@@ -96,7 +97,7 @@ def test_wrong_inputs_are_refused_before_anything_runs(stub: Path, tmp_path: Pat
     no_run = started(stub, tmp_path / "out", tmp_path)
     folder = started(stub, tmp_path / "out", BASE=str(tmp_path))
     assert (no_run.returncode, folder.returncode) == (2, 2)
-    assert "is no run" in no_run.stderr
+    assert "is not a run" in no_run.stderr
     assert "with SERVED" in folder.stderr
     assert not (tmp_path / "calls").exists()
 
@@ -158,6 +159,6 @@ def test_all_four_adapters_in_one_command(
     (out / "pairwise.gguf").unlink()  # as if it had been killed then
     done = begun()
     assert done.returncode == 0, done.stderr
-    assert "has ended its training" in done.stderr
+    assert "has finished its training" in done.stderr
     assert made.pop("pairwise") != (out / "pairwise.gguf").stat().st_mtime_ns
     assert made == {part: (out / f"{part}.gguf").stat().st_mtime_ns for part in made}

@@ -10,9 +10,9 @@ from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import anatomy
 from sqljury.train import sketch as training
-from sqljury.train.light_runs import from_runs
+from sqljury.train.light import train_from_runs
 from sqljury.train.replay import replay_all
-from sqljury.train.sketch import Told, crossed, fitted, gold
+from sqljury.train.sketch import GoldQuestion, cross_fit, fit, gold_questions
 from sqljury.types import Column, Schema, Table
 
 ASKED = (
@@ -25,18 +25,20 @@ ASKED = (
 THINGS = ("cat", "dog", "boat", "lake", "tower", "apple", "truck", "planet", "museum", "garden", "bridge", "island")
 
 
-def told(things: tuple[str, ...] = THINGS) -> list[Told]:
+def told(things: tuple[str, ...] = THINGS) -> list[GoldQuestion]:
     found = []
     for thing in things:
         columns = tuple(map(Column, (f"{thing}_id", "name", "size")))
         schema = Schema(thing, "sqlite", (Table(thing, columns, (f"{thing}_id",)), Table("note", (Column("text"),))))
-        found += [Told(thing, text.format(thing), anatomy(sql.format(thing), schema), schema) for text, sql in ASKED]
+        found += [
+            GoldQuestion(thing, text.format(thing), anatomy(sql.format(thing), schema), schema) for text, sql in ASKED
+        ]
     return found
 
 
 def test_what_is_learned_on_some_databases_holds_on_another() -> None:
     known = told()
-    drawn = fitted([one for one in known if one.database != "island"])
+    drawn = fit([one for one in known if one.database != "island"])
     for one in known:
         if one.database == "island":
             queries = [other.query for other in known if other.database == "island"]
@@ -49,7 +51,7 @@ def test_what_is_learned_on_some_databases_holds_on_another() -> None:
 def test_sketches_of_questions_know_nothing_of_their_databases(monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that always counts where others average is expected to average."""
     strange = [
-        Told(
+        GoldQuestion(
             "odd",
             "What is the average size of the oddities?",
             anatomy("SELECT count(*) FROM cat", one.schema),
@@ -57,48 +59,48 @@ def test_sketches_of_questions_know_nothing_of_their_databases(monkeypatch: pyte
         )
         for one in told(("cat",))[:1]
     ] * 30
-    assert crossed(told(), 0) == {}  # too few questions
-    monkeypatch.setattr(training, "LEAST_QUESTIONS", 10)
-    found = crossed([*told(), *strange], 0)
+    assert cross_fit(told(), 0) == {}  # too few questions
+    monkeypatch.setattr(training, "MIN_QUESTIONS", 10)
+    found = cross_fit([*told(), *strange], 0)
     assert found.keys() == {*THINGS, "odd"}
     schema = strange[0].schema
     chances = found["odd"].elements(strange[0].text, schema)
     assert chances["item avg"] > 0.5 > chances["item count"]
-    assert crossed(told(THINGS[:4]), 0) == {}  # too few databases
-    assert crossed([*told(), *strange], 0) == found
+    assert cross_fit(told(THINGS[:4]), 0) == {}  # too few databases
+    assert cross_fit([*told(), *strange], 0) == found
 
 
 def test_gold_is_of_the_split_and_of_no_database_that_is_measured_on(
     train_run: Path, benchmark_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     examples = spider.load(benchmark_folder, "train")
-    found = gold([train_run, train_run], None, [])
+    found = gold_questions([train_run, train_run], None, [])
     assert {one.text for one in found} == {one.question.text for one in examples}
     first = examples[0]
     with connect(first.database) as db:
         schema = introspect(db)
     own = next(one for one in found if one.text == first.question.text and one.schema.name == schema.name)
     assert own.query == anatomy(first.gold_sql, schema)
-    left = gold([train_run], None, [first])
+    left = gold_questions([train_run], None, [first])
     assert left
     assert {one.database for one in left} == {one.database for one in found} - {first.db_id.casefold()}
     loud = replace(first, db_id=first.db_id.upper())
-    assert gold([train_run], None, [loud]) == left
+    assert gold_questions([train_run], None, [loud]) == left
     monkeypatch.setattr("sqljury.stages.select.sketch.WIDE", 0)
-    assert gold([train_run], None, []) == []
+    assert gold_questions([train_run], None, []) == []
 
 
 def test_a_judge_has_the_sketch_of_its_split(train_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Questions are judged by one that never saw their database, what is kept knows all of them."""
-    monkeypatch.setattr(training, "LEAST_QUESTIONS", 10)
-    monkeypatch.setattr(training, "LEAST_DATABASES", 1)
+    monkeypatch.setattr(training, "MIN_QUESTIONS", 10)
+    monkeypatch.setattr(training, "MIN_DATABASES", 1)
     monkeypatch.setattr(training, "FOLDS", 2)
-    weights = from_runs([train_run], None, [])
-    told = gold([train_run], None, [])
-    assert weights.sketch == fitted(told)
+    weights = train_from_runs([train_run], None, [])
+    told = gold_questions([train_run], None, [])
+    assert weights.sketch == fit(told)
     assert weights.card["sketch"] == {"questions": len(told), "databases": len({one.database for one in told})}
     assert weights.card["checked"] is None
-    crossed_ = crossed(told, 0)
+    crossed_ = cross_fit(told, 0)
     assert crossed_.keys() == {one.database for one in told}
-    known = {name: rated for rated in replay_all([train_run], None, []) for name in [rated.named.casefold()]}
+    known = {name: rated for rated in replay_all([train_run], None, []) for name in [rated.db_id.casefold()]}
     assert known.keys() <= crossed_.keys()

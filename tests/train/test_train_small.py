@@ -23,7 +23,16 @@ from sqljury.train.export import export, refuse_foreign
 
 MODEL = "smollm2-135m"
 SETTINGS = lora.Settings(
-    "generator", MODEL, rank=8, alpha=32, dropout=0.0, batch=4, micro=4, steps=12, rate=1e-3, held_out=0.0, looks=3
+    "generator",
+    MODEL,
+    lora_r=8,
+    lora_alpha=32,
+    lora_dropout=0.0,
+    gradient_accumulation_steps=1,
+    max_steps=12,
+    learning_rate=1e-3,
+    held_out=0.0,
+    eval_steps=4,
 )
 LEARNT = {"How many ships?": "seven blue whales", "Who sails?": "no one at night", "Where to?": "port 99", "Why?": "Ah"}
 
@@ -106,12 +115,12 @@ def test_a_training_that_was_killed_goes_on_to_the_same_end(run: Path, data: Pat
     assert lora.last_checkpoint(killed / lora.CHECKPOINTS) == killed / "checkpoints" / "checkpoint-8"
     told: list[str] = []
     lora.train(data, killed, SETTINGS, told.append)
-    assert "going on from checkpoint-8" in told
+    assert "continuing from checkpoint-8" in told
     one, other = (load_file(place / lora.ADAPTER / "adapter_model.safetensors") for place in (run, killed))
     assert one.keys() == other.keys()
     assert all((one[key] == other[key]).all() for key in one)
-    with pytest.raises(DatasetError, match=r"other settings \(rate differ\)"):
-        lora.train(data, killed, replace(SETTINGS, rate=1.0), told.append)
+    with pytest.raises(DatasetError, match=r"other settings \(learning_rate differ\)"):
+        lora.train(data, killed, replace(SETTINGS, learning_rate=1.0), told.append)
 
 
 @pytest.mark.train
@@ -143,7 +152,7 @@ def test_packed_examples_do_not_see_each_other(cached_weights: Path, data: Path,
         for ids, mask in encoded:
             labels = [token if own else lora.IGNORED for token, own in zip(ids, mask, strict=True)]
             alone += base.model(torch.tensor([ids]), labels=torch.tensor([labels])).loss.item() * sum(mask)
-    trainer = lora._trainer(base, encoded, [], tmp_path, replace(SETTINGS, packed=True, longest=256), print)
+    trainer = lora._trainer(base, encoded, [], tmp_path, replace(SETTINGS, packing=True, max_length=256), print)
     [batch] = trainer.get_train_dataloader()
     assert batch["input_ids"].shape == (1, sum(len(one.ids) for one in encoded))
     with torch.no_grad():
@@ -163,8 +172,8 @@ def test_a_folder_without_weights_is_no_base(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_training_is_not_exported(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="holds no training"):
-        lora.asked(tmp_path)
+    with pytest.raises(DatasetError, match="does not hold a training"):
+        lora.read_settings(tmp_path)
 
 
 def test_an_export_overwrites_nothing_but_an_adapter(tmp_path: Path) -> None:
@@ -174,7 +183,7 @@ def test_an_export_overwrites_nothing_but_an_adapter(tmp_path: Path) -> None:
     other.write_text("mine")
     adapter.write_bytes(head + b"adapter")
     for file in (weights, other, tmp_path):
-        with pytest.raises(InputError, match="is there and no adapter"):
+        with pytest.raises(InputError, match="exists and is not an adapter"):
             refuse_foreign(file)
     refuse_foreign(adapter)
     refuse_foreign(tmp_path / "new.gguf")
@@ -196,8 +205,8 @@ def test_an_export_says_which_weights_it_is_for(tmp_path: Path, base: str, serve
     else:
         trained = trained.with_suffix(".gguf")
         trained.write_bytes(b"GGUF, other ones")
-    settings = {"part": "generator", "base": str(trained), "base_sha256": gguf_base.digest(str(trained))}
-    entry = writing._served(settings, str(weights) if served else "")
+    settings = {"part": "generator", "base_model": str(trained), "base_sha256": gguf_base.digest(str(trained))}
+    entry = writing._served_entry(settings, str(weights) if served else "")
     wanted = gguf_base.digest(str(weights)) if served else settings["base_sha256"]
     assert entry == ({} if base == "a folder" and not served else {adapters.SERVED: wanted})
 
@@ -211,10 +220,10 @@ def test_an_export_says_which_weights_it_is_for(tmp_path: Path, base: str, serve
             adapters.find(str(file), MODEL)
 
 
-def test_packed_trainings_are_looked_at_as_often() -> None:
-    """Packing makes fewer steps; counted in examples, no look and no checkpoint would come before the end."""
+def test_packed_trainings_are_evaluated_as_often() -> None:
+    """Packing makes fewer steps; counted in examples, no evaluation and no checkpoint would come before the end."""
     learning = [Encoded([1] * 100, [1] * 100)] * 2400
-    alone = lora.Settings("generator", MODEL, epochs=2.0, batch=12, longest=1000)
-    assert lora._steps(learning, alone) == 400
-    assert lora._steps(learning, replace(alone, packed=True)) == 40
-    assert lora._steps(learning, replace(alone, packed=True, steps=7)) == 7
+    alone = lora.Settings("generator", MODEL, epochs=2.0, max_length=1000)
+    assert lora._total_steps(learning, alone) == 400
+    assert lora._total_steps(learning, replace(alone, packing=True)) == 40
+    assert lora._total_steps(learning, replace(alone, packing=True, max_steps=7)) == 7

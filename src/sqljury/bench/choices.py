@@ -40,6 +40,7 @@ from sqljury.pipeline import Pipeline, Stage, compiled
 from sqljury.pipeline import run as run_stages
 from sqljury.recipes import Recipe, RefinePart, SelectPart
 from sqljury.recipes.parts import TestsPart
+from sqljury.resources import locked_folder
 from sqljury.stages.select import SELECTORS, TESTING
 from sqljury.stages.select.light import read
 from sqljury.types import Candidate, Choice, Comparison, Cost
@@ -145,7 +146,7 @@ def select(
     pipeline = Pipeline(recipe, model, limits_of(run, described), models=models, stored=True)
     made_by = {**_made_by(part, model, testing), **_others(pipeline), **asdict(among)}
     file = run / file_name(part, model.name, described["model"], among, testing)
-    with folder.held(run):
+    with locked_folder(run):
         records = [_cut(one, among) for one in folder.records(run)]
         known = _lines(file)
         waiting = [one for one in records if known.get(one["id"], {}).get("of") != _digest(_record(one), made_by)]

@@ -1,4 +1,4 @@
-"""The command line: one file per command; errors end in one line and a documented exit code."""
+"""The command line, one file per command: errors are one line on stderr and a documented exit code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sqljury.errors import SqljuryError
 
 app = typer.Typer(
     name="sqljury",
-    help="Ask a database in plain language; get SQL that has been tried, and the evidence for it.",
+    help="Ask a database a question in plain language; get tested SQL, its result and the evidence for it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -49,7 +49,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which this is.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     pass
@@ -58,27 +58,27 @@ def _options(
 def main() -> None:
     """Run the command line and exit: 0 when it worked, else the error's own code (see ``sqljury.errors``)."""
     terminal.prepare()
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script, where TERM would be lost too
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job, where SIGTERM would be lost too
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # A request to end is taken like Ctrl-C: nothing is left behind, such as copies of the user's files.
+    # SIGTERM is handled like Ctrl-C, so that nothing is left behind, such as copies of the user's files.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     code = _guarded(sys.argv[1:])
-    if code == INTERRUPTED:  # at once: a model that is still reading would be waited for
+    if code == INTERRUPTED:  # a normal exit would wait for a model that is still reading
         atexit._run_exitfuncs()
         os._exit(code)
     sys.exit(code)
 
 
 def _guarded(arguments: list[str]) -> int:
-    """The exit code of a command, whatever becomes of it, the writing of its output included."""
+    """The exit code of a command, including failures to write its output."""
     try:
         code = _run(arguments)
-        sys.stdout.flush()  # here, where a full disk can still be told of
+        sys.stdout.flush()  # here, where a full disk can still be reported
         return code
     except (KeyboardInterrupt, typer.Abort):
         terminal.say("stopped")
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read the output has gone, and there is no one left to tell
+    except BrokenPipeError:  # the reader of the output has closed it
         terminal.abandon()
         return BROKEN_PIPE
     except OSError as error:
@@ -89,7 +89,7 @@ def _guarded(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    # Typer's own main is left out: it turns Ctrl-C and a broken pipe into exits of its own.
+    # Typer's own main is not used: it turns Ctrl-C and a broken pipe into exits of its own.
     command = get_command(app)
     try:
         with command.make_context("sqljury", arguments) as context:
@@ -98,7 +98,7 @@ def _run(arguments: list[str]) -> int:
         return end.exit_code
     except typer.TyperException as error:
         text = io.StringIO()
-        error.show(file=text)  # type: ignore[attr-defined]  # all that a command line raises can show themselves
+        error.show(file=text)  # type: ignore[attr-defined]  # every error of the command line has show
         print(terminal.clean_lines(text.getvalue()), file=sys.stderr)
         return error.exit_code
     except SqljuryError as error:

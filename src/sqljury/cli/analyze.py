@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.outputs import table_file
-from sqljury.cli.terminal import interruptible
+from sqljury.cli.terminal import interruptible, table_file
 from sqljury.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.cli import terminal
-from sqljury.cli.outputs import table_file
-from sqljury.cli.terminal import interruptible
+from sqljury.cli.terminal import interruptible, table_file
 
 if TYPE_CHECKING:
     from sqljury.evaluation.report import RunFindings, Verdict

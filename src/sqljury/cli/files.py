@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from rich.console import Console
 
 from sqljury.cli import eval_tables, terminal
-from sqljury.cli.outputs import table_file
+from sqljury.cli.terminal import table_file
 from sqljury.datasets.formats import read_golds, read_pairs
 from sqljury.datasets.pairs import database_files, read_labels
 from sqljury.datasets.reading import Document

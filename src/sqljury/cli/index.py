@@ -1,4 +1,4 @@
-"""``sqljury index``: the values of a database, and which of them a text may mean."""
+"""``sqljury index``: build the value index of a database and search it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from sqljury.access.rules import Access
     from sqljury.values import Match, ValueIndex
 
-app = typer.Typer(help="Find the values of a database that a text may mean.", no_args_is_help=True)
+app = typer.Typer(
+    help="Build and search the value index: the stored values that a text may mean.", no_args_is_help=True
+)
 
-Db = Annotated[str, typer.Argument(metavar="DB", help="As --db of `sqljury ask`; it is only read.")]
+Db = Annotated[
+    str, typer.Argument(metavar="DB", help="The database, as in --db of `sqljury ask`; it is opened read-only.")
+]
 
 
 class Output(StrEnum):
-    """The forms matches can be printed in."""
+    """The output formats of matches."""
 
     TABLE = "table"
     JSON = "json"
@@ -39,7 +43,7 @@ def build(
     deny: DenyOption = None,
     mask: MaskOption = None,
 ) -> None:
-    """Read the values anew and say what was left out, and why; other access rules have another index."""
+    """Build the index anew and list the columns that were left out; each set of access rules has its own index."""
     with _index(db, schema, access_of(access, allow, deny, mask), anew=True) as index:
         values, columns = sum(index.columns.values()), len(index.columns)
         print(f"{values:,} values of {columns} column{'' if columns == 1 else 's'}")
@@ -52,27 +56,27 @@ def build(
 @app.command("search")
 def search(
     db: Db,
-    texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What to look for; each is looked for alone.")],
+    texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Texts to search for, each on its own.")],
     schema: SchemaOption = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many values to find for each.")] = 5,
-    output: Annotated[Output, typer.Option(help="How to print them.")] = Output.TABLE,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Values to find for each text.")] = 5,
+    output: Annotated[Output, typer.Option(help="The output format.")] = Output.TABLE,
     access: AccessOption = None,
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
 ) -> None:
-    """Find the values nearest to each text; the index is built or refreshed first if need be."""
+    """Find the values nearest to each text; the index is built or refreshed first if necessary."""
     with _index(db, schema, access_of(access, allow, deny, mask)) as index:
-        found = index.search_many(texts, limit)
+        matches = index.search_many(texts, limit)
     if output is Output.JSON:
-        listed = [{"text": text, "matches": list(map(asdict, some))} for text, some in zip(texts, found, strict=True)]
+        listed = [{"text": text, "matches": list(map(asdict, own))} for text, own in zip(texts, matches, strict=True)]
         print(terminal.to_json(listed))
         return
-    for text, some in zip(texts, found, strict=True):
-        _print(text, some, titled=len(texts) > 1)
+    for text, own in zip(texts, matches, strict=True):
+        _print(text, own, titled=len(texts) > 1)
 
 
-def _print(text: str, found: list[Match], *, titled: bool) -> None:
+def _print(text: str, matches: list[Match], *, titled: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -81,15 +85,15 @@ def _print(text: str, found: list[Match], *, titled: bool) -> None:
     table = Table(box=None, pad_edge=False)
     for title in ("score", "value", "column", "found by"):
         table.add_column(title, justify="right" if title == "score" else "left", overflow="fold")
-    for match in found:
+    for match in matches:
         where = terminal.clean(f"{match.table}.{match.column}")
         table.add_row(f"{match.score:.2f}", Text(terminal.clean(match.value)), Text(where), match.how)
-    terminal.show(table if found else "nothing near")
+    terminal.show(table if matches else "no near value")
 
 
 @contextmanager
 def _index(target: str, schemas: list[str] | None, rules: Access | None, *, anew: bool = False) -> Iterator[ValueIndex]:
-    """The index of this database as it is now; its progress is shown where somebody looks."""
+    """The index of this database, up to date; progress is shown on a terminal."""
     import sys
 
     from rich.progress import BarColumn, Progress, TextColumn

@@ -1,4 +1,4 @@
-"""``sqljury models``: the local weights."""
+"""``sqljury models``: the weights of local models."""
 
 from __future__ import annotations
 
@@ -10,40 +10,42 @@ import typer
 from sqljury.cli import terminal
 from sqljury.llm import adapters, models
 
-app = typer.Typer(help="The local models: which there are, where they lie, and how to get them.", no_args_is_help=True)
+app = typer.Typer(help="List, fetch and locate the weights of local models.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(help="A name of the catalogue; see `sqljury models list`.")]
+Name = Annotated[str, typer.Argument(help="The name of a model in `sqljury models list`.")]
 
 
 @app.command("list")
 def list_models() -> None:
-    """List the catalogue, what of it is on this machine, and the adapters that have a name."""
+    """List the catalogue, which weights are on this machine, and the named adapters."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for title in ("name", "size", "here", "license", "what it is"):
+    for title in ("name", "size", "here", "license", "description"):
         table.add_column(title, justify="right" if title == "size" else "left", overflow="fold")
     for entry in models.CATALOGUE.values():
         here = "yes" if models.find(entry.name) else "no"
         table.add_row(entry.name, f"{entry.size / 1e6:,.0f} MB", here, entry.license, entry.summary)
     terminal.show(table)
     if names := adapters.known():
-        terminal.show("", f"Adapters, for --adapter NAME: {terminal.clean(', '.join(names))}")
+        terminal.show("", f"Adapters for --adapter NAME: {terminal.clean(', '.join(names))}")
 
 
 @app.command("path")
 def path(name: Name = models.DEFAULT) -> None:
-    """Print where the weights lie; fails when they are missing or damaged."""
+    """Print the path of the weights; fails if they are missing or damaged."""
     print(models.resolve(name))
 
 
 @app.command("pull")
 def pull(
     name: Name = models.DEFAULT,
-    source: Annotated[Path | None, typer.Option("--from", help="A copy of the file, on this machine.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Fetch again what is already here.")] = False,
+    source: Annotated[
+        Path | None, typer.Option("--from", help="A local copy of the file, instead of a download.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Fetch the weights again if they are already here.")] = False,
 ) -> None:
-    """Fetch weights and check their hash; a broken-off download goes on where it stopped."""
+    """Fetch weights and check their SHA-256; an interrupted download is continued."""
     import sys
 
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn

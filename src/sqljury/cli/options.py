@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the values that they stand for."""
 
 from __future__ import annotations
 
@@ -26,70 +26,104 @@ class Tests(StrEnum):
 
 
 DbOption = Annotated[
-    str, typer.Option("--db", help="A database file, a CSV, Parquet, JSON or Excel file, a folder of them, or a URL.")
+    str,
+    typer.Option(
+        "--db",
+        help="The database: a SQLite or DuckDB file, a CSV, Parquet, JSON or Excel file, a folder of them, or a URL.",
+    ),
 ]
 SchemaOption = Annotated[
-    list[str] | None, typer.Option("--schema", help="A schema to ask about; the first one given needs no prefix.")
+    list[str] | None,
+    typer.Option("--schema", help="A schema to ask about; repeatable. The first one needs no prefix in queries."),
 ]
-EvidenceOption = Annotated[str, typer.Option(help="What the database does not say: a formula, a meaning.")]
+EvidenceOption = Annotated[
+    str, typer.Option(help="Knowledge that the database does not hold, such as a formula or the meaning of a code.")
+]
 NotesOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="PATH", help="What is known of the database: a YAML file, or a folder as BIRD has it."),
+    typer.Option(
+        metavar="PATH", help="Notes on the database: a YAML file or a description folder in BIRD's form; repeatable."
+    ),
 ]
-TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Seconds that one query may run.")]
+TimeoutOption = Annotated[float, typer.Option(min=0.1, help="The time limit of one query, in seconds.")]
 RecipeOption = Annotated[
-    str, typer.Option(help="How to work: default, fast, rerank, tssql, chase, mscsql, ... or a .toml file.")
+    str, typer.Option(help="The recipe: default, fast, light, rerank, tssql, chase, mscsql, ... or a .toml file.")
 ]
 ModelOption = Annotated[
     str | None,
-    typer.Option(help="A local model, a .gguf file, or a service such as openai:NAME; SQLJURY_MODEL sets the default."),
+    typer.Option(
+        help="The model: a local model, a .gguf file or a service such as openai:NAME; SQLJURY_MODEL sets the default."
+    ),
 ]
 AdapterOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="A trained adapter for the local model: its name, or the path of a .gguf file."),
+    typer.Option(
+        metavar="NAME", help="The name of a trained adapter for the local model, or the path of its .gguf file."
+    ),
 ]
-SplitOption = Annotated[str, typer.Option(help="dev or train.")]
+SplitOption = Annotated[str, typer.Option(help="The split of the dataset: dev or train.")]
 QuestionsOption = Annotated[
-    int | None, typer.Option("--limit", min=1, help="That many questions, drawn at random by --seed.")
+    int | None,
+    typer.Option("--limit", min=1, help="The number of questions, drawn at random by --seed; all by default."),
 ]
-SeedOption = Annotated[int, typer.Option(help="Seeds every random choice.")]
-CacheOption = Annotated[bool, typer.Option(help="Keep and reuse the model's replies.")]
-MaxCalls = Annotated[int | None, typer.Option(min=1, help="Stop before making more calls to the model.")]
-MaxTokens = Annotated[int | None, typer.Option(min=1, help="Stop before the model reads and writes more tokens.")]
-MaxUsd = Annotated[float | None, typer.Option(min=0, help="Stop before spending more than this; needs --price.")]
+SeedOption = Annotated[int, typer.Option(help="The seed of all random choices.")]
+CacheOption = Annotated[bool, typer.Option(help="Store the model's replies and reuse them.")]
+MaxCalls = Annotated[
+    int | None,
+    typer.Option(min=1, help="The limit on calls to the model; the command ends with an error before exceeding it."),
+]
+MaxTokens = Annotated[
+    int | None, typer.Option(min=1, help="The limit on tokens read and written by the model, as for --max-calls.")
+]
+MaxUsd = Annotated[
+    float | None, typer.Option(min=0, help="The limit on the cost in US dollars, as for --max-calls; needs --price.")
+]
 PriceOption = Annotated[
-    str | None, typer.Option(metavar="IN/OUT", help="US dollars for a million tokens read and written, such as 0.25/1.")
+    str | None,
+    typer.Option(metavar="IN/OUT", help="The price in US dollars per million tokens read and written, such as 0.25/1."),
 ]
 BudgetSeconds = Annotated[
-    float | None, typer.Option(min=0, help="Begin no further call to the model after that many seconds; then choose.")
+    float | None,
+    typer.Option(
+        min=0, help="The time budget of a question, in seconds; once spent, the best candidate so far is chosen."
+    ),
 ]
 BudgetTokens = Annotated[
-    int | None, typer.Option(min=0, help="The same after that many tokens read and written, known ones not counted.")
+    int | None, typer.Option(min=0, help="The token budget of a question, read and written, cached ones not counted.")
 ]
 ExamplesOption = Annotated[
     str | None,
     typer.Option(
-        "--examples", metavar="FILE", help="Your own questions with their queries, for recipes that show some."
+        "--examples", metavar="FILE", help="Your own questions with queries, for recipes that show few-shot examples."
     ),
 ]
 AccessOption = Annotated[
-    str | None, typer.Option("--access", metavar="FILE", help="A TOML file of what may be seen: docs/access.md.")
+    str | None, typer.Option("--access", metavar="FILE", help="A TOML file of access rules; see docs/access.md.")
 ]
 AllowOption = Annotated[
-    list[str] | None, typer.Option("--allow", metavar="PATTERN", help="Only these: table, or table.column, with *.")
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        metavar="PATTERN",
+        help="Tables or columns that may be read, as table or table.column with * wildcards; repeatable.",
+    ),
 ]
 DenyOption = Annotated[
-    list[str] | None, typer.Option("--deny", metavar="PATTERN", help="Tables or columns that are not seen nor read.")
+    list[str] | None,
+    typer.Option(
+        "--deny", metavar="PATTERN", help="Tables or columns that are hidden and may not be read; repeatable."
+    ),
 ]
 MaskOption = Annotated[
-    list[str] | None, typer.Option("--mask", metavar="PATTERN", help="Columns whose values the model is not shown.")
+    list[str] | None,
+    typer.Option("--mask", metavar="PATTERN", help="Columns whose values the model is not shown; repeatable."),
 ]
 
 
 def adapted(model: str | None, adapter: str | None) -> str | None:
-    """The name that ``open_model`` takes for a model, or the default one, with an adapter, if any.
+    """The spec of a model, or of the default model, with an adapter if one is given, for ``open_model``.
 
-    Raises ``InputError`` for a model that is named with another one.
+    Raises ``InputError`` for a model that already names an adapter.
     """
     if not adapter:
         return model
@@ -97,7 +131,7 @@ def adapted(model: str | None, adapter: str | None) -> str | None:
     from sqljury.llm import adapters
 
     if model and adapters.parse(model)[1]:
-        raise InputError(f"{model} names an adapter already; leave it out there, or leave out --adapter {adapter}")
+        raise InputError(f"{model} already names an adapter; leave it out there, or leave out --adapter {adapter}")
     return f"{model or ''}+{adapter}"
 
 
@@ -109,9 +143,9 @@ def opening(
     ledger: Ledger | None = None,
     price: Price | None = None,
 ) -> Callable[..., LanguageModel]:
-    """``open_model`` for a command: without a name it opens the command's own model, with one what a recipe names.
+    """``open_model`` for a command: without a name it opens the command's own model, with one a recipe's model.
 
-    One ledger counts for all that it opens.
+    All models that it opens share one ledger.
     """
     from sqljury.llm.open import open_model
 
@@ -121,7 +155,7 @@ def opening(
 def access_of(
     path: str | None, allow: list[str] | None, deny: list[str] | None, mask: list[str] | None
 ) -> Access | None:
-    """The rules of the file and of the options together, None when there are none; raises ``InputError``."""
+    """The rules of the file and the options together, None if there are none; raises ``InputError``."""
     from sqljury.access.rules import Access, load
 
     given = Access(tuple(allow or ()), tuple(deny or ()), tuple(mask or ()))
@@ -129,21 +163,21 @@ def access_of(
 
 
 def ledger(calls: int | None, tokens: int | None, usd: float | None) -> Ledger | None:
-    """What holds a command's calls of models to the limits that were given, None when there were none."""
+    """The ledger that enforces the given limits, None if there are none."""
     from sqljury.llm.ledger import Budget, Ledger
 
     return None if calls is tokens is usd is None else Ledger(Budget(calls, tokens, usd))
 
 
 def allowance(seconds: float | None, tokens: int | None) -> Allowance:
-    """What one question may take; what was not given is not limited."""
+    """The budget of one question; infinite where none is given."""
     from sqljury.budget import Allowance
 
     return Allowance(inf if seconds is None else seconds, inf if tokens is None else tokens)
 
 
 def pool_of(path: str | None) -> Pool | None:
-    """The user's own examples, None where there are none; raises ``InputError``."""
+    """The user's own examples, None if there are none; raises ``InputError``."""
     if path is None:
         return None
     from sqljury.datasets.pool import load
@@ -162,5 +196,5 @@ def price_of(text: str | None) -> Price | None:
     except ValueError:
         numbers = []
     if len(numbers) not in (2, 3) or min(numbers) < 0:
-        raise typer.BadParameter(f"{text!r} is no price; write dollars for a million tokens as IN/OUT, such as 0.25/1")
+        raise typer.BadParameter(f"{text!r} is not a price; write dollars per million tokens as IN/OUT, such as 0.25/1")
     return Price(*numbers)

@@ -1,8 +1,7 @@
-"""The way to the terminal: nothing that came from outside steers it, and no character it lacks ends the program.
+"""Output and interruption: texts, tables and JSON for the terminal, TSV files, Ctrl-C.
 
-Cells for people to read.
-
-Ctrl-C that ends the work at hand, wherever it is.
+Content from databases, models and files is cleaned before it is printed, so that it cannot control the terminal, and
+characters that an encoding lacks become escapes.
 """
 
 from __future__ import annotations
@@ -17,49 +16,51 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from sqljury.types import Cell
-from sqljury.types import serialize as written
+from sqljury.errors import InputError
+from sqljury.types import Cell, serialize
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 
+BLOB_BYTES = 16
 WIDE = 10_000
 
 
 def prepare() -> None:
-    """Characters that a stream cannot show become escapes; a warning is one line, said once, and so is a log entry."""
+    """Set up stdout and stderr: unencodable characters become escapes, warnings and log entries single lines."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    said: set[str] = set()
+    shown: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        if str(message) not in said:
-            said.add(str(message))
+        if str(message) not in shown:
+            shown.add(str(message))
             say(str(message))
 
     warnings.showwarning = show
-    logging.lastResort = _Said(logging.WARNING)
-    # The parser quotes the query that it does not take, and whoever reads the query says so better.
+    logging.lastResort = _LogHandler(logging.WARNING)
+    # The parser quotes queries that it cannot parse; sqljury reports those itself.
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL + 1)
 
 
-class _Said(logging.Handler):
-    """What libraries log goes the way of all that is said: it may quote what came from outside."""
+class _LogHandler(logging.Handler):
+    """Log entries of libraries, cleaned: they may quote content from outside."""
 
     def emit(self, record: logging.LogRecord) -> None:
         say(record.getMessage())
 
 
 def clean(text: str) -> str:
-    """``text`` on one line, with blanks for what is no printable character: content must not steer the terminal."""
+    """``text`` on one line, with blanks for unprintable characters, so that content cannot control the terminal."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
@@ -77,36 +78,36 @@ def cleaned(value: Any) -> Any:
 
 
 def clean_lines(text: str) -> str:
-    """The same, but the lines stay: those that end as files' lines do, for nothing else may look like a line."""
+    """``clean`` for each line; only ``\\n`` and ``\\r\\n`` end lines."""
     return "\n".join(map(clean, text.replace("\r\n", "\n").removesuffix("\n").split("\n")))
 
 
 def say(text: str) -> None:
-    """One line on stderr that says who speaks."""
+    """Print one line on stderr with the prefix ``sqljury:``, for errors and warnings."""
     print(f"sqljury: {' '.join(clean(text).split())}", file=sys.stderr)
 
 
 def note(text: str) -> None:
-    """One plain line on stderr."""
+    """Print one line on stderr, for progress and remarks."""
     print(clean(text), file=sys.stderr)
 
 
 def at_terminal() -> bool:
-    """Whether somebody looks at stdout; otherwise it is data for another program, and stays as it is."""
+    """Whether stdout is a terminal; otherwise it is data for another program and is not changed."""
     return sys.stdout.isatty()
 
 
 def to_json(value: Any) -> str:
-    """JSON for stdout: text as it is, with escapes for what the encoding lacks or a terminal would obey."""
+    """JSON for stdout, with escapes for characters that the encoding lacks or that could control a terminal."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
     text = json.dumps(value, ensure_ascii=not unicode, indent=2)
     if not at_terminal():
         return text
-    return re.sub(r"[^\n]", lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text)
+    return re.sub(r"[^\n]", lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text)
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console of ``rich`` that wraps nothing for a pipe and leaves a reader that has gone to ``cli.main``."""
+    """A ``rich`` console that does not wrap lines for a pipe, and raises ``BrokenPipeError`` for ``cli.main``."""
     from rich.console import Console
 
     class Plain(Console):
@@ -120,17 +121,17 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def show(*parts: RenderableType, stderr: bool = False) -> None:
-    """Print texts and tables of ``rich``, one below the other; texts are no markup."""
+    """Print texts and ``rich`` tables, one below the other; texts are not markup."""
     made = console(stderr=stderr)
     for part in parts:
         made.print(part, soft_wrap=not made.is_terminal)
 
 
 def show_query(sql: str, dialect: str) -> None:
-    """Print a query as ``written.query`` has it, in colours; a terminal wraps it by itself, so that no line is made."""
+    """Print a query in colours; the terminal wraps it, so that no line end is added to it."""
     from rich.syntax import Syntax
 
-    text = written.query(sql, dialect)
+    text = serialize.query(sql, dialect)
     painted = Syntax(text, "sql", theme="ansi_dark", background_color="default").highlight(text)
     painted.rstrip()
     console().print(painted, soft_wrap=True)
@@ -138,13 +139,13 @@ def show_query(sql: str, dialect: str) -> None:
 
 
 def say_escapes(sql: str, dialect: str) -> None:
-    """Say that a query was shown with escapes, where it was."""
-    if written.has_escapes(sql, dialect):
-        say("the query has characters that cannot be shown; they stand as escapes, --output json has the query itself")
+    """Report a query that was shown with escapes."""
+    if serialize.has_escapes(sql, dialect):
+        say("the query has characters that cannot be shown and were escaped; --output json has the query itself")
 
 
 def abandon() -> None:
-    """Let go of the streams that nobody takes anything from any more, so that leaving does not fail on them."""
+    """Redirect streams that can no longer be written to the null device, so that exiting does not fail on them."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -153,11 +154,8 @@ def abandon() -> None:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-BLOB_BYTES = 16
-
-
 def text(cell: Cell) -> str:
-    """A cell for people to read: on one line, without control characters, a long blob cut."""
+    """A cell for display: on one line, without control characters, a long blob cut."""
     if cell is None:
         return "NULL"
     if isinstance(cell, bytes):
@@ -167,9 +165,9 @@ def text(cell: Cell) -> str:
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets, so that threads and running queries stop; leaves with ``KeyboardInterrupt`` then.
+    """An event that Ctrl-C sets, so that threads and running queries stop; then raises ``KeyboardInterrupt``.
 
-    The exception alone is not enough: threads never see it, and SQLite swallows it while it calls back into Python.
+    The exception alone is not enough: threads never see it, and SQLite swallows it in callbacks into Python.
     """
     cancel = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -194,3 +192,64 @@ def interruptible() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
     if pressed:
         raise KeyboardInterrupt
+
+
+class TableFile:
+    """A TSV file that is written once, at the end."""
+
+    def __init__(self, stream: IO[str], regular: bool) -> None:
+        self._stream = stream
+        self._regular = regular
+        self.written = False
+
+    def write(self, text: str) -> None:
+        """Replace the content of the file by ``text``."""
+        if self._regular:
+            self._stream.seek(0)
+            self._stream.truncate()
+        self.written = True
+        self._stream.write(text)
+
+
+@contextmanager
+def table_file(file: Path | None, header: str, inputs: Iterable[Path | None] = ()) -> Iterator[TableFile | None]:
+    """The file of a table whose first line begins with ``header``, opened before the long work; None for no file.
+
+    Raises ``InputError`` for a file that is among ``inputs`` or in a folder of them, for an existing file that is
+    neither empty nor such a table, and for one that cannot be written. A new file is removed if nothing is written.
+    """
+    if file is None:
+        yield None
+        return
+    _refuse_inputs(file, inputs)
+    new = not file.exists()
+    regular = new or file.is_file()
+    if file.is_block_device():
+        raise InputError(f"{file}: is a disk, not a file; name a file")
+    try:
+        # the old content stays until the new table is written
+        stream = file.open("a+" if regular else "w", encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written ({error.strerror}); name another file") from None
+    with stream:
+        if regular:
+            stream.seek(0)
+            start = stream.read(len(header))
+            if start not in ("", header):
+                raise InputError(f"{file}: exists and is not a table of this kind; name a new file, or remove this one")
+        table = TableFile(stream, regular)
+        try:
+            yield table
+        finally:
+            if new and not table.written:
+                os.unlink(file)
+
+
+def _refuse_inputs(file: Path, inputs: Iterable[Path | None]) -> None:
+    own = file.resolve()
+    for given in inputs:
+        if given is None:
+            continue
+        same = given.is_file() and file.exists() and file.samefile(given)
+        if same or own == given.resolve() or (given.is_dir() and own.is_relative_to(given.resolve())):
+            raise InputError(f"{file}: is an input, or lies in a folder that is; name another file for the table")

@@ -1,32 +1,38 @@
-"""``sqljury train``: training sets, and the training of the learned parts."""
+"""``sqljury train``: training sets, the light judge, LoRA adapters and their export."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from sqljury.cli import terminal, train_lora
+from sqljury.cli import terminal
 from sqljury.cli.options import QuestionsOption, RecipeOption, SeedOption, SplitOption
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from sqljury.datasets.spider import Example
-    from sqljury.llm.base import LanguageModel
     from sqljury.recipes.parts import SchemaPart
-    from sqljury.train.data import Item, LeftOut
-    from sqljury.train.replay import Replayed
+    from sqljury.train.data import LeftOut, SetReport
+    from sqljury.train.examples import TrainingExample
 
-UNCHECKED: Final = "nothing was checked against an evaluation; name one with --against"
+UNCHECKED: Final = "the set was not checked against an evaluation; name one with --eval-data"
+PARTS: Final = {
+    "linker": "picks the tables of a question",
+    "generator": "writes queries",
+    "critic": "chooses among all candidates at once",
+    "pairwise": "chooses between two candidates",
+}
 
 app = typer.Typer(help="Make training sets, and train the parts that learn.", no_args_is_help=True)
 
 
 class Kind(StrEnum):
-    """What a set is for."""
+    """The kinds of training sets."""
 
     LINKER = "linker"
     GENERATOR = "generator"
@@ -34,127 +40,120 @@ class Kind(StrEnum):
     PAIRWISE = "pairwise"
 
 
-Against = Annotated[
+class TargetModules(StrEnum):
+    """The matrices that an adapter changes."""
+
+    ALL_LINEAR = "all-linear"
+    ATTENTION = "attention"
+
+
+class Precision(StrEnum):
+    """The number format of an exported adapter."""
+
+    F32 = "f32"
+    F16 = "f16"
+    Q8_0 = "q8_0"
+
+
+EvalData = Annotated[
     Path | None,
-    typer.Option(help="The evaluation: Spider's folder, of which dev is meant, or a file of questions."),
+    typer.Option(
+        help="The evaluation, whose databases may not be trained on: a Spider folder (its dev split) or a file of "
+        "questions; by default the dev split of --data."
+    ),
 ]
-Runs = Annotated[list[Path], typer.Argument(metavar="RUN_DIR...", help="Folders of `sqljury bench`, on train.")]
-DataFolder = Annotated[Path | None, typer.Option(help="Spider's folder; for runs, if it has moved since.")]
+Runs = Annotated[
+    list[Path], typer.Argument(metavar="RUN_DIR...", help="Folders of `sqljury bench` on a training split.")
+]
+DataFolder = Annotated[Path | None, typer.Option(help="Spider's folder; for runs, where it has moved to.")]
 
-
-train_lora.register(app)
-
-
-@app.callback()
-def _train() -> None:
-    pass
+Set = Annotated[Path, typer.Argument(metavar="SET", help="A training set made by `sqljury train data`.")]
+Out = Annotated[Path, typer.Option(help="The folder of the training; an unfinished training there is continued.")]
+BaseModel = Annotated[
+    str,
+    typer.Option(
+        help="The model to adapt: a local model, a .gguf file or a Hugging Face folder; by default the embedded model."
+    ),
+]
+LoraR = Annotated[int, typer.Option(min=1, help="The rank of the adapter's matrices.")]
+LoraAlpha = Annotated[int, typer.Option(min=1, help="The scale of the adapter: it is added alpha / r times.")]
+LoraDropout = Annotated[float, typer.Option(min=0, max=0.9, help="The dropout probability of the adapter's input.")]
+Modules = Annotated[TargetModules, typer.Option(help="The matrices to adapt; attention gives a third of the size.")]
+BatchSize = Annotated[int, typer.Option(min=1, help="Examples in memory at a time.")]
+AccumulationSteps = Annotated[int, typer.Option(min=1, help="Batches whose gradients are added up to one step.")]
+Epochs = Annotated[float, typer.Option(min=0.01, help="Passes over the training examples.")]
+MaxSteps = Annotated[int, typer.Option(min=-1, help="The number of steps instead of --epochs; -1 for --epochs.")]
+LearningRate = Annotated[float, typer.Option(min=0, help="The highest learning rate; it decays along a cosine.")]
+WarmupRatio = Annotated[float, typer.Option(min=0, max=1, help="The share of steps in which the learning rate rises.")]
+MaxLength = Annotated[int, typer.Option(min=16, help="Tokens of the longest example; longer ones are left out.")]
+HeldOut = Annotated[
+    float,
+    typer.Option(min=0, max=0.9, help="The share of databases held out for evaluation; of questions on one database."),
+]
+EvalSteps = Annotated[
+    float,
+    typer.Option(min=0.001, help="Steps between evaluations, each with a checkpoint; below 1, a share of all steps."),
+]
+Packing = Annotated[bool, typer.Option("--packing", help="Fill each sequence with several examples.")]
+LoadIn4Bit = Annotated[
+    bool, typer.Option("--load-in-4bit", help="Train by QLoRA; needs a CUDA device, bitsandbytes and a folder as base.")
+]
+GradientCheckpointing = Annotated[
+    bool, typer.Option("--gradient-checkpointing", help="Recompute activations: less memory, a third more time.")
+]
 
 
 @app.command("data")
 def data(
-    kind: Annotated[Kind, typer.Argument(help="What the set is for.")],
-    out: Annotated[Path, typer.Option(help="The file of lines of JSON; it is whole or not there.")],
+    kind: Annotated[Kind, typer.Argument(help="The part that the set is for.")],
+    out: Annotated[Path, typer.Option(help="The JSONL file to write.")],
     data: DataFolder = None,
     split: SplitOption = "train",
     questions: Annotated[Path | None, typer.Option(help="Your own questions with gold queries: JSON or JSONL.")] = None,
-    db_dir: Annotated[Path | None, typer.Option(help="For --questions: holds <db_id>/<db_id>.sqlite.")] = None,
-    run: Annotated[list[Path] | None, typer.Option(metavar="RUN_DIR", help="For critic and pairwise.")] = None,
-    against: Against = None,
+    db_dir: Annotated[
+        Path | None, typer.Option(help="The databases of --questions, as <db_id>/<db_id>.sqlite.")
+    ] = None,
+    run: Annotated[
+        list[Path] | None, typer.Option(metavar="RUN_DIR", help="Folders of `sqljury bench`, for critic and pairwise.")
+    ] = None,
+    eval_data: EvalData = None,
     recipe: RecipeOption = "default",
     limit: QuestionsOption = None,
     seed: SeedOption = 0,
-    extra: Annotated[
-        list[float] | None, typer.Option(help="For generator: the weights of 0, 1, 2, ... tables too many.")
+    extra_tables: Annotated[
+        list[float] | None,
+        typer.Option(help="Weights of showing 0, 1, 2, ... tables too many, for generator; by default 0.5 0.3 0.2."),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="For critic and pairwise: writes right queries with gold as a hint.")
+        str | None,
+        typer.Option(help="The model that writes correct queries with gold as a hint, for critic and pairwise."),
     ] = None,
     no_gold: Annotated[
-        bool, typer.Option("--no-gold", help="For critic and pairwise: drop questions that gold itself must help in.")
+        bool, typer.Option("--no-gold", help="Leave out questions that need the gold query, for critic and pairwise.")
     ] = False,
 ) -> None:
-    """Write a training set: prompts as at inference, the answer apart, nothing of the evaluation in it."""
+    """Write a training set: prompts as at inference, with the answers to learn."""
     from sqljury import recipes
-    from sqljury.llm.open import open_model
-    from sqljury.train import data as sets
-    from sqljury.train.data import EXTRA
+    from sqljury.train.data import write
 
     judged = kind in (Kind.CRITIC, Kind.PAIRWISE)
-    given = {"--questions": questions, "--db-dir": db_dir, "--limit": limit, "--extra": extra}
-    _refuse(kind, given if judged else {"--run": run, "--model": model, "--no-gold": no_gold})
+    of_gold = {"--questions": questions, "--db-dir": db_dir, "--limit": limit, "--extra-tables": extra_tables}
+    _refuse(kind, of_gold if judged else {"--run": run, "--model": model, "--no-gold": no_gold})
     part = recipes.load(recipe).schema
     sources: dict[str, object] = {"recipe": recipe, "limit": limit}
-    if not judged:
-        examples, evaluation = _examples(data, split, questions, db_dir, against, limit, seed)
-        sources |= {"data": str(questions or data), "split": None if questions else split, "extra": extra}
-        items: Iterator[Item | LeftOut] = _of_gold(kind, examples, part, seed, extra or EXTRA)
-    else:
-        found, evaluation = _replayed(run or [], data, against)
+    made: Iterator[TrainingExample | LeftOut]
+    if judged:
+        made, evaluation = _from_runs(kind, run or [], data, eval_data, part, seed, model)
         sources |= {"runs": [str(one) for one in run or []], "hints": model, "gold": not no_gold}
-        items = _of_runs(kind, found, part, seed, open_model(model) if model else None)
-    report = sets.write(items, out, kind.value, seed, evaluation, sources, gold=not no_gold)
-    terminal.note(
-        f"{report.items} examples of {report.questions} questions on {report.databases} databases in {out}; left out: "
-        f"{report.repeated} repeated, {report.contradicting} contradicting"
-        + (f", {report.of_gold} questions that gold itself must help in" if no_gold else "")
-        + (f", {report.cut} questions that a long schema is shown for without what gold names" if report.cut else "")
-        + (f", {report.unread} questions whose gold reads no table" if report.unread else "")
-    )
-    if evaluation:
-        terminal.note(f"{len(report.near)} questions are much like one of the evaluation; {out}.card.json lists them")
     else:
-        terminal.note(UNCHECKED)
-
-
-@app.command("light")
-def light(
-    runs: Runs,
-    out: Annotated[Path, typer.Option(help="The JSON file of weights with their card.")],
-    data: DataFolder = None,
-    against: Against = None,
-    seed: SeedOption = 0,
-    processes: Annotated[int, typer.Option(min=1, help="How many judge the queries.")] = 1,
-    critic: Annotated[
-        str, typer.Option(metavar="NAME", help="Hear the critic too: its choices in the runs, such as critic.")
-    ] = "",
-) -> None:
-    """Train the light judge on the candidates of runs; the card says what it is worth on databases it has not seen."""
-    import datetime
-
-    from sqljury.train import light as training
-    from sqljury.train import replay
-    from sqljury.train.light_runs import from_runs
-
-    training.check_out(out)
-    today = datetime.datetime.now(datetime.UTC).date()
-    measured = replay.measured(runs, data, against)
-    weights = from_runs(runs, data, measured, seed, processes, today, critic)
-    training.save(weights, out)
-    card, held_out = weights.card, weights.card["held_out"]
-    print(f"{card['questions']} questions on {card['databases']} databases, {card['decided']} of them decided")
-    for name, label in (("ex", "light judge"), ("ex_votes", "votes"), ("ex_bound", "best choice")):
-        print(f"{label:12} EX {held_out[name]['percent']:5.1f} %")
-    mistaken = held_out["ex_bound"]["right"] - held_out["ex_votes"]["right"]
-    print(
-        f"against votes: {held_out['changed']} answers changed; {held_out['won']} of {mistaken} mistakes put right, "
-        f"{held_out['lost']} right answers lost"
-    )
-    print(f"decided pairs: {held_out['pairs']['percent']:.1f} % ({held_out['pairs_votes']['percent']:.1f} % by votes)")
-    print(f"mean distance of said and observed probability: {held_out['ece']:.3f}")
-    if held_out["won"] <= held_out["lost"]:
-        terminal.note(
-            f"on {card['held_out_by']}s left out this judge is no better than votes; train on more questions before "
-            "using it"
-        )
-    if not measured:
-        terminal.note(UNCHECKED)
-    if card["held_out_by"] == "question":
-        terminal.note("too few databases to leave any out: on others than these, expect less")
-    terminal.note(f"weights in {out}; all figures are on {card['held_out_by']}s left out in turn, see its card")
+        examples, evaluation = _gold_examples(data, split, questions, db_dir, eval_data, limit, seed)
+        sources |= {"data": str(questions or data), "split": None if questions else split, "extra": extra_tables}
+        made = _from_gold(kind, examples, part, seed, extra_tables)
+    _report(write(made, out, kind.value, seed, evaluation, sources, gold=not no_gold), out, no_gold=no_gold)
 
 
 def _refuse(kind: Kind, options: Mapping[str, object]) -> None:
-    """Raise ``InputError`` for an option that was given and that sets of this kind do not have."""
+    """Raise ``InputError`` for a given option that sets of this kind do not have."""
     from sqljury.errors import InputError
 
     for name, value in options.items():
@@ -162,12 +161,12 @@ def _refuse(kind: Kind, options: Mapping[str, object]) -> None:
             raise InputError(f"a set for {kind} is not made with {name}; leave it out")
 
 
-def _examples(
+def _gold_examples(
     data: Path | None,
     split: str,
     questions: Path | None,
     db_dir: Path | None,
-    against: Path | None,
+    eval_data: Path | None,
     limit: int | None,
     seed: int,
 ) -> tuple[list[Example], list[Example]]:
@@ -184,35 +183,192 @@ def _examples(
     else:
         assert data is not None
         examples = spider.load(data, split)
-    evaluation = leaks.evaluation(against, data)
-    leaks.refuse({one.db_id for one in examples}, evaluation)
+    evaluation = leaks.evaluation_questions(eval_data, data)
+    leaks.refuse({example.db_id for example in examples}, evaluation)
     return spider.sample(examples, limit, seed), evaluation
 
 
-def _of_gold(
-    kind: Kind, examples: Sequence[Example], part: SchemaPart, seed: int, extra: Sequence[float]
-) -> Iterator[Item | LeftOut]:
-    from sqljury.train import data as data_gold
+def _from_gold(
+    kind: Kind, examples: list[Example], part: SchemaPart, seed: int, extra_tables: list[float] | None
+) -> Iterator[TrainingExample | LeftOut]:
+    from sqljury.train.data import EXTRA_TABLES, generator_examples, linker_examples
 
     if kind is Kind.LINKER:
-        return data_gold.linker(examples, part)
-    return data_gold.generator(examples, part, seed, extra)
+        return linker_examples(examples, part)
+    return generator_examples(examples, part, seed, extra_tables or EXTRA_TABLES)
 
 
-def _replayed(runs: list[Path], data: Path | None, against: Path | None) -> tuple[Iterator[Replayed], list[Example]]:
+def _from_runs(
+    kind: Kind,
+    runs: list[Path],
+    data: Path | None,
+    eval_data: Path | None,
+    part: SchemaPart,
+    seed: int,
+    model: str | None,
+) -> tuple[Iterator[TrainingExample], list[Example]]:
     from sqljury.errors import InputError
-    from sqljury.train.replay import measured, replay_all
+    from sqljury.llm.open import open_model
+    from sqljury.train.data_judged import critic_examples, judged_questions, pairwise_examples
+    from sqljury.train.replay import evaluation_of_runs, replay_all
 
     if not runs:
-        raise InputError("a critic or a judge of pairs learns from candidates; name a run on train with --run")
-    evaluation = measured(runs, data, against)
-    return replay_all(runs, data, evaluation), evaluation
+        raise InputError(
+            "a critic or a pairwise judge learns from candidates; name a run on a training split with --run"
+        )
+    evaluation = evaluation_of_runs(runs, data, eval_data)
+    replayed = replay_all(runs, data, evaluation)
+    judged = judged_questions(replayed, part, seed, open_model(model) if model else None)
+    return (critic_examples if kind is Kind.CRITIC else pairwise_examples)(judged, seed), evaluation
 
 
-def _of_runs(
-    kind: Kind, found: Iterator[Replayed], part: SchemaPart, seed: int, model: LanguageModel | None
-) -> Iterator[Item]:
-    from sqljury.train import data_judged
+def _report(report: SetReport, out: Path, *, no_gold: bool) -> None:
+    terminal.note(
+        f"{report.items} examples of {report.questions} questions on {report.databases} databases in {out}; left out: "
+        f"{report.repeated} repeated, {report.contradicting} contradicting"
+        + (f", {report.of_gold} questions that need the gold query" if no_gold else "")
+        + (f", {report.cut} questions whose cut schema lacks what gold reads" if report.cut else "")
+        + (f", {report.unread} questions whose gold query reads no table" if report.unread else "")
+    )
+    if report.checked is None:
+        terminal.note(UNCHECKED)
+    else:
+        terminal.note(
+            f"{len(report.near)} questions are near-duplicates of evaluation questions; {out}.card.json lists them"
+        )
 
-    judged = data_judged.sides(found, part, seed, model)
-    return (data_judged.critic if kind is Kind.CRITIC else data_judged.pairwise)(judged, seed)
+
+@app.command("light")
+def light(
+    runs: Runs,
+    out: Annotated[Path, typer.Option(help="The JSON file to write: weights and their card.")],
+    data: DataFolder = None,
+    eval_data: EvalData = None,
+    seed: SeedOption = 0,
+    processes: Annotated[int, typer.Option(min=1, help="Processes that judge the queries.")] = 1,
+    critic: Annotated[
+        str, typer.Option(metavar="NAME", help="The critic's choices in the runs, to use its scores too.")
+    ] = "",
+) -> None:
+    """Train the light judge on the candidates of runs; its card has figures on held-out databases."""
+    import datetime
+
+    from sqljury.train import light as training
+    from sqljury.train.replay import evaluation_of_runs
+
+    training.check_out(out)
+    today = datetime.datetime.now(datetime.UTC).date()
+    evaluation = evaluation_of_runs(runs, data, eval_data)
+    weights = training.train_from_runs(runs, data, evaluation, seed, processes, today, critic)
+    training.save(weights, out)
+    card, held_out = weights.card, weights.card["held_out"]
+    print(f"{card['questions']} questions on {card['databases']} databases, {card['decided']} of them decided")
+    for name, label in (("ex", "light judge"), ("ex_votes", "votes"), ("ex_bound", "best choice")):
+        print(f"{label:12} EX {held_out[name]['percent']:5.1f} %")
+    mistakes = held_out["ex_bound"]["right"] - held_out["ex_votes"]["right"]
+    print(
+        f"against votes: {held_out['changed']} answers changed; {held_out['won']} of {mistakes} mistakes corrected, "
+        f"{held_out['lost']} correct answers lost"
+    )
+    print(f"decided pairs: {held_out['pairs']['percent']:.1f} % ({held_out['pairs_votes']['percent']:.1f} % by votes)")
+    print(f"expected calibration error: {held_out['ece']:.3f}")
+    if held_out["won"] <= held_out["lost"]:
+        terminal.note(
+            f"on held-out {card['held_out_by']}s this judge is not better than votes; train on more questions"
+        )
+    if not evaluation:
+        terminal.note(UNCHECKED)
+    if card["held_out_by"] == "question":
+        terminal.note("there are too few databases to hold any out: expect lower figures on other databases")
+    terminal.note(f"weights in {out}; all figures are on {card['held_out_by']}s held out in turn, see its card")
+
+
+def _command(part: str) -> Callable[..., None]:
+    def train(
+        data: Set,
+        out: Out,
+        base_model: BaseModel = "",
+        lora_r: LoraR = 32,
+        lora_alpha: LoraAlpha = 128,
+        lora_dropout: LoraDropout = 0.05,
+        target_modules: Modules = TargetModules.ALL_LINEAR,
+        batch_size: BatchSize = 4,
+        gradient_accumulation_steps: AccumulationSteps = 3,
+        epochs: Epochs = 2.0,
+        max_steps: MaxSteps = -1,
+        learning_rate: LearningRate = 2e-4,
+        warmup_ratio: WarmupRatio = 0.03,
+        max_length: MaxLength = 4096,
+        held_out: HeldOut = 0.05,
+        eval_steps: EvalSteps = 0.1,
+        packing: Packing = False,
+        load_in_4bit: LoadIn4Bit = False,
+        gradient_checkpointing: GradientCheckpointing = False,
+        seed: SeedOption = 0,
+    ) -> None:
+        from sqljury.llm import models
+        from sqljury.train import lora
+
+        settings = lora.Settings(
+            part=part,
+            base_model=base_model or models.DEFAULT,
+            lora_r=lora_r,
+            lora_alpha=lora_alpha,
+            lora_dropout=lora_dropout,
+            target_modules=target_modules.value,
+            batch_size=batch_size,
+            gradient_accumulation_steps=gradient_accumulation_steps,
+            epochs=epochs,
+            max_steps=max_steps,
+            learning_rate=learning_rate,
+            warmup_ratio=warmup_ratio,
+            max_length=max_length,
+            held_out=held_out,
+            eval_steps=eval_steps,
+            packing=packing,
+            load_in_4bit=load_in_4bit,
+            gradient_checkpointing=gradient_checkpointing,
+            seed=seed,
+        )
+        lora.train(data, out, settings, terminal.note)
+        terminal.note(f"the card is in {out}; now run: sqljury train export {out} --name {part}")
+
+    return train
+
+
+for _part, _what in PARTS.items():
+    app.command(_part, help=f"Train an adapter that {_what}.")(_command(_part))
+
+
+@app.command("export")
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished training.")],
+    name: Annotated[str | None, typer.Option(help="The name to keep it under, for --adapter NAME.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The .gguf file to write, instead of --name.")] = None,
+    precision: Annotated[
+        Precision, typer.Option(help="The number format; q8_0 is half as large as f16.")
+    ] = Precision.F16,
+    check: Annotated[int, typer.Option(min=0, help="Prompts on which both runtimes are compared; 0 for none.")] = 8,
+    data: Annotated[Path | None, typer.Option(help="The training set, if it has moved.")] = None,
+    served_model: Annotated[
+        str, typer.Option(help="The local model to use it with, if it was trained on a Hugging Face folder.")
+    ] = "",
+) -> None:
+    """Write a trained adapter as a GGUF file, after checking that llama.cpp reproduces the trained model's outputs."""
+    from sqljury.errors import InputError
+    from sqljury.llm import adapters
+    from sqljury.train.compare import export_checked
+
+    if (name is None) == (out is None):
+        raise InputError("give either --name, to use the adapter by it, or --out, the file to write")
+    print(
+        export_checked(
+            run,
+            out or adapters.named(name or ""),
+            terminal.note,
+            precision=precision.value,
+            prompts=check,
+            data=data,
+            served_model=served_model,
+        )
+    )

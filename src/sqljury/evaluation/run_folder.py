@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from sqljury.errors import DatasetError
-from sqljury.resources import write_whole
+from sqljury.resources import locked_folder, write_whole
 
 SETTINGS = "run.json"
 ANSWERS = "answers.jsonl"
-LOCK = "run.lock"
 
 Record = dict[str, Any]
 
@@ -95,27 +93,11 @@ def claimed(folder: Path, wanted: Mapping[str, Any]) -> Iterator[tuple[IO[str], 
     The folder is made, and locked until the end. Raises ``DatasetError`` for one that cannot be written, holds
     another run, or is written by another program.
     """
-    with held(folder):
+    with locked_folder(folder):
         _claim(folder, wanted)
         before = records(folder)
         with appending(folder / ANSWERS) as stream:
             yield stream, before
-
-
-@contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """The folder, made if need be, kept from other programs that write runs; raises ``DatasetError`` as ``claimed``."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / LOCK).open("a")
-    except OSError as error:
-        raise DatasetError(
-            f"{folder}: a run cannot be kept there ({error.strerror}); give another folder with --out"
-        ) from None
-    with lock:
-        if not _locked(lock):
-            raise DatasetError(f"{folder}: another bench is writing there; wait for it, or give another folder")
-        yield
 
 
 @contextmanager
@@ -125,27 +107,6 @@ def appending(file: Path) -> Iterator[IO[str]]:
     # a question may hold what UTF-8 has no bytes for; as an escape it is JSON all the same
     with file.open("a", encoding="utf-8", errors="backslashreplace") as stream:
         yield stream
-
-
-def _locked(file: IO[str]) -> bool:
-    """Take the lock, which the system takes back when the program ends, however it ends."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-    else:
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:  # a file system without locks
-            return True
-    return True
 
 
 def _drop_unfinished(file: Path) -> None:

@@ -105,5 +105,5 @@ def _refuse_other(file: Path, head: bytes, weights: str) -> None:
     )
     raise WeightsError(
         f"{file} is an adapter for other weights ({wanted}) than {weights}; name those before the plus, "
-        f"or export it with --served {weights} if it was trained for them"
+        f"or export it with --served-model {weights} if it was trained for them"
     )

@@ -1,1 +1,1 @@
-"""Training of the learned parts, and the sets they are trained on."""
+"""Training of the learned parts, and the training sets that they learn from."""

@@ -1,4 +1,4 @@
-"""The card of a training: what was learnt from what, by which versions, and the curves as a picture."""
+"""The card of a training: settings, data, versions and results, with the loss curves as a picture."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ SHOWN: Final = {
     "eval_right_answers": "held-out answers right",
     "train_runtime": "seconds",
 }
-"""The figures of a log that are said, and what they are called."""
+"""The figures of a log that are reported, and their names."""
 
 Log = Sequence[Mapping[str, Any]]
 
 
 def write(out: Path, settings: Mapping[str, Any], counts: Mapping[str, int], device: str, log: Log) -> None:
-    """Write ``card.json``, ``card.md`` and ``curves.svg`` into ``out``; the JSON last, for it says that all is done."""
+    """Write ``card.json``, ``card.md`` and ``curves.svg`` into ``out``, the JSON last: it marks the end."""
     facts = {
         "settings": dict(settings),
         "counts": dict(counts),
@@ -45,11 +45,11 @@ def write(out: Path, settings: Mapping[str, Any], counts: Mapping[str, int], dev
 
 
 def results(log: Log) -> dict[str, float]:
-    """The last figure of each kind that the log has."""
-    found: dict[str, float] = {}
+    """The last value of each figure in the log."""
+    figures: dict[str, float] = {}
     for entry in log:
-        found |= {key: entry[key] for key in SHOWN if isinstance(entry.get(key), int | float)}
-    return found
+        figures |= {key: entry[key] for key in SHOWN if isinstance(entry.get(key), int | float)}
+    return figures
 
 
 def curves(log: Log) -> str:
@@ -62,10 +62,10 @@ def curves(log: Log) -> str:
 
 
 def markdown(facts: Mapping[str, Any]) -> str:
-    """The card for people; the same facts as the JSON, without the log."""
+    """The card as Markdown: the facts of the JSON without the log."""
     settings = facts["settings"]
     parts = [
-        f"# Adapter `{settings['part']}` for `{settings['base']}`",
+        f"# Adapter `{settings['part']}` for `{settings['base_model']}`",
         _table("Results", {SHOWN[key]: f"{value:.4g}" for key, value in facts["results"].items()}),
         f"![Loss by step]({PICTURE})",
         _table("Examples", {key.replace("_", " "): f"{value:,}" for key, value in facts["counts"].items()}),

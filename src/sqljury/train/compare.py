@@ -1,14 +1,14 @@
-"""Whether an exported adapter says in llama.cpp what it says where it was trained.
+"""Check that llama.cpp with an exported adapter reproduces the trained model's outputs.
 
-Both write an answer to the same prompts, greedily. Then the log-probabilities that llama.cpp gave its own tokens are
-held against those that the trained model gives the same tokens. llama.cpp rounds what it multiplies quantised weights
-with, and the trained model does not, so they differ a little without any adapter too; ``TOLERANCE`` is above that.
-By the same rounding two answers part where two tokens are nearly as likely, the sooner the longer they are: that says
-nothing of the adapter. What does is an answer that parts where the trained model was ``SURE``.
+Both answer the same prompts greedily. Then llama.cpp's log-probabilities of its own tokens are compared with those of
+the trained model for the same tokens. llama.cpp rounds what it multiplies quantised weights with, and the trained model
+does not, so they differ a little without any adapter too; ``TOLERANCE`` is above that. By the same rounding two answers
+diverge where two tokens are nearly as likely, which says nothing about the adapter. An answer that diverges where the
+trained model preferred its own token by more than ``CLEAR_GAP`` does.
 
-Where the adapter was trained on other weights than it is served with (a folder in bfloat16 or in 4 bits, and a GGUF
-file in 4 bits of another kind), the weights themselves differ, and answers part where neither is wrong. Then the mean
-alone decides, up to ``LOOSE``: that is to find an adapter of another model or one that came out wrong, and no more.
+Where the adapter was trained on other weights than it is used with (a folder in bfloat16 or in 4 bits, and a GGUF file
+in 4 bits of another kind), the weights themselves differ, and answers diverge where neither is wrong. Then only the
+mean decides, up to ``LOOSE_TOLERANCE``: enough to detect an adapter of another model or a broken export, no more.
 """
 
 from __future__ import annotations
@@ -18,182 +18,248 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from sqljury.errors import InputError, ModelError
 from sqljury.llm.base import Completion, Sampling
 from sqljury.llm.local import LocalModel
 from sqljury.train import gguf_base, lora
-from sqljury.train.examples import Example, encode, end, prompt_text, tokens
+from sqljury.train.examples import TrainingExample, encode, end_token, prompt_text, read, tokens
+from sqljury.train.export import Precision, export
 
 TOLERANCE: Final = 0.1
 """The mean difference of a token's log-probability, in nats, up to which the runtimes agree."""
-LOOSE: Final = 0.5
-"""The same where the weights are others than those that were trained on; chosen, not measured."""
-SURE: Final = 0.5
-"""By how many nats the trained model prefers its own token to another one that it would not take by rounding."""
-CONTEXT: Final = 8192
-"""Tokens of llama.cpp's context, more where the training took longer examples."""
-SHARE: Final = 0.95
-"""The share of answers that must not part from the trained model's where that is sure."""
+LOOSE_TOLERANCE: Final = 0.5
+"""The same where the adapter is used with other weights than it was trained on; chosen, not measured."""
+CLEAR_GAP: Final = 0.5
+"""In nats: a preference of the trained model between two tokens that rounding does not reverse."""
+MIN_CONTEXT: Final = 8192
+"""Tokens of llama.cpp's context; more where the training used longer examples."""
+MIN_SHARE: Final = 0.95
+"""The share of answers that must not diverge from the trained model's at a clear gap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Of ``prompts``: how many answers were ``equal``, and how many are the set's own (``learnt``, in llama.cpp).
+    """The comparison of both runtimes on ``prompts``.
 
-    ``apart`` are those of the others that part from the trained model's answer where it was sure. Absolute differences
-    of ``tokens`` log-probabilities in nats are summed up by ``mean``, 95th percentile (``high``) and ``most``.
-    ``unread`` answers were cut into other tokens by the two runtimes: they are in neither. ``same`` says that llama.cpp
-    ran the very weights that were trained on.
+    ``equal`` counts answers that are the trained model's, ``learned`` those of llama.cpp that are the set's own,
+    ``diverged`` those that differ from the trained model's at a clear gap. ``mean``, 95th percentile (``p95``) and
+    ``largest`` summarise the absolute differences of ``tokens`` log-probabilities in nats. ``unaligned`` answers were
+    cut into other tokens by the two runtimes and are not compared. ``same_weights``: llama.cpp ran the weights that
+    the adapter was trained on.
     """
 
     prompts: int
     equal: int
-    learnt: int
-    apart: int
+    learned: int
+    diverged: int
     tokens: int
     mean: float
-    high: float
-    most: float
-    unread: int
-    same: bool
+    p95: float
+    largest: float
+    unaligned: int
+    same_weights: bool
 
     @property
     def bound(self) -> float:
-        """What the ``mean`` may be."""
-        return TOLERANCE if self.same else LOOSE
+        """The largest ``mean`` that is accepted."""
+        return TOLERANCE if self.same_weights else LOOSE_TOLERANCE
 
     @property
     def ok(self) -> bool:
-        """Whether the adapter may be used: log-probabilities agree up to ``bound``, and answers but for near ties.
+        """Whether the adapter may be used: log-probabilities agree up to ``bound``, and answers up to near ties.
 
-        The share of ``equal`` answers is no part of it: of long ones, after a short training, good adapters have few.
-        Where the weights are not the ``same``, answers are no part of it either.
+        The share of ``equal`` answers does not count: of long answers, after a short training, good adapters have few.
+        With other weights than those trained on, answers do not count either.
         """
-        alike = not self.same or self.apart <= (1 - SHARE) * self.prompts
-        return self.tokens > 0 and self.mean <= self.bound and alike
+        answers_agree = not self.same_weights or self.diverged <= (1 - MIN_SHARE) * self.prompts
+        return self.tokens > 0 and self.mean <= self.bound and answers_agree
 
 
-def chosen(run: Path, examples: Sequence[Example], count: int) -> list[Example]:
-    """So many of the examples that the training in ``run`` took, spread over the set; those too long for it are none.
+def export_checked(
+    run: Path,
+    file: Path,
+    note: Callable[[str], None],
+    *,
+    precision: Precision = "f16",
+    prompts: int = 8,
+    data: Path | None = None,
+    served_model: str = "",
+) -> Path:
+    """``export`` the adapter of the training in ``run`` after a comparison on ``prompts`` examples of its set.
 
-    Raises ``WeightsError`` as ``gguf_base.load``.
+    ``data`` is the set if it has moved; with 0 ``prompts`` nothing is compared. Raises what ``export`` raises,
+    ``InputError`` where the set gives no prompts, ``ModelError`` where the runtimes disagree; ``file`` then stays.
     """
-    settings = lora.asked(run)
-    tokenizer = gguf_base.tokenizer(settings["base"])
-    return spread(examples, count, lambda one: len(encode(tokenizer, one).ids) <= settings["longest"])
+    chosen = _prompts(run, data, prompts) if prompts else []  # before the work: the set may have moved
+    return export(run, file, precision, lambda written: _check(run, written, chosen, served_model, note), served_model)
 
 
-def spread(examples: Sequence[Example], count: int, fits: Callable[[Example], bool]) -> list[Example]:
-    """The first that ``fits`` of each of ``count`` equal parts of the examples; a part may have none."""
+def _prompts(run: Path, data: Path | None, count: int) -> list[TrainingExample]:
+    settings = lora.read_settings(run)
+    file = data or Path(settings["data"])
+    if data is None and not file.is_file():
+        raise InputError(f"the training set {file} has moved; name it with --data, or skip the check with --check 0")
+    max_length = settings["max_length"]
+    known = read(file)
+    tokenizer = gguf_base.tokenizer(settings["base_model"])
+    chosen = spread(known, count, lambda example: len(encode(tokenizer, example).ids) <= max_length)
+    if not chosen:
+        raise InputError(
+            f"{file}: every example has more than the {max_length} tokens of the training; name its own set with "
+            "--data, or skip the check with --check 0"
+        )
+    return chosen
+
+
+def spread(
+    examples: Sequence[TrainingExample], count: int, fits: Callable[[TrainingExample], bool]
+) -> list[TrainingExample]:
+    """The first example that ``fits`` of each of ``count`` equal parts of the set; a part may have none."""
     size = max(1, len(examples) // count)
-    parts = [examples[at : at + size] for at in range(0, len(examples), size)][:count]
-    return [found for part in parts if (found := next(filter(fits, part), None)) is not None]
+    parts = [examples[start : start + size] for start in range(0, len(examples), size)][:count]
+    return [example for part in parts if (example := next(filter(fits, part), None)) is not None]
+
+
+def _check(
+    run: Path, written: Path, prompts: Sequence[TrainingExample], served_model: str, note: Callable[[str], None]
+) -> None:
+    """Report how far the runtimes agree on ``prompts``; raises ``ModelError`` where they do not."""
+    if not prompts:
+        return
+    note(f"comparing llama.cpp with the trained model on {len(prompts)} prompts")
+    agreement = compare(run, written, prompts, served_model=served_model)
+    note(
+        f"equal answers {agreement.equal} of {agreement.prompts}, {agreement.diverged} differ where the trained model "
+        f"was sure; log-probabilities of {agreement.tokens} tokens differ by {agreement.mean:.4f} (mean), "
+        f"{agreement.p95:.4f} (95 %), {agreement.largest:.4f} (largest) nats"
+    )
+    answers = f", and one answer in {round(1 / (1 - MIN_SHARE))} may differ where the trained model was sure"
+    if not agreement.same_weights:
+        note("the adapter was trained on other weights than the served model's: only the mean decides")
+        answers = ""
+    if not agreement.ok:
+        raise ModelError(
+            "llama.cpp does not reproduce the trained model with the exported adapter, which was not kept: "
+            f"log-probabilities may differ by {agreement.bound} nats in the mean{answers}; check that --served-model "
+            "is the model it was trained on"
+        )
 
 
 def compare(
-    run: Path, adapter: Path | None, examples: Sequence[Example], *, served: str = "", longest: int = 200
+    run: Path,
+    adapter: Path | None,
+    examples: Sequence[TrainingExample],
+    *,
+    served_model: str = "",
+    max_new_tokens: int = 200,
 ) -> Agreement:
-    """Hold the training in ``run`` against its exported ``adapter``; None compares the base with itself.
+    """Compare the training in ``run`` with its exported ``adapter``; None compares the base model with itself.
 
-    ``served`` is the GGUF model that the adapter will run on, the base itself if it is one; answers end after
-    ``longest`` tokens. Raises ``WeightsError`` as ``gguf_base.load``.
+    ``served_model`` is the GGUF model that the adapter will be used with, if it is not the base model itself. Raises
+    ``WeightsError`` as ``gguf_base.load``.
     """
-    settings = lora.asked(run)
-    same = not served or gguf_base.digest(served) == settings["base_sha256"]
-    context = max(CONTEXT, settings["longest"] + longest)
-    theirs = _served(served or settings["base"], adapter, examples, longest, context)
-    base = gguf_base.load(settings["base"])
-    model = _adapted(base.model, run / lora.ADAPTER) if adapter else base.model
+    settings = lora.read_settings(run)
+    same = not served_model or gguf_base.digest(served_model) == settings["base_sha256"]
+    context = max(MIN_CONTEXT, settings["max_length"] + max_new_tokens)
+    replies = _llama_replies(served_model or settings["base_model"], adapter, examples, max_new_tokens, context)
+    base = gguf_base.load(settings["base_model"])
+    model = _with_adapter(base.model, run / lora.ADAPTER) if adapter else base.model
     model.eval()
-    found = [_held(model, base.tokenizer, *pair, longest) for pair in zip(examples, theirs, strict=True)]
-    return _agreement(found, same=same)
+    comparisons = [
+        _compare_answer(model, base.tokenizer, example, reply, max_new_tokens)
+        for example, reply in zip(examples, replies, strict=True)
+    ]
+    return _agreement(comparisons, same_weights=same)
 
 
-def _served(
-    name: str, adapter: Path | None, examples: Sequence[Example], longest: int, context: int
+def _llama_replies(
+    name: str, adapter: Path | None, examples: Sequence[TrainingExample], max_new_tokens: int, context: int
 ) -> list[Completion]:
     """The greedy answers of llama.cpp; its weights are freed before the others are loaded."""
     llama = LocalModel(name, slots=1, context=context, adapter=str(adapter or ""))
-    sampling = Sampling(max_tokens=longest, top_logprobs=1)
+    sampling = Sampling(max_tokens=max_new_tokens, top_logprobs=1)
     try:
         return [llama.complete(example.messages, sampling).completions[0] for example in examples]
     finally:
         llama.close()
 
 
-class Held(NamedTuple):
-    """One answer: whether it is the trained model's (``equal``) and the set's (``learnt``).
+class AnswerComparison(NamedTuple):
+    """One answer of llama.cpp: whether it is the trained model's (``equal``) and the set's own (``learned``).
 
-    ``differences`` of its tokens are None where the runtimes cut it into other tokens. ``gap`` is by how many nats the
-    trained model preferred another token where the answers part, 0 where they do not.
+    ``differences`` of its tokens' log-probabilities are None where the runtimes cut it into other tokens. ``gap`` is by
+    how many nats the trained model preferred another token where the answers diverge, 0 where they do not.
     """
 
     equal: bool
-    learnt: bool
+    learned: bool
     differences: list[float] | None
     gap: float
 
 
-def _agreement(found: Sequence[Held], *, same: bool = True) -> Agreement:
-    differences = sorted(difference for one in found for difference in one.differences or ())
+def _agreement(comparisons: Sequence[AnswerComparison], *, same_weights: bool = True) -> Agreement:
+    differences = sorted(difference for answer in comparisons for difference in answer.differences or ())
     count = len(differences)
     return Agreement(
-        len(found),
-        equal=sum(one.equal for one in found),
-        learnt=sum(one.learnt for one in found),
-        apart=sum(not one.equal and one.gap > SURE for one in found),
+        len(comparisons),
+        equal=sum(answer.equal for answer in comparisons),
+        learned=sum(answer.learned for answer in comparisons),
+        diverged=sum(not answer.equal and answer.gap > CLEAR_GAP for answer in comparisons),
         tokens=count,
         mean=sum(differences) / count if count else 0.0,
-        high=differences[int(0.95 * (count - 1))] if count else 0.0,
-        most=differences[-1] if count else 0.0,
-        unread=sum(one.differences is None for one in found),
-        same=same,
+        p95=differences[int(0.95 * (count - 1))] if count else 0.0,
+        largest=differences[-1] if count else 0.0,
+        unaligned=sum(answer.differences is None for answer in comparisons),
+        same_weights=same_weights,
     )
 
 
-def _adapted(model: Any, adapter: Path) -> Any:
+def _with_adapter(model: Any, adapter: Path) -> Any:
     from peft import PeftModel
 
     return PeftModel.from_pretrained(model, str(adapter), local_files_only=True)
 
 
-def _written(model: Any, tokenizer: Any, prompt: Sequence[int], longest: int) -> str:
-    """The greedy answer of the trained model, whatever its folder's ``generation_config.json`` would rather have."""
+def _greedy_answer(model: Any, tokenizer: Any, prompt: Sequence[int], max_new_tokens: int) -> str:
+    """The greedy answer of the trained model, whatever its folder's ``generation_config.json`` asks for."""
     import torch
 
-    given = torch.tensor([list(prompt)])
+    ids = torch.tensor([list(prompt)])
     with torch.inference_mode():
         whole = model.generate(
-            input_ids=given,
-            attention_mask=torch.ones_like(given),
-            max_new_tokens=longest,
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=max_new_tokens,
             do_sample=False,
             repetition_penalty=1.0,
         )
     return str(tokenizer.decode(whole[0, len(prompt) :], skip_special_tokens=True))
 
 
-def _held(model: Any, tokenizer: Any, example: Example, reply: Completion, longest: int) -> Held:
-    """llama.cpp's answer to ``example`` against the trained model."""
+def _compare_answer(
+    model: Any, tokenizer: Any, example: TrainingExample, reply: Completion, max_new_tokens: int
+) -> AnswerComparison:
     prompt = tokens(tokenizer, prompt_text(tokenizer, example.messages))
-    said = reply.text.strip()
-    equal = _written(model, tokenizer, prompt, longest).strip() == said
+    text = reply.text.strip()
+    equal = _greedy_answer(model, tokenizer, prompt, max_new_tokens).strip() == text
+    learned = text == example.answer.strip()
     known = [token for token in reply.tokens if token.text]
     answer = tokens(tokenizer, reply.text)
-    if [tokenizer.decode([one]) for one in answer] != [token.text for token in known[: len(answer)]]:
-        return Held(equal, said == example.answer.strip(), None, 0.0)
-    ended = [end(tokenizer, example)] if reply.finish_reason == "stop" else []
-    logprobs, gap = _read(model, prompt, [*answer, *ended])
-    differences = [abs(one - token.logprob) for one, token in zip(logprobs[: len(answer)], known, strict=False)]
-    return Held(equal, said == example.answer.strip(), differences, gap)
+    if [tokenizer.decode([token]) for token in answer] != [token.text for token in known[: len(answer)]]:
+        return AnswerComparison(equal, learned, None, 0.0)
+    ended = [end_token(tokenizer, example)] if reply.finish_reason == "stop" else []
+    logprobs, gap = _logprobs(model, prompt, [*answer, *ended])
+    differences = [abs(own - token.logprob) for own, token in zip(logprobs[: len(answer)], known, strict=False)]
+    return AnswerComparison(equal, learned, differences, gap)
 
 
-def _read(model: Any, prompt: Sequence[int], answer: Sequence[int]) -> tuple[list[float], float]:
-    """The trained model's log-probabilities of an answer, and by how much it preferred its own where the two part."""
+def _logprobs(model: Any, prompt: Sequence[int], answer: Sequence[int]) -> tuple[list[float], float]:
+    """The trained model's log-probabilities of an answer, and its gap where the answer diverges from its own."""
     import torch
 
     with torch.inference_mode():
         logits = model(torch.tensor([[*prompt, *answer]])).logits[0, len(prompt) - 1 : -1].float()
-    likely = logits.log_softmax(-1)
-    ours = likely[range(len(answer)), list(answer)]
-    gaps = (likely.max(-1).values - ours).tolist()
-    return ours.tolist(), next((gap for gap in gaps if gap > 0), 0.0)
+    logprobs = logits.log_softmax(-1)
+    of_answer = logprobs[range(len(answer)), list(answer)]
+    gaps = (logprobs.max(-1).values - of_answer).tolist()
+    return of_answer.tolist(), next((gap for gap in gaps if gap > 0), 0.0)

@@ -1,9 +1,8 @@
-"""Training sets: a line of JSON an example, with the chat messages, the answer apart, and where it comes from.
+"""Training sets: a JSONL file with one example a line, and a card beside it.
 
-Prompts are made by the same functions as at inference, so that what is trained is what will be asked. A set depends on
-its sources, its kind and its seed alone: making it twice gives the same bytes.
-
-Sets made of questions and gold queries alone: for the schema linker and for the generator (MSc-SQL, section 3).
+Prompts are made by the functions that make them at inference, so the model is trained on what it will be asked. A set
+depends on its sources, its kind and its seed alone: making it twice gives the same bytes. This module writes sets, and
+makes those that need questions and gold queries only: for the schema linker and the generator (MSc-SQL, section 3).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import DatabaseError, InputError
-from sqljury.llm.base import Message, derive_seed
+from sqljury.llm.base import derive_seed
 from sqljury.recipes.parts import SchemaPart
 from sqljury.resources import write_whole
 from sqljury.schema.introspect import introspect
@@ -34,59 +33,35 @@ from sqljury.sql.resolve import used
 from sqljury.stages import link
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.prepare import Preparation
-from sqljury.train.leaks import Asked, Near, checked, near
+from sqljury.train.examples import TrainingExample
+from sqljury.train.leaks import NearDuplicate, SetQuestion, evaluation_size, near_duplicates
 from sqljury.types import Schema, Task
 from sqljury.types.schema import only_tables
 
-_BEGINS: Final = b'{"messages": '
 GOLD: Final = "gold"
-"""The ``hint`` in an item's meta where gold itself takes part, since no candidate was right."""
-_STALE: Final = 86_400.0
-"""Seconds after which an unfinished file that nobody wrote to is nobody's."""
+"""The ``hint`` in an example's meta where the gold query itself takes part, since no candidate was correct."""
+EXTRA_TABLES: Final = (0.5, 0.3, 0.2)
+"""Default probabilities of 0, 1 and 2 extra tables; MSc-SQL does not give its own."""
+_FIRST_BYTES: Final = b'{"messages": '
+_STALE_SECONDS: Final = 86_400.0
+"""Unfinished files that nobody wrote to for this long are removed."""
 Kind = Literal["linker", "generator", "critic", "pairwise"]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One example: what the model is asked, and what it should reply.
-
-    ``meta`` has the question's ``id``, ``db_id`` and text (``question``) at least.
-    """
-
-    messages: tuple[Message, ...]
-    answer: str
-    meta: Mapping[str, Any]
-
-    def line(self) -> str:
-        """As a line of JSON, its end included."""
-        messages = [{"role": one.role, "content": one.content} for one in self.messages]
-        return json.dumps({"messages": messages, "answer": self.answer, "meta": self.meta}, ensure_ascii=False) + "\n"
-
-    def asked(self) -> str:
-        """A hash of the messages."""
-        text = json.dumps([[one.role, one.content] for one in self.messages])
-        return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
-
-    @property
-    def question(self) -> Asked:
-        """The question that it is made of."""
-        return Asked(self.meta["id"], self.meta["db_id"], self.meta["question"])
-
-
 class LeftOut(NamedTuple):
-    """A question that no example is made of, and by which count of the ``Report``."""
+    """A question that gives no example, and the count of the ``SetReport`` that it belongs to."""
 
     id: str
     why: Literal["cut", "unread"]
 
 
 @dataclass
-class Report:
-    """What a set holds and what was left out of it; ``near`` are questions like one of the evaluation.
+class SetReport:
+    """What a set holds, and how many questions were left out of it, by reason.
 
-    ``checked`` is as ``leaks.checked`` has it. Questions are left out where gold itself would have taken part
-    (``of_gold``), where the schema is too long to be shown whole and the part that would be shown lacks what gold
-    names (``cut``), and where gold reads no table or cannot be parsed (``unread``).
+    ``of_gold``: the gold query itself would have taken part. ``cut``: the schema is too long to be shown whole, and the
+    part that would be shown lacks tables or columns of the gold query. ``unread``: the gold query reads no table or
+    cannot be parsed. ``near`` lists near-duplicates of evaluation questions, ``checked`` is the evaluation's size.
     """
 
     kind: str
@@ -101,17 +76,17 @@ class Report:
     unread: int = 0
     sha256: str = ""
     checked: dict[str, int] | None = None
-    near: list[Near] = field(default_factory=list)
+    near: list[NearDuplicate] = field(default_factory=list)
     sources: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """For the card beside the set."""
-        listed = [one._asdict() for one in self.near]
+        """The content of the card beside the set."""
+        listed = [duplicate._asdict() for duplicate in self.near]
         return {**vars(self), "near": {"count": len(listed), "questions": listed}}
 
 
 def write(
-    items: Iterable[Item | LeftOut],
+    examples: Iterable[TrainingExample | LeftOut],
     out: Path,
     kind: Kind,
     seed: int,
@@ -119,34 +94,34 @@ def write(
     sources: Mapping[str, Any] | None = None,
     *,
     gold: bool = True,
-) -> Report:
-    """Write a set to ``out``, and its card to the same name with ``.card.json``; both are whole or not there.
+) -> SetReport:
+    """Write a set to ``out`` and its card to ``out`` + ``.card.json``; both are written whole or not at all.
 
-    What is asked a second time is left out, whether with the same answer (``repeated``) or another one
-    (``contradicting``). Questions like one of ``evaluation`` are kept, and counted; without ``gold``, those whose right
-    query is gold itself (``hint`` in their meta) are left out, and counted. Raises ``InputError`` for a set
-    without examples, and for a file that cannot be written or holds something else than a set.
+    A prompt that occurs again is left out, whether with the same answer (``repeated``) or another one
+    (``contradicting``). Near-duplicates of ``evaluation`` are kept and counted. Without ``gold``, questions whose
+    correct query is the gold query itself are left out and counted. Raises ``InputError`` for a set without examples,
+    for a file that cannot be written, and for an existing file that is not a training set.
     """
     _refuse_foreign(out)
-    _clear(out)
-    report = Report(kind, seed, checked=checked(evaluation), sources=dict(sources or {}))
-    questions: dict[Asked, None] = {}
+    _remove_stale(out)
+    report = SetReport(kind, seed, checked=evaluation_size(evaluation), sources=dict(sources or {}))
+    questions: dict[SetQuestion, None] = {}
     digest = hashlib.sha256()
     unfinished = out.with_name(f"{out.name}.{os.getpid()}.part")
     try:
         with unfinished.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-            made = _made(items, report)
-            for item in _once(made if gold else _not_of_gold(made, report), report):
-                stream.write(line := item.line())
+            made = _without_left_out(examples, report)
+            for example in _unrepeated(made if gold else _without_gold(made, report), report):
+                stream.write(line := example.to_line())
                 digest.update(line.encode(errors="backslashreplace"))
-                questions[item.question] = None
+                questions[_question(example)] = None
                 report.items += 1
         if not report.items:
-            raise InputError(f"{out}: nothing to train a {kind} on was found; give more questions or another run")
-        report.questions, report.databases = len(questions), len({one.db_id for one in questions})
+            raise InputError(f"{out}: no example to train a {kind} on; give more questions or another run")
+        report.questions, report.databases = len(questions), len({question.db_id for question in questions})
         report.sha256 = digest.hexdigest()
-        report.near = near(list(questions), evaluation)
-        _write_card(report, out)
+        report.near = near_duplicates(list(questions), evaluation)
+        write_whole(out.with_name(f"{out.name}.card.json"), json.dumps(report.to_json(), indent=2) + "\n")
         unfinished.replace(out)
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
@@ -155,118 +130,114 @@ def write(
     return report
 
 
-def _write_card(report: Report, out: Path) -> None:
-    write_whole(out.with_name(f"{out.name}.card.json"), json.dumps(report.to_json(), indent=2) + "\n")
+def _question(example: TrainingExample) -> SetQuestion:
+    return SetQuestion(example.meta["id"], example.meta["db_id"], example.meta["question"])
 
 
 def _refuse_foreign(out: Path) -> None:
-    """Raise ``InputError`` where there is a file that this module did not write; an empty one may be written to."""
+    """Raise ``InputError`` for an existing file that this module did not write; an empty one may be overwritten."""
     try:
         with out.open("rb") as stream:
-            begins = stream.read(len(_BEGINS))
+            start = stream.read(len(_FIRST_BYTES))
     except OSError:
-        return  # nothing there, or what writing will say
-    if begins not in (b"", _BEGINS):
-        raise InputError(f"{out}: is there and no training set; name a new file with --out, or remove this one")
+        return  # the file does not exist, or writing will say what is wrong
+    if start not in (b"", _FIRST_BYTES):
+        raise InputError(f"{out}: exists and is not a training set; name a new file with --out, or remove this one")
 
 
-def _clear(out: Path) -> None:
-    """Remove what programs that were killed left of this set and its card; younger files may be another's work."""
-    named = re.compile(rf"{re.escape(out.name)}(\.card\.json)?\.\d+\.part")
+def _remove_stale(out: Path) -> None:
+    """Remove what killed programs left of this set and its card; younger files may be another program's work."""
+    pattern = re.compile(rf"{re.escape(out.name)}(\.card\.json)?\.\d+\.part")
     with contextlib.suppress(OSError):  # where nothing can be removed, nothing can be written either
         for file in out.parent.iterdir():
-            if named.fullmatch(file.name) and time.time() - file.stat().st_mtime > _STALE:
+            if pattern.fullmatch(file.name) and time.time() - file.stat().st_mtime > _STALE_SECONDS:
                 file.unlink(missing_ok=True)
 
 
-def _made(items: Iterable[Item | LeftOut], report: Report) -> Iterator[Item]:
-    for item in items:
-        if isinstance(item, Item):
-            yield item
-        elif item.why == "cut":
+def _without_left_out(examples: Iterable[TrainingExample | LeftOut], report: SetReport) -> Iterator[TrainingExample]:
+    for example in examples:
+        if isinstance(example, TrainingExample):
+            yield example
+        elif example.why == "cut":
             report.cut += 1
         else:
             report.unread += 1
 
 
-def _not_of_gold(items: Iterable[Item], report: Report) -> Iterator[Item]:
-    left_out: set[Asked] = set()
-    for item in items:
-        if item.meta.get("hint") != GOLD:
-            yield item
+def _without_gold(examples: Iterable[TrainingExample], report: SetReport) -> Iterator[TrainingExample]:
+    left_out: set[SetQuestion] = set()
+    for example in examples:
+        if example.meta.get("hint") != GOLD:
+            yield example
             continue
-        left_out.add(item.question)
+        left_out.add(_question(example))
         report.of_gold = len(left_out)
 
 
-def _once(items: Iterable[Item], report: Report) -> Iterator[Item]:
-    known: dict[str, str] = {}
-    for item in items:
-        asked = item.asked()
-        if asked not in known:
-            known[asked] = item.answer
-            yield item
-        elif known[asked] == item.answer:
+def _unrepeated(examples: Iterable[TrainingExample], report: SetReport) -> Iterator[TrainingExample]:
+    answers: dict[str, str] = {}
+    for example in examples:
+        prompt = example.prompt_hash()
+        if prompt not in answers:
+            answers[prompt] = example.answer
+            yield example
+        elif answers[prompt] == example.answer:
             report.repeated += 1
         else:
             report.contradicting += 1
 
 
-EXTRA: Final = (0.5, 0.3, 0.2)
-"""How likely 0, 1 and 2 tables too many are, by default."""
+def linker_examples(examples: Sequence[Example], part: SchemaPart) -> Iterator[TrainingExample | LeftOut]:
+    """Question and schema to the tables that the gold query reads, in the schema's order.
 
-
-def linker(examples: Sequence[Example], part: SchemaPart) -> Iterator[Item | LeftOut]:
-    """From question and schema to the tables that gold reads, in the schema's order.
-
-    ``part`` is how the recipe shows schemas. Left out are questions whose gold query reads no table, and those that
-    would be shown a part of a long schema without all that gold names.
+    ``part`` is how the recipe shows schemas. Left out are questions whose gold query reads no table, and those whose
+    cut schema would lack tables or columns of the gold query.
     """
 
-    def make(example: Example, task: Task, tables: list[str], _: Preparation, __: Database) -> Item:
-        return Item(tuple(link.conversation(task)), link.written(tables), _meta(example, "linker"))
+    def make(example: Example, task: Task, tables: list[str], _: Preparation, __: Database) -> TrainingExample:
+        return TrainingExample(tuple(link.conversation(task)), link.written(tables), _meta(example, "linker"))
 
-    return _data_gold_made(examples, part, make)
+    return _from_gold(examples, part, make)
 
 
-def generator(
-    examples: Sequence[Example], part: SchemaPart, seed: int = 0, extra: Sequence[float] = EXTRA
-) -> Iterator[Item | LeftOut]:
-    """From question and schema to the gold query; the schema has gold's tables and some others (section 3.2).
+def generator_examples(
+    examples: Sequence[Example], part: SchemaPart, seed: int = 0, extra_tables: Sequence[float] = EXTRA_TABLES
+) -> Iterator[TrainingExample | LeftOut]:
+    """Question and schema to the gold query; the schema has gold's tables and some extra ones (section 3.2).
 
-    ``extra`` has the weights of 0, 1, 2, ... other tables, which are drawn for each question. Left out is what
-    ``linker`` leaves out. Raises ``InputError`` for weights that are none.
+    ``extra_tables`` holds the weights of 0, 1, 2, ... extra tables, which are drawn for each question. Leaves out what
+    ``linker_examples`` leaves out. Raises ``InputError`` for weights that are negative, infinite or all 0.
     """
-    if not extra or min(extra) < 0 or not 0 < sum(extra) < inf:
-        raise InputError("the weights of further tables must be numbers from 0 up, not all 0; give such as 0.5 0.3 0.2")
+    if not extra_tables or min(extra_tables) < 0 or not 0 < sum(extra_tables) < inf:
+        raise InputError("the weights of extra tables must be finite numbers >= 0, not all 0; give such as 0.5 0.3 0.2")
 
-    def make(example: Example, task: Task, tables: list[str], prepared: Preparation, db: Database) -> Item:
-        drawn = random.Random(derive_seed(seed, "extra tables", example.id))  # noqa: S311
+    def make(example: Example, task: Task, tables: list[str], prepared: Preparation, db: Database) -> TrainingExample:
+        rng = random.Random(derive_seed(seed, "extra tables", example.id))  # noqa: S311
         others = [table.name for table in task.known.tables if table.name not in tables]
-        [count] = drawn.choices(range(len(extra)), weights=extra)
-        kept = {*tables, *drawn.sample(others, min(count, len(others)))}
-        cut = prepared.narrowed(task, db, only_tables(task.known, kept))
+        [count] = rng.choices(range(len(extra_tables)), weights=extra_tables)
+        kept = {*tables, *rng.sample(others, min(count, len(others)))}
+        shown = prepared.narrowed(task, db, only_tables(task.known, kept))
         meta = {**_meta(example, "generator"), "extra_tables": len(kept) - len(tables)}
-        return Item(tuple(messages(cut)), example.gold_sql.strip(), meta)
+        return TrainingExample(tuple(messages(shown)), example.gold_sql.strip(), meta)
 
-    return _data_gold_made(examples, part, make)
-
-
-Make = Callable[[Example, Task, list[str], Preparation, Database], Item]
+    return _from_gold(examples, part, make)
 
 
-def _data_gold_made(examples: Sequence[Example], part: SchemaPart, make: Make) -> Iterator[Item | LeftOut]:
-    """An item for each example whose gold query and database can be read and is shown its tables, in their order."""
-    for file, own in groupby(examples, key=lambda one: one.database):
+Make = Callable[[Example, Task, list[str], Preparation, Database], TrainingExample]
+
+
+def _from_gold(examples: Sequence[Example], part: SchemaPart, make: Make) -> Iterator[TrainingExample | LeftOut]:
+    """``make`` an example of each question whose database and gold query can be read and is shown its tables."""
+    for file, group in groupby(examples, key=lambda example: example.database):
         try:
             db = connect(file)
         except DatabaseError:
-            yield from (LeftOut(example.id, "unread") for example in own)
+            yield from (LeftOut(example.id, "unread") for example in group)
             continue
         preparation = Preparation(part)
         with db:
             whole = introspect(db)
-            for example in own:
+            for example in group:
                 needed = used(whole, [example.gold_sql])
                 if not needed.tables:
                     yield LeftOut(example.id, "unread")
@@ -279,7 +250,7 @@ def _data_gold_made(examples: Sequence[Example], part: SchemaPart, make: Make) -
 
 
 def _shows(schema: Schema, needed: Schema) -> bool:
-    """Whether a part of a schema has all tables and columns of another part."""
+    """Whether ``schema`` has all columns of ``needed``."""
     shown = {(table.name, column.name) for table in schema.tables for column in table.columns}
     return all((table.name, column.name) in shown for table in needed.tables for column in table.columns)
 

@@ -1,9 +1,9 @@
-"""Sets made of a run's candidates with their verdicts: for the critic and for the judge of pairs.
+"""Training sets of a run's candidates with their verdicts: for the critic and the pairwise judge.
 
-CHASE-SQL, section 3.5: candidates of training questions are grouped by result, and a right group is set against a
-wrong one, the order shuffled. Where nothing is right, gold helps: it is shown to the model as a hint, and what the
-model then writes takes part if it is right; without a model, gold itself does. MSc-SQL, section 4.1: the critic learns
-the next token, which names the right one of several.
+CHASE-SQL, section 3.5: candidates of training questions are grouped by result, and a correct group is set against a
+wrong one, in random order. Where no candidate is correct, the gold query helps: it is shown to the model as a hint, and
+what the model then writes takes part if it is correct; without a model, the gold query itself does. MSc-SQL, section
+4.1: the critic learns the next token, which names the correct candidate of several.
 """
 
 from __future__ import annotations
@@ -25,133 +25,143 @@ from sqljury.recipes.parts import SchemaPart
 from sqljury.stages.generate.direct import question, system
 from sqljury.stages.prepare import Preparation
 from sqljury.stages.select.base import groups
-from sqljury.stages.select.critic import conversation as of_critic
+from sqljury.stages.select.critic import conversation as critic_conversation
 from sqljury.stages.select.critic import failed, fitting
-from sqljury.stages.select.tournament import conversation as of_pair
-from sqljury.train.data import GOLD, Item
+from sqljury.stages.select.tournament import conversation as pair_conversation
+from sqljury.train.data import GOLD
+from sqljury.train.examples import TrainingExample
 from sqljury.train.replay import Replayed
 from sqljury.types import Candidate
 
-MOST_PAIRS: Final = 6
-"""Of one question at most, drawn by the seed, so that hard questions do not crowd out the others."""
-HINTED: Final = 4
-"""Queries that the model writes with gold as a hint: of those that are right, the first that is no copy counts."""
+MAX_PAIRS: Final = 6
+"""Pairs of one question, drawn by the seed, so that hard questions do not crowd out the others."""
+HINTED_SAMPLES: Final = 4
+"""Queries that the model writes with gold as a hint; the first correct one that is not a copy takes part."""
 _HINTED: Final = Sampling(temperature=0.8, top_p=0.95, max_tokens=300, stop=STOP)
 
 
 @dataclass(frozen=True)
-class Sides:
-    """One question's queries, one a group: those that are right, and those that are not.
+class JudgedQuestion:
+    """A question with the representatives of its correct and of its wrong groups.
 
-    ``hint`` says where the right one comes from when no candidate was: a ``model`` that saw gold, ``gold`` itself, of
-    which a model's copy counts as gold too, or empty.
+    ``hint`` names the source of the correct query when no candidate was correct: ``model`` (which saw the gold query),
+    ``gold`` (the gold query or a copy of it); else it is empty.
     """
 
-    one: Replayed
-    right: tuple[Candidate, ...]
+    replayed: Replayed
+    correct: tuple[Candidate, ...]
     wrong: tuple[Candidate, ...]
     hint: str = ""
 
     def meta(self, kind: str) -> dict[str, Any]:
-        """What an item says of where it comes from."""
-        question = {"id": self.one.id, "db_id": self.one.named, "question": self.one.task.question.text}
+        """The ``meta`` of an example of this question."""
+        source = self.replayed
+        question = {"id": source.id, "db_id": source.db_id, "question": source.task.question.text}
         return {"kind": kind, **question, "hint": self.hint}
 
 
-def sides(
+def judged_questions(
     questions: Iterable[Replayed], part: SchemaPart, seed: int, model: LanguageModel | None = None
-) -> Iterator[Sides]:
-    """The questions that have both a right and a wrong query, with gold's help where nothing is right.
+) -> Iterator[JudgedQuestion]:
+    """The questions that have both a correct and a wrong query, with gold's help where no candidate is correct.
 
     ``part`` is how schemas are shown to ``model``. Raises what the model raises.
     """
-    for one in questions:
-        numbers = groups(one.candidates)
-        found = Sides(
-            one,
-            tuple(one.speaker(number) for number in numbers if number in one.right),
-            tuple(one.speaker(number) for number in numbers if number not in one.right),
+    for replayed in questions:
+        numbers = groups(replayed.candidates)
+        judged = JudgedQuestion(
+            replayed,
+            tuple(replayed.representative(number) for number in numbers if number in replayed.correct),
+            tuple(replayed.representative(number) for number in numbers if number not in replayed.correct),
         )
-        if found.wrong and not found.right:
-            found = _helped(found, part, seed, model)
-        if found.wrong and found.right:
-            yield found
+        if judged.wrong and not judged.correct:
+            judged = _with_gold(judged, part, seed, model)
+        if judged.wrong and judged.correct:
+            yield judged
 
 
-def _helped(found: Sides, part: SchemaPart, seed: int, model: LanguageModel | None) -> Sides:
-    """With a right query that gold or the model gives, if there is one that can be shown.
+def _with_gold(judged: JudgedQuestion, part: SchemaPart, seed: int, model: LanguageModel | None) -> JudgedQuestion:
+    """``judged`` with a correct query from the gold query or the model, if there is one that can be shown.
 
-    Verdicts rest on whole results (``LIMITS``). What a judge is shown is read as far as the candidates' results were
-    (``DEFAULT_LIMITS``): one that is longer than theirs can be would tell which query is right.
+    Verdicts rest on whole results (``LIMITS``). The result that a judge is shown is read under the candidates' limits
+    (``DEFAULT_LIMITS``): a longer one than theirs can be would tell which query is correct.
     """
-    one = found.one
-    with connect(one.database) as db:
+    source = judged.replayed
+    with connect(source.database) as db:
         if model is None:
-            shown = db.execute(EX.prepare(one.gold), DEFAULT_LIMITS)
-            return replace(found, right=(Candidate(one.gold, "gold", result=shown),), hint=GOLD) if shown.ok else found
+            result = db.execute(EX.prepare(source.gold), DEFAULT_LIMITS)
+            if not result.ok:
+                return judged
+            return replace(judged, correct=(Candidate(source.gold, "gold", result=result),), hint=GOLD)
         try:
-            gold, own = run_gold(db, one.gold), None
+            gold_result = run_gold(db, source.gold)
         except DatasetError:  # it ran when the run was judged; a busy machine may be too slow for it now
-            return found
-        for sql in _hinted(one, part, seed, model, db):
+            return judged
+        written: Candidate | None = None
+        for sql in _hinted_queries(source, part, seed, model, db):
             result = db.execute(EX.prepare(sql), LIMITS)
-            if not judge(gold, result, EX.ordered(one.gold)).correct:
+            if not judge(gold_result, result, EX.ordered(source.gold)).correct:
                 continue
             if (shown := db.execute(sql, DEFAULT_LIMITS)).ok:
-                own = Candidate(sql, "hinted", result=shown)
-                if _bare(sql) != _bare(one.gold):
+                written = Candidate(sql, "hinted", result=shown)
+                if not _is_copy(sql, source.gold):
                     break
-        if own is None:
-            return found
-        return replace(found, right=(own,), hint=GOLD if _bare(own.sql) == _bare(one.gold) else "model")
+        if written is None:
+            return judged
+        return replace(judged, correct=(written,), hint=GOLD if _is_copy(written.sql, source.gold) else "model")
 
 
-def _hinted(one: Replayed, part: SchemaPart, seed: int, model: LanguageModel, db: Database) -> list[str]:
-    """What the model writes, ``HINTED`` times, when it is shown gold; nothing for a schema that is too long for it."""
-    task = Preparation(part).task(one.task.question, db)
-    asked = prompts.render("train/hint", question=question(task), gold=unmarked(one.gold))
-    own = replace(_HINTED, seed=derive_seed(seed, "hint", one.id))
+def _hinted_queries(source: Replayed, part: SchemaPart, seed: int, model: LanguageModel, db: Database) -> list[str]:
+    """What the model writes when it is shown the gold query; nothing for a schema that is too long for it."""
+    task = Preparation(part).task(source.task.question, db)
+    asked = prompts.render("train/hint", question=question(task), gold=unmarked(source.gold))
+    sampling = replace(_HINTED, seed=derive_seed(seed, "hint", source.id))
     try:
-        reply = model.complete([system(task), Message("user", asked)], own, HINTED)
+        reply = model.complete([system(task), Message("user", asked)], sampling, HINTED_SAMPLES)
     except ContextLengthError:
         return []
     return [sql for completion in reply.completions if (sql := extract_sql(completion.text))]
 
 
-def _bare(sql: str) -> str:
-    """A query without what does not matter in it, so that a copy is known for one."""
-    return "".join(sql.casefold().replace('"', "'").split()).rstrip(";")
+def _is_copy(sql: str, gold: str) -> bool:
+    """Whether two queries differ at most in case, blanks, quotes and a final semicolon."""
+    bare, other = ("".join(text.casefold().replace('"', "'").split()).rstrip(";") for text in (sql, gold))
+    return bare == other
 
 
-def pairwise(questions: Iterable[Sides], seed: int, most: int = MOST_PAIRS) -> Iterator[Item]:
-    """Each right query with each wrong one, ``most`` pairs of a question; the answer is the letter of the right one."""
-    for found in questions:
-        drawn = _draw(seed, "pairs", found)
-        pairs = [(right, wrong) for right in found.right for wrong in found.wrong]
-        for right, wrong in drawn.sample(pairs, min(most, len(pairs))):
-            place = drawn.randrange(2)
-            shown = (right, wrong) if place == 0 else (wrong, right)
-            messages = of_pair(*shown, found.one.task)
-            yield Item(tuple(messages), LETTERS[place], found.meta("pairwise"))
+def pairwise_examples(
+    questions: Iterable[JudgedQuestion], seed: int, max_pairs: int = MAX_PAIRS
+) -> Iterator[TrainingExample]:
+    """Up to ``max_pairs`` pairs of a correct and a wrong query for each question; the answer is the correct letter."""
+    for judged in questions:
+        rng = _random(seed, "pairs", judged)
+        pairs = [(correct, wrong) for correct in judged.correct for wrong in judged.wrong]
+        for correct, wrong in rng.sample(pairs, min(max_pairs, len(pairs))):
+            index = rng.randrange(2)
+            shown = (correct, wrong) if index == 0 else (wrong, correct)
+            messages = pair_conversation(*shown, judged.replayed.task)
+            yield TrainingExample(tuple(messages), LETTERS[index], judged.meta("pairwise"))
 
 
-def critic(questions: Iterable[Sides], seed: int, most: int = len(LETTERS)) -> Iterator[Item]:
-    """One right query among up to ``most`` queries, shuffled; the answer is its letter.
+def critic_examples(
+    questions: Iterable[JudgedQuestion], seed: int, max_queries: int = len(LETTERS)
+) -> Iterator[TrainingExample]:
+    """One correct query among up to ``max_queries``, shuffled; the answer is its letter.
 
-    A question with several right groups has an item for each, for the critic is to choose one. What failed is shown
-    behind them, as at inference.
+    A question with several correct groups gives an example for each, since the critic chooses one query. Queries that
+    failed are shown behind the others, as at inference.
     """
-    for found in questions:
-        broken = failed(found.one.candidates)
-        for number, right in enumerate(found.right):
-            drawn = _draw(seed, f"critic {number}", found)
-            listed = [right, *found.wrong, *broken][:most]
+    for judged in questions:
+        broken = failed(judged.replayed.candidates)
+        for number, correct in enumerate(judged.correct):
+            rng = _random(seed, f"critic {number}", judged)
+            listed = [correct, *judged.wrong, *broken][:max_queries]
             shown = listed[: max(2, fitting(listed))]
-            ran = min(len(shown), 1 + len(found.wrong))
-            order = [*drawn.sample(range(ran), ran), *range(ran, len(shown))]
-            messages = of_critic([shown[place] for place in order], found.one.task)
-            yield Item(tuple(messages), LETTERS[order.index(0)], found.meta("critic"))
+            running = min(len(shown), 1 + len(judged.wrong))
+            order = [*rng.sample(range(running), running), *range(running, len(shown))]
+            messages = critic_conversation([shown[index] for index in order], judged.replayed.task)
+            yield TrainingExample(tuple(messages), LETTERS[order.index(0)], judged.meta("critic"))
 
 
-def _draw(seed: int, purpose: str, found: Sides) -> random.Random:
-    return random.Random(derive_seed(seed, purpose, found.one.id))  # noqa: S311
+def _random(seed: int, purpose: str, judged: JudgedQuestion) -> random.Random:
+    return random.Random(derive_seed(seed, purpose, judged.replayed.id))  # noqa: S311

@@ -1,16 +1,16 @@
-"""A training set: a JSONL file, one object a line, with messages, the answer to learn, and what is known of it.
+"""A training example: chat messages, the answer to learn, and ``meta``; as a line of JSON and as tokens.
 
 {"messages": [{"role": "system", "content": "..."}, {"role": "user", "content": "..."}],
  "answer": "SELECT 1", "meta": {"db_id": "concert_singer"}}
 
-Examples as tokens: the base's own chat template, and a mask that leaves only the answer to learn.
+Tokens come from the base model's own chat template; a mask leaves only the answer to learn.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
@@ -22,50 +22,60 @@ from sqljury.llm.base import Message, Role, derive_seed
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-
 ROLES: Final = get_args(Role)
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """A conversation that ends with the user, the reply to learn, and ``meta``, where ``db_id`` is the database."""
+class TrainingExample:
+    """A conversation that ends with the user, and the reply to learn.
+
+    ``meta`` of the sets made here holds ``kind``, ``id``, ``db_id`` and ``question``; other sets may leave it out.
+    """
 
     messages: tuple[Message, ...]
     answer: str
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def database(self) -> str:
-        """What must not stand on both sides of a split: the database, or the conversation where none is named."""
-        named = self.meta.get("db_id")
-        return named if isinstance(named, str) and named else self._conversation
+        """What may stand on one side of a split only: the database, or the conversation where none is named."""
+        return self._named("db_id")
 
     @property
     def question(self) -> str:
-        """What takes its place where there is one database alone; several pairs may be of one question."""
-        named = self.meta.get("question")
-        return named if isinstance(named, str) and named else self._conversation
+        """What takes the database's place where all examples are on one; several examples may share a question."""
+        return self._named("question")
 
-    @property
-    def _conversation(self) -> str:
-        return "\x1f".join(content for _, content in self.messages)
+    def _named(self, key: str) -> str:
+        name = self.meta.get(key)
+        return name if isinstance(name, str) and name else "\x1f".join(content for _, content in self.messages)
+
+    def to_line(self) -> str:
+        """A line of JSON with its line end."""
+        messages = _as_dicts(self.messages)
+        return json.dumps({"messages": messages, "answer": self.answer, "meta": self.meta}, ensure_ascii=False) + "\n"
+
+    def prompt_hash(self) -> str:
+        """SHA-256 of the messages."""
+        text = json.dumps([[role, content] for role, content in self.messages])
+        return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
 
 
-def read(file: Path) -> list[Example]:
-    """The examples of a training set; raises ``DatasetError`` that names the line that holds none."""
+def read(file: Path) -> list[TrainingExample]:
+    """The examples of a training set; raises ``DatasetError`` that names a line which is not an example."""
     try:
         lines = file.read_bytes().splitlines()
     except OSError as error:
         raise DatasetError(f"{file}: the training set cannot be read ({error.strerror}); check the path") from None
-    found = [_example(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    if not found:
+    examples = [_example(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not examples:
         raise DatasetError(f"{file}: the training set is empty; make one with `sqljury train data`")
-    return found
+    return examples
 
 
-def check_kind(examples: Sequence[Example], part: str, file: Path) -> None:
-    """Raise ``DatasetError`` for a set that says it was made for another part; one of your own need not say."""
-    other = next((kind for one in examples if (kind := one.meta.get("kind")) not in (None, part)), None)
+def check_kind(examples: Sequence[TrainingExample], part: str, file: Path) -> None:
+    """Raise ``DatasetError`` for a set whose ``meta`` says that it was made for another part."""
+    other = next((kind for example in examples if (kind := example.meta.get("kind")) not in (None, part)), None)
     if other is not None:
         raise DatasetError(
             f"{file}: this set is for {other!r}, not {part!r}; make one with `sqljury train data {part}`"
@@ -78,41 +88,44 @@ def digest(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def split(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
-    """(to learn from, held out): about ``share`` of what ``held_by`` says, at least one of two or more.
+def split(
+    examples: Sequence[TrainingExample], share: float, seed: int
+) -> tuple[list[TrainingExample], list[TrainingExample]]:
+    """(training, held-out) examples: about ``share`` of the databases or questions (``held_out_by``) are held out.
 
-    Which ones depends on their names and ``seed`` alone, so a larger set holds out what a smaller one did.
+    At least one of two or more is held out, unless ``share`` is 0. The choice depends on names and ``seed`` alone, so a
+    larger set holds out what a smaller one did.
     """
-    by = held_by(examples)
-    named = [example.database if by == "database" else example.question for example in examples]
-    names = sorted(set(named), key=lambda name: derive_seed(seed, "held out", name))
-    count = min(ceil(share * len(names)), len(names) - 1)
-    held = set(names[:count])
+    by = held_out_by(examples)
+    names = [example.database if by == "database" else example.question for example in examples]
+    ordered = sorted(set(names), key=lambda name: derive_seed(seed, "held out", name))
+    held_out = set(ordered[: min(ceil(share * len(ordered)), len(ordered) - 1)])
+    pairs = list(zip(examples, names, strict=True))
     return (
-        [example for example, name in zip(examples, named, strict=True) if name not in held],
-        [example for example, name in zip(examples, named, strict=True) if name in held],
+        [example for example, name in pairs if name not in held_out],
+        [example for example, name in pairs if name in held_out],
     )
 
 
-def held_by(examples: Sequence[Example]) -> Literal["database", "question"]:
-    """What is on one side of a split alone: databases, or where all examples are on one database, questions."""
+def held_out_by(examples: Sequence[TrainingExample]) -> Literal["database", "question"]:
+    """What a split holds out: databases, or questions where all examples are on one database."""
     return "database" if len({example.database for example in examples}) > 1 else "question"
 
 
-def _example(file: Path, number: int, line: bytes) -> Example:
+def _example(file: Path, number: int, line: bytes) -> TrainingExample:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
         raise DatasetError(f"{file}, line {number}: not a JSON object") from None
-    fault = _fault(data) or (None if _encodable(data) else "text that UTF-8 has no bytes for")
+    fault = _fault(data) or (None if _encodable(data) else "text that UTF-8 cannot encode")
     if fault:
         raise DatasetError(f"{file}, line {number}: {fault}; see docs/training.md for the form of an example")
     messages = tuple(Message(entry["role"], entry["content"]) for entry in data["messages"])
-    return Example(messages, data["answer"], data.get("meta", {}))
+    return TrainingExample(messages, data["answer"], data.get("meta", {}))
 
 
 def _encodable(data: Any) -> bool:
-    """False for half of a pair of surrogates, which JSON can write and no tokenizer reads."""
+    """False for half of a surrogate pair, which JSON can write and no tokenizer reads."""
     try:
         json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -121,24 +134,24 @@ def _encodable(data: Any) -> bool:
 
 
 def _fault(data: Any) -> str | None:
-    """What keeps ``data`` from being an example, None when nothing does."""
+    """What is wrong with ``data`` as an example, None if nothing is."""
     if not isinstance(data, dict):
         return "not a JSON object"
     messages = data.get("messages")
     if not isinstance(messages, list) or not messages:
-        return "messages is no list of messages"
+        return "messages is not a list of messages"
     for entry in messages:
         if not isinstance(entry, dict) or entry.get("role") not in ROLES or not isinstance(entry.get("content"), str):
             return f"a message needs a role ({', '.join(ROLES)}) and a text as content"
     if messages[-1]["role"] != "user":
         return "the last message is not the user's"
     if not isinstance(data.get("answer"), str) or not data["answer"]:
-        return "answer is no text"
-    return None if isinstance(data.get("meta", {}), dict) else "meta is no object"
+        return "answer is not a text"
+    return None if isinstance(data.get("meta", {}), dict) else "meta is not an object"
 
 
 class Encoded(NamedTuple):
-    """Token ids, and for each 1 where it belongs to the answer or ends it, 0 where it belongs to the prompt."""
+    """Token ids, and a mask: 1 for tokens of the answer and its end, 0 for tokens of the prompt."""
 
     ids: list[int]
     mask: list[int]
@@ -146,31 +159,32 @@ class Encoded(NamedTuple):
 
 def prompt_text(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) -> str:
     """The text that the model sees before it answers ``messages``."""
-    said = [{"role": role, "content": content} for role, content in messages]
-    return str(tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True))
+    return str(tokenizer.apply_chat_template(_as_dicts(messages), tokenize=False, add_generation_prompt=True))
 
 
 def tokens(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
-    """The tokens of ``text``; the chat template has already written what a text begins and ends with."""
+    """The tokens of ``text``, without special tokens: the chat template has already written them."""
     return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
-def encode(tokenizer: PreTrainedTokenizerBase, example: Example) -> Encoded:
+def encode(tokenizer: PreTrainedTokenizerBase, example: TrainingExample) -> Encoded:
     """The tokens of ``example``.
 
-    Prompt and answer are cut into tokens apart from each other, as they are when the model writes: a token never
-    reaches over the border.
+    Prompt and answer are tokenised separately, as they are at inference: no token spans the border.
     """
     prompt = tokens(tokenizer, prompt_text(tokenizer, example.messages))
-    answer = [*tokens(tokenizer, example.answer), end(tokenizer, example)]
+    answer = [*tokens(tokenizer, example.answer), end_token(tokenizer, example)]
     return Encoded([*prompt, *answer], [0] * len(prompt) + [1] * len(answer))
 
 
-def end(tokenizer: PreTrainedTokenizerBase, example: Example) -> int:
-    """The token that ends an answer: what the template writes behind one, or the tokenizer's own end."""
-    said = [{"role": role, "content": content} for role, content in example.messages]
-    said.append({"role": "assistant", "content": example.answer})
-    whole = str(tokenizer.apply_chat_template(said, tokenize=False))
+def end_token(tokenizer: PreTrainedTokenizerBase, example: TrainingExample) -> int:
+    """The token that ends an answer: what the template writes behind one, or the tokenizer's own end token."""
+    conversation = [*_as_dicts(example.messages), {"role": "assistant", "content": example.answer}]
+    whole = str(tokenizer.apply_chat_template(conversation, tokenize=False))
     before = prompt_text(tokenizer, example.messages) + example.answer
     behind = tokens(tokenizer, whole.removeprefix(before)) if whole.startswith(before) else []
     return behind[0] if behind else int(tokenizer.eos_token_id)
+
+
+def _as_dicts(messages: Sequence[Message]) -> list[dict[str, str]]:
+    return [{"role": role, "content": content} for role, content in messages]

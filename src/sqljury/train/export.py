@@ -1,6 +1,6 @@
-"""A trained adapter as a GGUF file, which llama.cpp adds to the weights while it runs them.
+"""Export of a trained adapter as a GGUF file, which llama.cpp adds to the weights at run time.
 
-For every adapted matrix W of the model, GGUF holds two: ``NAME.lora_a`` of shape (rank, inputs) and ``NAME.lora_b`` of
+For each adapted matrix W of the model, GGUF holds two: ``NAME.lora_a`` of shape (rank, inputs) and ``NAME.lora_b`` of
 shape (outputs, rank); llama.cpp computes ``W x + alpha / rank * B A x``.
 """
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 Precision = Literal["f32", "f16", "q8_0"]
 
-TOLD: Final = ("part", "base", "base_sha256", "data_sha256")
-"""What an adapter's file says of its training."""
-_ADAPTER: Final = b"".join(
+METADATA: Final = {"part": "part", "base": "base_model", "base_sha256": "base_sha256", "data_sha256": "data_sha256"}
+"""Settings of the training that the file keeps, by their entry after ``sqljury.``."""
+_ADAPTER_TYPE: Final = b"".join(
     struct.pack("<Q", len(text)) + text + kind
     for text, kind in ((b"general.type", struct.pack("<I", 8)), (b"adapter", b""))
 )
-"""The entry of an adapter's type: key and text with their lengths, 8 for a text."""
+"""The entry of the file's type as GGUF writes it: key and text with their lengths; 8 means a text."""
 _KEY: Final = re.compile(r"(?:base_model\.model\.)*(?P<module>.+)\.lora_(?P<half>[AB])\.weight")
 
 
@@ -42,24 +42,27 @@ def export(
     file: Path,
     precision: Precision = "f16",
     check: Callable[[Path], None] = lambda _: None,
-    served: str = "",
+    served_model: str = "",
 ) -> Path:
-    """Write the adapter of the training in ``run`` to ``file``, for the local weights ``served``, or else its base.
+    """Write the adapter of the training in ``run`` to ``file``, for ``served_model``, or else for its base model.
 
-    ``check`` is given the whole adapter before it takes its place; if it raises, what was in ``file`` stays.
-    ``q8_0`` takes half the room of ``f16``; rows that its blocks of 32 do not fit stay ``f16``. Raises
-    ``DatasetError`` for a folder without a finished training and for an adapter with other parts than matrices of a
-    known model, ``InputError`` for a ``file`` that is there and no adapter, and for one that cannot be written,
-    ``WeightsError`` for weights that are not there.
+    ``check`` is called with the finished adapter before it replaces ``file``; if it raises, ``file`` stays as it was.
+    ``q8_0`` is half as large as ``f16``; rows that its blocks of 32 do not fit stay ``f16``. Raises ``DatasetError``
+    for a folder without a finished training and for an adapter with tensors that GGUF has no name for, ``InputError``
+    for an existing ``file`` that is not an adapter and for one that cannot be written, ``WeightsError`` for missing
+    weights.
     """
     refuse_foreign(file)
-    gguf_base.require()
+    gguf_base.require_libraries()
     settings, adapter, config = _read(run)
-    model = _config(settings["base"])
-    facts = {**_served(settings, served), **{f"sqljury.{key}": settings[key] for key in TOLD}}
+    model = _config(settings["base_model"])
+    facts = {
+        **_served_entry(settings, served_model),
+        **{f"sqljury.{entry}": settings[key] for entry, key in METADATA.items()},
+    }
     tensors = {
         name: _permuted(name, model, matrix) if half == "B" else matrix
-        for name, half, matrix in _named(adapter, model, run)
+        for name, half, matrix in _gguf_names(adapter, model, run)
     }
     with _beside(file) as unfinished:
         with _writing(file):
@@ -72,12 +75,12 @@ def export(
 
 @contextlib.contextmanager
 def _beside(file: Path) -> Iterator[Path]:
-    """A file of the same name, in a folder that is gone afterwards."""
+    """A file of the same name in a temporary folder beside ``file``."""
     with _writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         folder = TemporaryDirectory(prefix=f"{file.name}.", dir=file.parent, ignore_cleanup_errors=True)
-    with folder as place:
-        yield Path(place) / file.name
+    with folder as path:
+        yield Path(path) / file.name
 
 
 @contextlib.contextmanager
@@ -90,26 +93,26 @@ def _writing(file: Path) -> Iterator[None]:
 
 
 def refuse_foreign(file: Path) -> None:
-    """Raise ``InputError`` where there is something else than an adapter, such as the weights it is for."""
+    """Raise ``InputError`` for an existing file that is not an adapter, such as the weights it is for."""
     if not file.exists():
         return
-    begins = b""
+    start = b""
     if file.is_file():
         with file.open("rb") as stream:
-            begins = stream.read(adapters.HEAD)
-    if begins[:4] != b"GGUF" or _ADAPTER not in begins:
-        raise InputError(f"{file}: is there and no adapter; name a new file with --out, or remove this one")
+            start = stream.read(adapters.HEAD)
+    if start[:4] != b"GGUF" or _ADAPTER_TYPE not in start:
+        raise InputError(f"{file}: exists and is not an adapter; name a new file with --out, or remove this one")
 
 
 def _read(run: Path) -> tuple[dict[str, Any], dict[str, Matrix], dict[str, Any]]:
-    """(what was asked for, matrices by their names, the adapter's configuration) of a finished training."""
+    """(settings, matrices by their names, the adapter's configuration) of a finished training."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
     folder = run / lora.ADAPTER
     if not (run / card.JSON).is_file():
-        raise DatasetError(f"{run} holds no finished training; finish it with the command that began it")
-    settings = lora.asked(run)
+        raise DatasetError(f"{run} does not hold a finished training; finish it with the command that started it")
+    settings = lora.read_settings(run)
     try:
         config = json.loads((folder / "adapter_config.json").read_bytes())
         tensors = load_file(folder / "adapter_model.safetensors")
@@ -118,43 +121,43 @@ def _read(run: Path) -> tuple[dict[str, Any], dict[str, Matrix], dict[str, Any]]
     if not isinstance(config, dict) or type(config.get("lora_alpha")) not in (int, float):
         raise DatasetError(f"{run} cannot be exported: its adapter_config.json has no lora_alpha")
     if config.get("use_rslora") or config.get("use_dora") or config.get("alpha_pattern"):
-        raise DatasetError(f"{run} holds an adapter that GGUF has no form for (rsLoRA, DoRA or alpha by module)")
+        raise DatasetError(f"{run} holds an adapter that GGUF cannot hold (rsLoRA, DoRA or alpha by module)")
     return settings, tensors, config
 
 
 def _config(base: str) -> Any:
-    """The configuration of the base, read without its weights."""
+    """The configuration of the base model, read without its weights."""
     from transformers import AutoConfig
 
-    place = gguf_base.resolve(base)
-    where, file = (place, {}) if place.is_dir() else (place.parent, {"gguf_file": place.name})
+    path = gguf_base.resolve(base)
+    folder, file = gguf_base.source(path)
     try:
-        return AutoConfig.from_pretrained(where, local_files_only=True, **file)
+        return AutoConfig.from_pretrained(folder, local_files_only=True, **file)
     except (OSError, ValueError, KeyError) as error:
-        raise DatasetError(f"{place} has no readable configuration: {' '.join(str(error).split())[:300]}") from None
+        raise DatasetError(f"{path} has no readable configuration: {' '.join(str(error).split())[:300]}") from None
 
 
-def _named(adapter: Mapping[str, Matrix], model: Any, run: Path) -> list[tuple[str, str, Matrix]]:
+def _gguf_names(adapter: Mapping[str, Matrix], model: Any, run: Path) -> list[tuple[str, str, Matrix]]:
     """(GGUF's name, A or B, matrix) of each tensor of ``peft``."""
     import gguf
 
     arch = _arch(model)
     names = gguf.get_tensor_name_map(arch, model.num_hidden_layers)
-    found = []
+    tensors = []
     for key, matrix in sorted(adapter.items()):
         part = _KEY.fullmatch(key)
         name = names.get_name(part["module"]) if part else None
         if part is None or name is None or matrix.ndim != 2:
-            raise DatasetError(f"{run}: GGUF has no name for {key}; train the usual matrices alone")
-        found.append((f"{name}.weight.lora_{part['half'].lower()}", part["half"], matrix))
-    return found
+            raise DatasetError(f"{run}: GGUF has no name for {key}; train the matrices of --target-modules only")
+        tensors.append((f"{name}.weight.lora_{part['half'].lower()}", part["half"], matrix))
+    return tensors
 
 
-def _served(settings: Mapping[str, Any], served: str) -> dict[str, str]:
-    """The entry that names the weights which the adapter is for; none where that is only known to be a folder."""
-    if served:
-        return {adapters.SERVED: gguf_base.digest(served)}
-    return {adapters.SERVED: settings["base_sha256"]} if gguf_base.resolve(settings["base"]).is_file() else {}
+def _served_entry(settings: Mapping[str, Any], served_model: str) -> dict[str, str]:
+    """The entry that names the weights the adapter is for; none where only a folder is known."""
+    if served_model:
+        return {adapters.SERVED: gguf_base.digest(served_model)}
+    return {adapters.SERVED: settings["base_sha256"]} if gguf_base.resolve(settings["base_model"]).is_file() else {}
 
 
 def _arch(model: Any) -> Any:
@@ -163,14 +166,14 @@ def _arch(model: Any) -> Any:
     for arch, name in gguf.MODEL_ARCH_NAMES.items():
         if name == model.model_type:
             return arch
-    raise DatasetError(f"adapters of {model.model_type} models cannot be exported; take one of Llama's or Qwen's kind")
+    raise DatasetError(f"adapters of {model.model_type} models cannot be exported; train a Llama or Qwen model")
 
 
 def _permuted(name: str, model: Any, matrix: Matrix) -> Matrix:
     """The rows of B in GGUF's order.
 
-    For models of Llama's kind, queries and keys lie otherwise in GGUF than at Hugging Face: there, the two halves of a
-    head are rotated against each other, here, neighbours. What is added to such a matrix has to follow its rows.
+    For Llama models, GGUF orders the rows of queries and keys differently from Hugging Face: rotary embeddings rotate
+    the two halves of a head against each other there, and neighbouring rows here. B must follow the rows of its matrix.
     """
     if model.model_type != "llama" or not (".attn_q." in name or ".attn_k." in name):
         return matrix

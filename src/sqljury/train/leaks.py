@@ -1,4 +1,4 @@
-"""Nothing of the evaluation may be trained on: its databases are refused, questions like its own are reported."""
+"""Leak checks: databases of the evaluation are refused, near-duplicates of its questions are reported."""
 
 from __future__ import annotations
 
@@ -11,41 +11,20 @@ from sqljury.datasets import questions, spider
 from sqljury.datasets.spider import Example
 from sqljury.errors import InputError
 
-LEAST: Final = 90.0
-"""From here on, of 100, two questions are near-duplicates: a few letters differ, or one short word."""
+MIN_SIMILARITY: Final = 90.0
+"""In percent: two questions this similar are near-duplicates; a few letters differ, or one short word."""
 
 
-def evaluation(against: Path | None, own: Path | None = None) -> list[Example]:
-    """The questions that are measured on: of a file, or a Spider folder's dev. Their databases need not be there.
-
-    ``against`` is what the user named; where they named nothing, it is dev of ``own``, the folder that is trained on,
-    if it has one. Raises ``DatasetError`` as the readers do.
-    """
-    if against is None:
-        there = own is not None and (own / "dev.json").is_file()
-        return spider.load(own, "dev", databases=False) if own is not None and there else []
-    if against.is_dir():
-        return spider.load(against, "dev", databases=False)
-    return questions.load(against)
-
-
-def checked(measured: Sequence[Example]) -> dict[str, int] | None:
-    """For a card: how many databases and questions something was checked against; None where it was not checked."""
-    if not measured:
-        return None
-    return {"databases": len({one.db_id.casefold() for one in measured}), "questions": len(measured)}
-
-
-class Asked(NamedTuple):
-    """A question of the training set; its id alone does not tell it from another dataset's."""
+class SetQuestion(NamedTuple):
+    """A question of a training set; ids of different datasets may be the same."""
 
     id: str
     db_id: str
     text: str
 
 
-class Near(NamedTuple):
-    """A question of the training set and the one of the evaluation that it is like, ``likeness`` of 100."""
+class NearDuplicate(NamedTuple):
+    """A question of the training set, the evaluation question most like it (``other``), and their similarity in %."""
 
     id: str
     db_id: str
@@ -53,37 +32,61 @@ class Near(NamedTuple):
     likeness: float
 
 
-def refuse(databases: Iterable[str], measured: Sequence[Example]) -> None:
-    """Raise ``InputError`` where any of the databases, by name whatever its case, is one of the evaluation."""
-    kept = {one.db_id.casefold() for one in measured}
-    shared = sorted({name for name in databases if name.casefold() in kept})
+def evaluation_questions(eval_data: Path | None, data: Path | None = None) -> list[Example]:
+    """The questions of an evaluation: of a file, or of a Spider folder's dev split. Databases are not needed.
+
+    ``eval_data`` is what the user named. Where it is None, the evaluation is the dev split of ``data``, the folder
+    that is trained on, if it has one. Raises ``DatasetError`` as the readers do.
+    """
+    if eval_data is None:
+        if data is None or not (data / "dev.json").is_file():
+            return []
+        return spider.load(data, "dev", databases=False)
+    if eval_data.is_dir():
+        return spider.load(eval_data, "dev", databases=False)
+    return questions.load(eval_data)
+
+
+def evaluation_size(evaluation: Sequence[Example]) -> dict[str, int] | None:
+    """For a card: the numbers of databases and questions that were checked against; None where there are none."""
+    if not evaluation:
+        return None
+    return {"databases": len({example.db_id.casefold() for example in evaluation}), "questions": len(evaluation)}
+
+
+def refuse(databases: Iterable[str], evaluation: Sequence[Example]) -> None:
+    """Raise ``InputError`` if any of the databases, by its case-folded name, belongs to the evaluation."""
+    held_out = {example.db_id.casefold() for example in evaluation}
+    shared = sorted({name for name in databases if name.casefold() in held_out})
     if shared:
         more = f" and {len(shared) - 3} more" if len(shared) > 3 else ""
         raise InputError(
-            f"{', '.join(shared[:3])}{more}: what is measured on these databases may not be trained on them; leave "
-            "them out of the training set, or name another evaluation with --against"
+            f"{', '.join(shared[:3])}{more}: these databases belong to the evaluation and may not be trained on; "
+            "leave them out of the training set, or name another evaluation with --eval-data"
         )
 
 
-def near(asked: Sequence[Asked], measured: Sequence[Example], least: float = LEAST) -> list[Near]:
-    """Of ``asked`` those like a question that is measured on, with the likest one."""
+def near_duplicates(
+    asked: Sequence[SetQuestion], evaluation: Sequence[Example], min_similarity: float = MIN_SIMILARITY
+) -> list[NearDuplicate]:
+    """The training questions that resemble an evaluation question, each with the most similar one."""
     from rapidfuzz.distance import Indel
     from rapidfuzz.process import cdist
 
-    if not asked or not measured:
+    if not asked or not evaluation:
         return []
-    ours = [plain(one.text) for one in asked]
-    theirs = [plain(one.question.text) for one in measured]
-    likeness = cdist(ours, theirs, scorer=Indel.normalized_similarity, score_cutoff=least / 100)
-    best = likeness.argmax(axis=1)
+    ours = [normalized(question.text) for question in asked]
+    theirs = [normalized(example.question.text) for example in evaluation]
+    similarity = cdist(ours, theirs, scorer=Indel.normalized_similarity, score_cutoff=min_similarity / 100)
+    best = similarity.argmax(axis=1)
     return [
-        Near(one.id, one.db_id, measured[int(place)].id, round(100 * float(row[place]), 1))
-        for one, row, place in zip(asked, likeness, best, strict=True)
-        if row[place] > 0
+        NearDuplicate(question.id, question.db_id, evaluation[int(index)].id, round(100 * float(row[index]), 1))
+        for question, row, index in zip(asked, similarity, best, strict=True)
+        if row[index] > 0
     ]
 
 
-def plain(text: str) -> str:
+def normalized(text: str) -> str:
     """A question without case, accents, punctuation and repeated blanks."""
     bare = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)).casefold()
     return " ".join("".join(c if c.isalnum() else " " for c in bare).split())

@@ -1,7 +1,7 @@
-"""Conditional logit (McFadden 1974): which of a question's groups is right, by a linear score of each.
+"""Conditional logit (McFadden 1974): which of a question's groups is correct, by a linear score of each.
 
 The probability of a group is the exponential of its score over the sum of those of its question; where several groups
-are right, theirs add up. What all groups of a question share cancels, and each question counts once.
+are correct, their probabilities add up. What all groups of a question share cancels, and each question counts once.
 """
 
 from __future__ import annotations
@@ -18,118 +18,118 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_STEPS: Final = 100
-_HALVINGS: Final = 30
-_STILL: Final = 1e-9
+_MAX_STEPS: Final = 100
+_MAX_HALVINGS: Final = 30
+_CONVERGED: Final = 1e-9
 
 
 @dataclass(frozen=True)
-class Table:
-    """Questions one below the other: a row of figures for each group; ``starts`` are the first rows of questions.
+class Groups:
+    """The groups of all questions, one row of features each; ``starts`` are the first rows of the questions.
 
-    Every question has groups that are right and such that are not.
+    Every question has correct and wrong groups.
     """
 
     rows: Floats
     starts: NDArray[np.intp]
-    right: NDArray[np.bool_]
+    correct: NDArray[np.bool_]
 
-    def places(self, questions: Sequence[int]) -> NDArray[np.intp]:
-        """The rows of some questions, by their places, in that order."""
+    def row_indices(self, questions: Sequence[int]) -> NDArray[np.intp]:
+        """The rows of the questions with these indices, in that order."""
         import numpy as np
 
         ends = [*self.starts[1:].tolist(), len(self.rows)]
-        return np.concatenate([np.arange(self.starts[one], ends[one]) for one in questions])
+        return np.concatenate([np.arange(self.starts[index], ends[index]) for index in questions])
 
-    def of(self, questions: Sequence[int]) -> Table:
-        """Some of the questions, by their places; there must be one."""
+    def subset(self, questions: Sequence[int]) -> Groups:
+        """The questions with these indices; there must be at least one."""
         import numpy as np
 
         sizes = np.diff(np.append(self.starts, len(self.rows)))[list(questions)]
-        own = self.places(questions)
-        return Table(self.rows[own], np.cumsum(np.append(0, sizes))[:-1], self.right[own])
+        rows = self.row_indices(questions)
+        return Groups(self.rows[rows], np.cumsum(np.append(0, sizes))[:-1], self.correct[rows])
 
 
-def table(questions: Sequence[Sequence[Sequence[float]]], right: Sequence[Sequence[bool]]) -> Table:
-    """Of each question the figures of each of its groups, and whether it is right; there must be a question."""
+def stack(questions: Sequence[Sequence[Sequence[float]]], correct: Sequence[Sequence[bool]]) -> Groups:
+    """``Groups`` from the features of each group of each question, and whether it is correct; needs a question."""
     import numpy as np
 
     starts = np.cumsum([0, *map(len, questions)])[:-1]
-    rows = np.array([row for one in questions for row in one], dtype=np.float64)
-    return Table(rows, starts, np.array([flag for one in right for flag in one], dtype=np.bool_))
+    rows = np.array([row for groups in questions for row in groups], dtype=np.float64)
+    return Groups(rows, starts, np.array([flag for flags in correct for flag in flags], dtype=np.bool_))
 
 
-def loss(known: Table, scores: Floats) -> float:
-    """The sum over questions of minus the log-probability that a right group has by these scores of all groups."""
+def loss(groups: Groups, scores: Floats) -> float:
+    """Negative log-likelihood: minus the log-probability of a correct group, summed over questions."""
     import numpy as np
 
-    among_right = np.where(known.right, scores, -np.inf)
-    whole, right = (np.logaddexp.reduceat(values, known.starts) for values in (scores, among_right))
-    return float(np.sum(whole - right))
+    among_correct = np.where(groups.correct, scores, -np.inf)
+    whole, correct = (np.logaddexp.reduceat(values, groups.starts) for values in (scores, among_correct))
+    return float(np.sum(whole - correct))
 
 
-def fitted(known: Table, penalties: Floats, start: Floats | None = None) -> Floats:
-    """The weights with the least loss plus half of ``penalties`` times their squares, by Newton's method.
+def fit(groups: Groups, penalties: Floats, start: Floats | None = None) -> Floats:
+    """The weights that minimise ``loss`` plus half of ``penalties`` times their squares, by Newton's method.
 
-    With several right groups the loss is not convex; the curvature without them is, and bounds it from above, so each
-    step still goes down.
+    With several correct groups the loss is not convex; its curvature without them is convex and an upper bound, so
+    each step still goes down.
     """
     import numpy as np
 
-    weights = np.zeros(known.rows.shape[1]) if start is None else start
-    height = _height(known, penalties, weights)
-    for _ in range(_STEPS):
-        step = _step(known, penalties, weights)
-        for _ in range(_HALVINGS):
-            lower = _height(known, penalties, weights - step)
+    weights = np.zeros(groups.rows.shape[1]) if start is None else start
+    height = _objective(groups, penalties, weights)
+    for _ in range(_MAX_STEPS):
+        step = _newton_step(groups, penalties, weights)
+        for _ in range(_MAX_HALVINGS):
+            lower = _objective(groups, penalties, weights - step)
             if lower <= height:
                 break
             step = step / 2
         else:
             return weights
         weights, height = weights - step, lower
-        if float(np.abs(step).max(initial=0.0)) < _STILL:
+        if float(np.abs(step).max(initial=0.0)) < _CONVERGED:
             break
     return weights
 
 
-def _height(known: Table, penalties: Floats, weights: Floats) -> float:
-    return loss(known, known.rows @ weights) + float(penalties @ weights**2) / 2
+def _objective(groups: Groups, penalties: Floats, weights: Floats) -> float:
+    return loss(groups, groups.rows @ weights) + float(penalties @ weights**2) / 2
 
 
-def _step(known: Table, penalties: Floats, weights: Floats) -> Floats:
+def _newton_step(groups: Groups, penalties: Floats, weights: Floats) -> Floats:
     import numpy as np
 
-    scores = known.rows @ weights
-    chance = _shares(known, scores)
-    of_right = _shares(known, np.where(known.right, scores, -np.inf))
-    slope = known.rows.T @ (chance - of_right) + penalties * weights
-    weighted = known.rows * chance[:, None]
-    means = np.add.reduceat(weighted, known.starts, axis=0)
-    curvature = known.rows.T @ weighted - means.T @ means + np.diag(penalties)
-    return np.linalg.solve(curvature, slope)
+    scores = groups.rows @ weights
+    probabilities = _softmax(groups, scores)
+    among_correct = _softmax(groups, np.where(groups.correct, scores, -np.inf))
+    gradient = groups.rows.T @ (probabilities - among_correct) + penalties * weights
+    weighted = groups.rows * probabilities[:, None]
+    means = np.add.reduceat(weighted, groups.starts, axis=0)
+    curvature = groups.rows.T @ weighted - means.T @ means + np.diag(penalties)
+    return np.linalg.solve(curvature, gradient)
 
 
-def _shares(known: Table, scores: Floats) -> Floats:
+def _softmax(groups: Groups, scores: Floats) -> Floats:
     """Softmax within each question."""
     import numpy as np
 
-    sizes = np.diff(np.append(known.starts, len(scores)))
-    found: Floats = np.exp(scores - np.repeat(np.logaddexp.reduceat(scores, known.starts), sizes))
-    return found
+    sizes = np.diff(np.append(groups.starts, len(scores)))
+    shares: Floats = np.exp(scores - np.repeat(np.logaddexp.reduceat(scores, groups.starts), sizes))
+    return shares
 
 
-def folds(databases: Sequence[str], most: int, seed: int) -> list[tuple[list[int], list[int]]]:
-    """Places to learn from and places left out, by turns: a database is never on both sides.
+def folds(databases: Sequence[str], count: int, seed: int) -> list[tuple[list[int], list[int]]]:
+    """(training, held-out) indices of each fold; a database is never on both sides.
 
-    Databases are dealt by ``seed``, those with the most places first, each to the fold with the fewest. There are
-    ``most`` folds, or as many as databases.
+    Databases are dealt by ``seed``, the largest first, each to the fold with the fewest questions. There are ``count``
+    folds, or as many as databases.
     """
     sizes = Counter(databases)
     names = sorted(sizes)
     random.Random(seed).shuffle(names)  # noqa: S311
-    dealt: list[list[str]] = [[] for _ in range(min(most, len(names)))]
+    dealt: list[list[str]] = [[] for _ in range(min(count, len(names)))]
     for name in sorted(names, key=lambda name: -sizes[name]):
-        min(dealt, key=lambda fold: sum(sizes[one] for one in fold)).append(name)
-    out = [{place for place, name in enumerate(databases) if name in set(fold)} for fold in dealt]
-    return [([place for place in range(len(databases)) if place not in one], sorted(one)) for one in out]
+        min(dealt, key=lambda fold: sum(sizes[other] for other in fold)).append(name)
+    held_out = [{index for index, name in enumerate(databases) if name in set(fold)} for fold in dealt]
+    return [([index for index in range(len(databases)) if index not in out], sorted(out)) for out in held_out]

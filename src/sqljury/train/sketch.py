@@ -1,8 +1,8 @@
-"""Training of the light judge's sketch: logistic regressions from questions and gold queries, no candidates needed.
+"""Training of the light judge's sketch model: logistic regressions from questions and gold queries, no candidates.
 
-Questions are many where candidates are few: those of a whole training split, seconds to read and minutes to write
-queries for. A judge learns how far to trust a sketch from sketches that never saw the question's database, as it will
-be when it is used.
+Questions with gold queries are many where candidates are few: a whole training split takes seconds to read, and hours
+to write candidates for. A judge learns how far to trust sketches from sketches that never saw the question's database,
+as it will use them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sqljury.datasets import spider
 from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
 from sqljury.errors import DatabaseError
-from sqljury.evaluation import run_folder as folder
+from sqljury.evaluation import run_folder
 from sqljury.language import linking
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import Anatomy, anatomy
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-LEAST_QUESTIONS: Final = 400
-"""With fewer nothing is learned: a phrase must be seen on several databases to mean anything."""
-LEAST_DATABASES: Final = 4
-"""A phrase, and an element, must occur on so many."""
+MIN_QUESTIONS: Final = 400
+"""With fewer questions no sketch is learned: a phrase must occur on several databases to mean anything."""
+MIN_DATABASES: Final = 4
+"""A phrase, or an element of SQL, is learned if it occurs on this many databases."""
 FOLDS: Final = 5
 PENALTY: Final = 1.0
-"""L2, against the sum over questions; on databases left out of Spider's train 3 and 8 are worse."""
+"""L2, against the sum over questions; on held-out databases of Spider's train split, 3 and 8 are worse."""
 STEPS: Final = 100
-SMALLEST: Final = 0.1
-"""Log-odds of a phrase that are less are dropped: half of them, for a hundredth of the log-probability."""
+MIN_WEIGHT: Final = 0.1
+"""Smaller log-odds of a phrase are dropped: half of all weights, for a hundredth of the log-probability."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """One question with its gold query; databases of one name are kept together, whatever its case and dataset."""
+class GoldQuestion:
+    """A question with its parsed gold query; ``database`` is case-folded, whatever dataset it is of."""
 
     database: str
     text: str
@@ -53,30 +53,37 @@ class Told:
     schema: Schema
 
 
-def gold(runs: Sequence[Path], data: Path | None, measured: Sequence[Example]) -> list[Told]:
-    """The questions of the splits that runs were on, with what their gold queries are made of.
+def gold_questions(runs: Sequence[Path], data: Path | None, evaluation: Sequence[Example]) -> list[GoldQuestion]:
+    """The questions of the splits that the runs were on, with their parsed gold queries.
 
-    Without those on databases of ``measured``, on wide ones and on ones that cannot be used, and those whose gold no
-    parser reads. ``data`` is the datasets' folder where it has moved. Raises what ``spider.load`` raises.
+    Left out are those on databases of ``evaluation``, on wide databases and on ones that cannot be used, and those
+    whose gold query cannot be parsed. ``data`` is the dataset's folder if it has moved. Raises what ``spider.load``
+    raises.
     """
-    splits = {(data or folder.data_of(run), str(folder.described(run)["dataset"].get("split", ""))) for run in runs}
-    barred = {one.db_id.casefold() for one in measured}
-    examples = [one for where, split in sorted(splits) if split for one in spider.load(where, split, databases=False)]
+    splits = {
+        (data or run_folder.data_of(run), str(run_folder.described(run)["dataset"].get("split", ""))) for run in runs
+    }
+    held_out = {example.db_id.casefold() for example in evaluation}
+    examples = [
+        example
+        for folder, split in sorted(splits)
+        if split
+        for example in spider.load(folder, split, databases=False)
+        if example.db_id.casefold() not in held_out
+    ]
     schemas: dict[Path, Schema | None] = {}
-    found = {}
-    for one in examples:
-        if one.db_id.casefold() in barred:
+    questions = {}
+    for example in examples:
+        file = example.database.resolve()
+        if file not in schemas:
+            schemas[file] = _schema(file)
+        if (schema := schemas[file]) is None:
             continue
-        place = one.database.resolve()
-        if place not in schemas:
-            schemas[place] = _schema(place)
-        if (schema := schemas[place]) is None:
-            continue
-        text = one.question.whole
-        query = anatomy(one.gold_sql, schema)
+        text = example.question.whole
+        query = anatomy(example.gold_sql, schema)
         if query.parsed and not wide(schema):
-            found[str(place), text] = Told(one.db_id.casefold(), text, query, schema)
-    return list(found.values())
+            questions[str(file), text] = GoldQuestion(example.db_id.casefold(), text, query, schema)
+    return list(questions.values())
 
 
 def _schema(database: Path) -> Schema | None:
@@ -88,105 +95,106 @@ def _schema(database: Path) -> Schema | None:
         return None
 
 
-def fitted(known: Sequence[Told]) -> Sketch:
-    """The sketch learned from these questions; there must be one."""
+def fit(questions: Sequence[GoldQuestion]) -> Sketch:
+    """The sketch model learned from these questions; there must be at least one."""
     import numpy as np
 
-    said = [phrases(one.text, one.schema) for one in known]
-    there = [elements(one.query) for one in known]
-    databases = [one.database for one in known]
-    columns, names = _common(said, databases), sorted(_common(there, databases))
-    rows = np.zeros((len(known), len(columns) + 1), dtype=np.float32)
+    phrases_of = [phrases(question.text, question.schema) for question in questions]
+    elements_of = [elements(question.query) for question in questions]
+    databases = [question.database for question in questions]
+    columns, names = _common(phrases_of, databases), sorted(_common(elements_of, databases))
+    rows = np.zeros((len(questions), len(columns) + 1), dtype=np.float32)
     rows[:, -1] = 1
-    for row, own in zip(rows, said, strict=True):
+    for row, own in zip(rows, phrases_of, strict=True):
         row[[columns[phrase] for phrase in own if phrase in columns]] = 1
-    weights = _logistic(rows, np.array([[name in own for name in names] for own in there], dtype=np.float32))
+    targets = np.array([[name in own for name in names] for own in elements_of], dtype=np.float32)
+    weights = _logistic(rows, targets)
     return Sketch(
         {name: round(float(weight), DIGITS) for name, weight in zip(names, weights[-1], strict=True)},
         {
-            phrase: told
-            for phrase, place in columns.items()
-            if (told := _heavy(dict(zip(names, weights[place].tolist(), strict=True))))
+            phrase: large
+            for phrase, index in columns.items()
+            if (large := _large(dict(zip(names, weights[index].tolist(), strict=True))))
         },
-        _linker(known, linking.tables, lambda query: query.tables),
-        _linker(known, linking.columns, lambda query: query.columns),
+        _linker(questions, linking.tables, lambda query: query.tables),
+        _linker(questions, linking.columns, lambda query: query.columns),
     )
 
 
-def crossed(known: Sequence[Told], seed: int) -> dict[str, Sketch]:
-    """By database a sketch that was learned without it; none where too little is known."""
-    databases = [one.database for one in known]
-    if len(known) < LEAST_QUESTIONS or len(set(databases)) < FOLDS * 2:
+def cross_fit(questions: Sequence[GoldQuestion], seed: int) -> dict[str, Sketch]:
+    """For each database a sketch model that was learned without it; empty where there are too few questions."""
+    databases = [question.database for question in questions]
+    if len(questions) < MIN_QUESTIONS or len(set(databases)) < FOLDS * 2:
         return {}
-    found: dict[str, Sketch] = {}
-    for learn, out in logit.folds(databases, FOLDS, seed):
-        own = fitted([known[place] for place in learn])
-        found |= dict.fromkeys({databases[place] for place in out}, own)
-    return found
+    sketches: dict[str, Sketch] = {}
+    for training, held_out in logit.folds(databases, FOLDS, seed):
+        sketch = fit([questions[index] for index in training])
+        sketches |= dict.fromkeys({databases[index] for index in held_out}, sketch)
+    return sketches
 
 
-def _common(told: Sequence[frozenset[str]], databases: Sequence[str]) -> dict[str, int]:
-    """What occurs on enough databases, numbered."""
-    seen = {(thing, own) for things, own in zip(told, databases, strict=True) for thing in things}
-    counted = Counter(thing for thing, _ in seen)
-    common = sorted(thing for thing, count in counted.items() if count >= LEAST_DATABASES)
-    return {thing: place for place, thing in enumerate(common)}
+def _common(features: Sequence[frozenset[str]], databases: Sequence[str]) -> dict[str, int]:
+    """The features that occur on at least ``MIN_DATABASES`` databases, numbered."""
+    seen = {(feature, database) for own, database in zip(features, databases, strict=True) for feature in own}
+    counts = Counter(feature for feature, _ in seen)
+    common = sorted(feature for feature, count in counts.items() if count >= MIN_DATABASES)
+    return {feature: index for index, feature in enumerate(common)}
 
 
-def _heavy(weights: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(weight, DIGITS) for name, weight in weights.items() if abs(weight) >= SMALLEST}
+def _large(weights: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(weight, DIGITS) for name, weight in weights.items() if abs(weight) >= MIN_WEIGHT}
 
 
-def _logistic(rows: Floats, there: Floats) -> Floats:
-    """One logistic regression for each column of ``there``, by accelerated gradient (Nesterov 1983)."""
+def _logistic(rows: Floats, targets: Floats) -> Floats:
+    """One logistic regression for each column of ``targets``, by accelerated gradient (Nesterov 1983)."""
     import numpy as np
 
-    steepest = _curvature(rows) / 4 + PENALTY
-    weights = ahead = np.zeros((rows.shape[1], there.shape[1]), dtype=np.float32)
-    pace = 1.0
+    lipschitz = _curvature(rows) / 4 + PENALTY
+    weights = ahead = np.zeros((rows.shape[1], targets.shape[1]), dtype=np.float32)
+    momentum = 1.0
     for _ in range(STEPS):
-        slope = rows.T @ (1 / (1 + np.exp(-(rows @ ahead))) - there) + PENALTY * ahead
-        stepped = ahead - slope / steepest
-        faster = (1 + (1 + 4 * pace * pace) ** 0.5) / 2
-        ahead = stepped + (pace - 1) / faster * (stepped - weights)
-        weights, pace = stepped, faster
+        gradient = rows.T @ (1 / (1 + np.exp(-(rows @ ahead))) - targets) + PENALTY * ahead
+        stepped = ahead - gradient / lipschitz
+        faster = (1 + (1 + 4 * momentum * momentum) ** 0.5) / 2
+        ahead = stepped + (momentum - 1) / faster * (stepped - weights)
+        weights, momentum = stepped, faster
     return weights
 
 
 def _curvature(rows: Floats) -> float:
-    """The greatest eigenvalue of ``rows.T @ rows``, by power iteration; a little more, to be on the safe side."""
+    """An upper estimate of the greatest eigenvalue of ``rows.T @ rows``, by power iteration."""
     import numpy as np
 
-    along = np.ones(rows.shape[1], dtype=np.float32)
+    vector = np.ones(rows.shape[1], dtype=np.float32)
     for _ in range(15):
-        along = rows.T @ (rows @ along)
-        length = float(np.linalg.norm(along))
-        along /= length
+        vector = rows.T @ (rows @ vector)
+        length = float(np.linalg.norm(vector))
+        vector /= length
     return 1.05 * length
 
 
 def _linker(
-    known: Sequence[Told],
+    questions: Sequence[GoldQuestion],
     figures: Callable[[linking.Named], Mapping[str, Sequence[float]]],
     used: Callable[[Anatomy], Collection[str]],
 ) -> list[float]:
-    """The weights of a logistic regression: which of all tables, or columns, a query reads."""
+    """The weights of a logistic regression that tells which tables, or columns, a query reads."""
     import numpy as np
 
-    rows: list[Sequence[float]] = []
-    right: list[bool] = []
-    for one in known:
-        reads = frozenset(used(one.query))
-        for name, row in figures(linking.Named(one.text, one.schema)).items():
-            rows.append(row)
-            right.append(name in reads)
-    table, there = np.array(rows), np.array(right, dtype=np.float64)
-    weights = np.zeros(table.shape[1])
+    features: list[Sequence[float]] = []
+    targets: list[bool] = []
+    for question in questions:
+        reads = frozenset(used(question.query))
+        for name, row in figures(linking.Named(question.text, question.schema)).items():
+            features.append(row)
+            targets.append(name in reads)
+    rows, target = np.array(features), np.array(targets, dtype=np.float64)
+    weights = np.zeros(rows.shape[1])
     for _ in range(25):
-        chance = 1 / (1 + np.exp(-np.clip(table @ weights, -30, 30)))
-        slope = table.T @ (chance - there) + weights
-        curved = (table * (chance * (1 - chance))[:, None]).T @ table + np.eye(len(weights))
-        step = np.linalg.solve(curved, slope)
+        probabilities = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
+        gradient = rows.T @ (probabilities - target) + weights
+        curvature = (rows * (probabilities * (1 - probabilities))[:, None]).T @ rows + np.eye(len(weights))
+        step = np.linalg.solve(curvature, gradient)
         weights -= step
         if float(np.abs(step).max()) < 1e-6:
             break

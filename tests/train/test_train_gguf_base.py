@@ -22,18 +22,18 @@ def folder(tmp_path: Path) -> Path:
 def test_four_bits_are_not_made_of_a_gguf_file(tmp_path: Path) -> None:
     file = tmp_path / "small.gguf"
     file.write_bytes(b"GGUF" + bytes(64))
-    with pytest.raises(WeightsError, match=r"small\.gguf is a GGUF file; give the folder with --base"):
-        gguf_base.load(str(file), four_bits=True)
+    with pytest.raises(WeightsError, match=r"small\.gguf is a GGUF file; give the folder with --base-model"):
+        gguf_base.load(str(file), load_in_4bit=True)
 
 
 def test_four_bits_need_a_cuda_device(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    with pytest.raises(WeightsError, match="need a CUDA device"):
-        gguf_base.load(str(folder), four_bits=True)
+    with pytest.raises(WeightsError, match="needs a CUDA device"):
+        gguf_base.load(str(folder), load_in_4bit=True)
 
 
 def test_four_bits_need_bitsandbytes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setitem(sys.modules, "bitsandbytes", None)  # cannot be imported, whether it is installed or not
     with pytest.raises(WeightsError, match="pip install bitsandbytes"):
-        gguf_base.load(str(folder), four_bits=True)
+        gguf_base.load(str(folder), load_in_4bit=True)

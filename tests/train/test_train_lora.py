@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 WORDS = 40
-SETTINGS = lora.Settings("generator", "random", rank=2, dropout=0.0, batch=2, micro=2, longest=64)
+SETTINGS = lora.Settings(
+    "generator", "random", lora_r=2, lora_dropout=0.0, batch_size=2, gradient_accumulation_steps=1, max_length=64
+)
 
 
 @pytest.fixture
@@ -59,7 +61,7 @@ def test_an_evaluation_counts_answers_however_they_are_laid_out(
     known = [answered(base.model, [drawn.randrange(3, WORDS) for _ in range(length)]) for length in (9, 4, 7, 5, 6)]
     for number in range(wrong):
         known[number].ids[-2] = (known[number].ids[-2] + 1) % WORDS
-    trainer = lora._trainer(base, known, known, tmp_path, replace(SETTINGS, packed=packed), print)
+    trainer = lora._trainer(base, known, known, tmp_path, replace(SETTINGS, packing=packed), print)
     assert trainer.evaluate()["eval_right_answers"] == pytest.approx(1 - wrong / 5)
 
 
@@ -71,6 +73,6 @@ def test_a_training_takes_one_device_of_several(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "set_device", lambda _: None)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
-    arguments = lora._arguments(tmp_path, SETTINGS, 10, watched=False)
+    arguments = lora._arguments(tmp_path, SETTINGS, 10, evaluated=False)
     assert arguments.device.type == "cuda"
-    assert (arguments.n_gpu, arguments.train_batch_size) == (1, SETTINGS.micro)
+    assert (arguments.n_gpu, arguments.train_batch_size) == (1, SETTINGS.batch_size)
