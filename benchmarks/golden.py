@@ -1,5 +1,6 @@
 """The golden run: what the project answers and judges, recorded, to show that a change of structure changes nothing.
 
+    tar -xJf benchmarks/golden.tar.xz -C runs                                    # what was recorded on 2026-11-22, at 6d7a4c0
     python benchmarks/golden.py record --out runs/golden --shared ../shared      # asks the model; the same continues
     python benchmarks/golden.py check --out runs/golden --shared ../shared       # asks nothing; prints what differs
 
