@@ -153,6 +153,10 @@ class ApiModel(ABC):
     def _events(self, request: Request) -> Iterator[Event]:
         """Send one request and yield what comes back; vendor exceptions may leave here."""
 
+    def _refuse_grammar(self, sampling: Sampling) -> None:
+        if sampling.grammar is not None:
+            raise ModelError(f"{self.name} cannot keep to a grammar; use a JSON schema, or another model.")
+
     def _attempt(
         self,
         request: Request,
