@@ -127,13 +127,10 @@ def select(
 ) -> Path:
     """Choose among the candidates of every question of ``run``, and return the file that holds the choices.
 
-    ``among`` says which candidates of each question take part, as if the run had no more: the first ones (MSc-SQL,
-    Tables 2 and 3), or those of one generator (CHASE-SQL, Table 6). ``tests`` are for selectors that choose by tests,
-    whatever the run's recipe has, the light judge among them where its weights count tests; models that they name are
-    opened with ``opened``. Questions that the file has
-    a choice for are left out. ``on_choice`` is told how many choices there are, of how many, and the newest. Raises
-    ``InputError`` for an unknown selector and for parts that the recipe has not, ``DatasetError`` for a folder that
-    holds no run or is in use, ``CancelledError`` once ``cancel`` is set, and what the model raises.
+    ``among`` says which candidates take part, as if the run had no more (MSc-SQL, Tables 2 and 3; CHASE-SQL, Table 6).
+    ``tests`` replace those of the run's recipe; the models that they name are opened with ``opened``. ``on_choice``
+    receives the number of choices, the number of questions, and the newest choice. Raises ``InputError`` for an unknown
+    selector or part, ``DatasetError`` for a folder that holds no run or is in use, and what the model raises.
     """
     if part.selector not in SELECTORS:
         raise InputError(f"there is no selector {part.selector!r}; known are {', '.join(sorted(SELECTORS))}")
@@ -147,7 +144,7 @@ def select(
     made_by = {**_made_by(part, model, testing), **_others(pipeline), **asdict(among)}
     file = run / file_name(part, model.name, described["model"], among, testing)
     with locked_folder(run):
-        records = [_cut(one, among) for one in folder.records(run)]
+        records = [_cut(record, among) for record in folder.records(run)]
         known = _lines(file)
         waiting = [one for one in records if known.get(one["id"], {}).get("of") != _digest(_record(one), made_by)]
         done = len(records) - len(waiting)
@@ -158,8 +155,7 @@ def select(
                 if cancel is not None and cancel.is_set():
                     raise CancelledError("stopped; the same command goes on with the choices")
                 line = {"id": record["id"], "of": _digest(_record(record), made_by), **line, **made_by}
-                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-                stream.flush()
+                folder.append_line(stream, line)
                 done += 1
                 on_choice(done, len(records), line)
     return file

@@ -6,7 +6,6 @@ with another voting (Figure 5), with what became of right and wrong queries (sec
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -98,23 +97,15 @@ def refine(
 ) -> None:
     """Refine the answers of ``run`` in ``out``, which becomes a run: the same recipe with this one's tests.
 
-    ``model`` takes every part: where the run's recipe names a model that links or judges, this one does instead. Models
-    that the tests of ``recipe`` name are opened with ``opened``.
-    Questions that ``out`` has are left out; ``limit`` draws that many by the run's seed. ``say`` is told how many are
-    done, of how many, and the newest. Raises ``DatasetError`` for a folder that holds no run, another one or is in use,
-    ``CancelledError`` once ``cancel`` is set, and what the model raises.
+    ``model`` also links and judges, whatever the run's recipe names; models that the tests of ``recipe`` name are
+    opened with ``opened``. ``limit`` draws that many questions by the run's seed; those that ``out`` has are left out.
+    ``say`` receives the number of refined questions, of all, and the newest. Raises ``DatasetError`` for a folder that
+    holds no run, another one or is in use, ``CancelledError`` once ``cancel`` is set, and what the model raises.
     """
     described = folder.described(run)
     before, seed = recipe_of(run, described), int(described["seed"])
-    tests = changed(recipe.tests, way)
-    combined = replace(
-        before,
-        name=f"{before.name}+{recipe.name}",
-        link=replace(before.link, model=""),
-        tests=tests,
-        refine=recipe.refine,
-    )
-    models = {combined.select.judge: model, **by_names(tests.named, model, opened)}
+    combined = _combined(before, recipe, way)
+    models = {combined.select.judge: model, **by_names(combined.tests.named, model, opened)}
     pipeline = Pipeline(combined, model, limits_of(run, described), models=models, stored=True)
     answers = sample(folder.records(run), limit, seed)
     if not answers:
@@ -130,10 +121,20 @@ def refine(
             line = _line(record, pipeline, way, data, seed, cancel)
             if cancel is not None and cancel.is_set():
                 raise CancelledError("stopped; the same command goes on with the refinement")
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-            stream.flush()
+            folder.append_line(stream, line)
             done.add(record["id"])
             say(len(done), len(answers), line)
+
+
+def _combined(before: Recipe, recipe: Recipe, way: Way) -> Recipe:
+    """The run's recipe with the tests and the refinement of the other."""
+    return replace(
+        before,
+        name=f"{before.name}+{recipe.name}",
+        link=replace(before.link, model=""),
+        tests=changed(recipe.tests, way),
+        refine=recipe.refine,
+    )
 
 
 def _line(

@@ -26,7 +26,7 @@ from sqljury.errors import (
     QueryError,
     QuestionError,
 )
-from sqljury.evaluation.run_folder import SETTINGS, Record, claimed, described, lasting, records, restate
+from sqljury.evaluation.run_folder import SETTINGS, Record, append_line, claimed, described, lasting, records, restate
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe
 from sqljury.stages.select.light import read
@@ -114,8 +114,7 @@ def run(
             record = answer(example, pipeline, seed, cancel)
             if cancel.is_set():  # what was stopped half way is no answer
                 raise CancelledError("stopped; the same command goes on with the run")
-            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
-            stream.flush()
+            append_line(stream, record)
             done += 1
             on_answer(done, record)
 

@@ -170,8 +170,6 @@ def train(
     databases, questions are held out instead of databases. Raises ``InputError`` where no feature differs in enough
     questions.
     """
-    import numpy as np
-
     databases = len({question.db_id for question in questions})
     decided_databases = len({question.db_id for question in questions if question.pairs})
     by = "database" if decided_databases >= MIN_DATABASES else "question"
@@ -191,19 +189,25 @@ def train(
         "databases": databases,
         "decided": len(decided),
         "pairs": sum(len(question.pairs) for question in decided),
-        "method": "conditional logit over the groups of a question, L2 penalty",
-        "penalty": fit.penalty,
-        "slope": round(fit.slope, 4),
-        "seed": seed,
+        **_about_fit(fit, seed),
         "held_out_by": by,
         "held_out": _held_out(questions, seed),
         "importance": _importance(fit),
         "too_rare": [name for name in names() if name not in fit.scales],
         "sqljury": version("sqljury"),
-        "numpy": np.__version__,
+        "numpy": version("numpy"),
     }
     learned = zip(fit.scales.items(), fit.weights.tolist(), strict=True)
     return Weights({name: round(weight / scale, 6) for (name, scale), weight in learned}, card, fit.margin, sketch)
+
+
+def _about_fit(fit: _Fit, seed: int) -> dict[str, Any]:
+    return {
+        "method": "conditional logit over the groups of a question, L2 penalty",
+        "penalty": fit.penalty,
+        "slope": round(fit.slope, 4),
+        "seed": seed,
+    }
 
 
 def _scales(decided: Sequence[RatedQuestion]) -> dict[str, float]:
