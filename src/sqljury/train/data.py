@@ -97,9 +97,8 @@ def write(
 ) -> SetReport:
     """Write a set to ``out`` and its card to ``out`` + ``.card.json``; both are written whole or not at all.
 
-    Prompts that occur again are left out. Near-duplicates of ``evaluation`` are kept and counted. Without ``gold``,
-    questions whose correct query is the gold query are left out. Raises ``InputError`` for a set without examples, a
-    file that cannot be written and an existing file that is not a training set.
+    Prompts that occur again are left out, without ``gold`` also questions whose correct query is the gold query. Raises
+    ``InputError`` for no examples, a file that cannot be written and an existing file that is not a training set.
     """
     _refuse_foreign(out)
     _remove_stale(out)

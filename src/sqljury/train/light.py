@@ -166,9 +166,8 @@ def train(
     """The weights learned from all questions, with a card of figures on held-out databases.
 
     ``about`` is copied into the card. ``sketch`` is the sketch model to use later; the features of ``questions`` must
-    come from sketches that did not see their databases. Where decided questions are on fewer than ``MIN_DATABASES``
-    databases, questions are held out instead of databases. Raises ``InputError`` where no feature differs in enough
-    questions.
+    come from sketches that did not see their databases. With fewer than ``MIN_DATABASES`` decided databases, questions
+    are held out instead. Raises ``InputError`` where no feature differs in enough questions.
     """
     databases = len({question.db_id for question in questions})
     decided_databases = len({question.db_id for question in questions if question.pairs})
@@ -178,10 +177,8 @@ def train(
     decided = [question for question in questions if question.pairs]
     fit = _fit(decided, seed)
     if not fit.scales:
-        raise InputError(
-            f"no feature differs in {MIN_QUESTIONS} of the {len(decided)} questions that have correct and wrong "
-            "results; run the benchmark on more questions"
-        )
+        few = f"{MIN_QUESTIONS} of the {len(decided)} questions that have correct and wrong results"
+        raise InputError(f"no feature differs in {few}; run the benchmark on more questions")
     card = {
         **(about or {}),
         "data": _hash(questions),
