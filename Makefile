@@ -29,11 +29,13 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
+# Tests that run a model use all cores, and are many times slower beside others: so they come first, one after another.
 pytest: $(VENV)/.dev
 	$(BIN)/sqljury models pull
 	$(BIN)/sqljury models pull smollm2-135m
 	$(BIN)/sqljury models pull gemma-3-270m
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "weights or train"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (weights or train)"
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

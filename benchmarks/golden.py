@@ -1,7 +1,8 @@
 """The golden run: what the project answers and judges, recorded, to show that a change of structure changes nothing.
 
-    python benchmarks/golden.py record --out runs/golden --shared ../shared      # asks the model; the same continues
-    python benchmarks/golden.py check --out runs/golden --shared ../shared       # asks nothing; prints what differs
+    tar -xJf benchmarks/golden.tar.xz -C runs           # recorded on 2026-11-22 at 6d7a4c0
+    python benchmarks/golden.py record --out runs/golden --shared ../shared  # asks the model; the same continues
+    python benchmarks/golden.py check --out runs/golden --shared ../shared   # asks nothing; prints what differs
 
 Questions of Spider's train split are answered by several recipes, fewer by the slow ones, and every reply of the model
 is kept in `replies.sqlite`. A check answers them again from these replies and compares queries, groups, repairs,

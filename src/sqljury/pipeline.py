@@ -19,8 +19,8 @@ from sqljury.recipes import Recipe
 from sqljury.sandbox import Warm
 from sqljury.schema.retrieve import Indexes
 from sqljury.stages import link, prepare, refine, repair, select, write
-from sqljury.stages.check_recipe import check_recipe
 from sqljury.stages.conclude import answer_of
+from sqljury.stages.registry import check_recipe
 from sqljury.types import Answer, Limits, Question
 
 

@@ -31,14 +31,14 @@ def test_an_object_a_line(tmp_path: Path) -> None:
     [
         ("", "holds no example"),
         ("[]", "holds no example"),
-        ("[1]", "entry 0: is no object"),
+        ("[1]", "entry 0: is not an object"),
         ("17", "line 1: is not an object"),
-        ("[{]", "is no JSON"),
+        ("[{]", "is not JSON"),
         ('{"question": "a", "sql": "b"}\n{"question": "a"}', "line 2: has no 'query' or 'SQL' or 'sql'; add it"),
-        ('[{"question": "", "sql": "b"}]', "entry 0: 'question' is no text"),
-        ('[{"question": "a", "sql": {"select": 1}}]', "entry 0: 'sql' is no text"),
+        ('[{"question": "", "sql": "b"}]', "entry 0: 'question' is not a text"),
+        ('[{"question": "a", "sql": {"select": 1}}]', "entry 0: 'sql' is not a text"),
         ('{"question": "a", "sql": "b", "db_id": 3}', "line 1: 'db_id' is not a text"),
-        ("[" * 100_000, "is no JSON"),
+        ("[" * 100_000, "is not JSON"),
     ],
 )
 def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, message: str) -> None:

@@ -213,6 +213,6 @@ def test_a_server_that_waits_for_us_to_speak_first(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(mysql, "CONNECT_SECONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as listener:  # it accepts, as PostgreSQL does, and says nothing
         began = time.monotonic()
-        with pytest.raises(NotADatabaseError, match="no MySQL server"):
+        with pytest.raises(NotADatabaseError, match="is not a MySQL server"):
             connect(f"mysql://ann:{SECRET}@127.0.0.1:{listener.getsockname()[1]}/shop")
     assert time.monotonic() - began < 10

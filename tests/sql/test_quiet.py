@@ -17,7 +17,7 @@ from sqljury.metrics.spider.structure import Names
 from sqljury.schema.render import render
 from sqljury.sql.mutate import neighbours
 from sqljury.sql.parse import quiet
-from sqljury.sql.rebind import rebind
+from sqljury.sql.repair_names import rebind
 from sqljury.sql.resolve import used
 from sqljury.sql.translate import translations
 from sqljury.sql.tree import tree_of

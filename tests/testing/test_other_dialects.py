@@ -48,5 +48,5 @@ def test_queries_on_duckdb_are_told_apart(tmp_path: Path) -> None:
     found = separate(origin, texts, Search(seconds=20))
     assert found.together == ()
     assert found.cases[0].size == 2  # the fewest on which both find something
-    places = origin.shape.places["t"]
+    places = {column.name: index for index, column in enumerate(origin.shape.tables["t"].columns)}
     assert {row[places["m"]] for row in found.cases[0].tables["t"]} <= {"sad", "it's ok", None}

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from sqlglot import exp
-
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, outputs, shown
 from sqljury.language.words import words
+from sqljury.sql.parse import exp
 from sqljury.types import Column, Table
 
 _HEAD: Final = re.compile(

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from sqlglot import exp
-
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown, within
 from sqljury.language.cues import HIGHEST, LOWEST
 from sqljury.language.words import NUMBER_WORDS
 from sqljury.sql.emptied import emptied
+from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items
 from sqljury.types import Table
 

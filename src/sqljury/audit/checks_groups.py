@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from sqlglot import exp
-
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, outputs, plain, shown, told, within
 from sqljury.language.cues import DIFFERENT
 from sqljury.language.words import words
+from sqljury.sql.parse import exp
 from sqljury.types import Table
 
 _LEAST_SHARE: Final = 0.3

@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from sqlglot import exp
-
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown, told, within
+from sqljury.sql.parse import exp
 from sqljury.sql.text import quote_name
 from sqljury.types import Table
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
-
-from sqljury.sql.parse import parse_one, quiet
+from sqljury.sql.parse import errors, exp, parse_one, quiet
 
 Type = Literal["wrong value", "semantic logic", "data type", "wrong column", "aggregation", "deduplication"]
 
@@ -50,7 +47,7 @@ def difference(gold: str, better: str, dialect: str = "sqlite") -> Type:
         for kind, part in _WIDE:
             if part(first) != part(second):
                 return kind
-    except (SqlglotError, RecursionError):
+    except (errors.SqlglotError, RecursionError):
         pass
     return "semantic logic"
 

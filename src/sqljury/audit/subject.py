@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeVar
 
-from sqlglot import exp
-
 from sqljury.db.base import Database
 from sqljury.language.words import words
 from sqljury.sql.compare import AUDIT, canonical, same
+from sqljury.sql.parse import exp
 from sqljury.sql.resolve import column_names, owner, tables_of
 from sqljury.sql.text import quote_name, quote_table, remark
 from sqljury.sql.tree import DIALECT, tree_of

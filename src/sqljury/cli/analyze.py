@@ -33,22 +33,28 @@ JSON_BEGINS: Final = '{\n  "sqljury_analysis": '
 
 AnalyzeOption = Annotated[
     list[Analysis] | None,
-    typer.Option(help="Print this of the finished run; may be given several times. docs/benchmarks.md."),
+    typer.Option(help="An analysis to print of the finished run; repeatable. See docs/benchmarks.md."),
 ]
 StopShares = Annotated[
     list[float] | None,
-    typer.Option(min=0, max=1, help="For ablation: stop asking once this share of candidates agrees; repeatable."),
+    typer.Option(
+        min=0, max=1, help="For ablation: the share of agreeing candidates at which asking stops; repeatable."
+    ),
 ]
 StopLeast = Annotated[
     int | None,
-    typer.Option(min=1, max=256, help="For ablation: of at least so many candidates; the recipe's if not given."),
+    typer.Option(
+        min=1, max=256, help="For ablation: the least number of candidates before stopping; by default the recipe's."
+    ),
 ]
 Parts = Annotated[
     list[int] | None,
-    typer.Option("--part", min=1, help="Analyse these parts of the recipe alone, by number, with votes; repeatable."),
+    typer.Option("--part", min=1, help="The number of a recipe part to analyse alone, with votes; repeatable."),
 ]
-JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the analyses there too.")]
-Processes = Annotated[int, typer.Option(min=1, help="For analyses: how many run queries side by side.")]
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="A JSON file to which the analyses are written too.")
+]
+Processes = Annotated[int, typer.Option(min=1, help="Processes that run queries for analyses.")]
 
 
 @dataclass(frozen=True)

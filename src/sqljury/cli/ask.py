@@ -49,7 +49,7 @@ class Output(StrEnum):
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="What you want to know, in plain language.")],
+    question: Annotated[str, typer.Argument(help="The question, in plain language.")],
     db: DbOption,
     schema: SchemaOption = None,
     evidence: EvidenceOption = "",
@@ -57,14 +57,19 @@ def ask(
     recipe: RecipeOption = "default",
     model: ModelOption = None,
     adapter: AdapterOption = None,
-    output: Annotated[Output, typer.Option(help="How to print the answer.")] = Output.TABLE,
-    limit: Annotated[int | None, typer.Option(min=1, help="Rows to print; 50 in a table, else all.")] = None,
+    output: Annotated[Output, typer.Option(help="The output format.")] = Output.TABLE,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="The number of rows to print; by default 50 in a table, otherwise all.")
+    ] = None,
     defuse: Annotated[
-        bool, typer.Option("--defuse-formulas", help="With --output csv: no cell is a formula to a spreadsheet.")
+        bool,
+        typer.Option(
+            "--defuse-formulas", help="With --output csv, escape texts that a spreadsheet would run as formulas."
+        ),
     ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the candidates, repairs and cost.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show all candidates, repairs and the cost.")] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Show some rows on which the answer and its strongest rival differ.")
+        bool, typer.Option("--verify", help="Show rows on which the answer and its strongest rival differ.")
     ] = False,
     seed: SeedOption = 0,
     timeout: TimeoutOption = 30.0,
@@ -81,7 +86,7 @@ def ask(
     deny: DenyOption = None,
     mask: MaskOption = None,
 ) -> None:
-    """Answer a question on a database: several queries are written, run and compared, and the best is shown."""
+    """Answer a question: write several queries, run and compare them, and show the best."""
     from sqljury.api import Session
     from sqljury.errors import InputError, NoAnswerError
     from sqljury.language.orders import check_question

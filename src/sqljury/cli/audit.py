@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqljury.db.base import Database
     from sqljury.evaluation.run_folder import Record
 
-app = typer.Typer(help="Look for wrong gold queries in benchmarks.", no_args_is_help=True)
+app = typer.Typer(help="Find wrong gold queries in datasets.", no_args_is_help=True)
 
 
 @app.callback()
@@ -31,26 +31,26 @@ def _audit() -> None:
 
 @app.command("spider")
 def spider(
-    data: Annotated[Path, typer.Option(help="The folder with dev.json and database/; it is only read.")],
-    out: Annotated[Path, typer.Option(help="The file of lines of JSON; an unfinished audit there is continued.")],
+    data: Annotated[Path, typer.Option(help="Spider's folder, with dev.json and database/; opened read-only.")],
+    out: Annotated[Path, typer.Option(help="The JSONL file to write; an unfinished audit there is continued.")],
     split: SplitOption = "dev",
     limit: QuestionsOption = None,
-    seed: Annotated[int, typer.Option(help="Draws the questions.")] = 0,
-    least: Annotated[float, typer.Option(min=0.0, max=1.0, help="Show findings of this confidence or more.")] = 0.5,
-    explain: Annotated[str | None, typer.Option(metavar="ID", help="Show one question's findings alone.")] = None,
+    seed: Annotated[int, typer.Option(help="The seed of the drawn questions.")] = 0,
+    least: Annotated[float, typer.Option(min=0.0, max=1.0, help="The least confidence of findings to show.")] = 0.5,
+    explain: Annotated[str | None, typer.Option(metavar="ID", help="Show only the findings of this question.")] = None,
     timeout: Timeout = 10.0,
-    processes: Annotated[int, typer.Option(min=1, help="How many to use.")] = 1,
-    output: Annotated[TextForm, typer.Option(help="How to print the findings.")] = TextForm.TABLE,
+    processes: Annotated[int, typer.Option(min=1, help="The number of processes.")] = 1,
+    output: Annotated[TextForm, typer.Option(help="The output format.")] = TextForm.TABLE,
     model_checks: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Check by tests too, with a model; lines of JSON go there.")
+        Path | None, typer.Option(metavar="FILE", help="A JSONL file for additional checks by tests, with a model.")
     ] = None,
-    recipe: Annotated[str, typer.Option(help="For --model-checks: what writes and tests queries.")] = "tssql",
+    recipe: Annotated[str, typer.Option(help="The recipe of --model-checks.")] = "tssql",
     model: ModelOption = None,
     threads: Annotated[
-        int, typer.Option(min=1, max=64, help="Questions that --model-checks has under way at once: for services.")
+        int, typer.Option(min=1, max=64, help="Questions that --model-checks processes in parallel; for services.")
     ] = 1,
 ) -> None:
-    """Check Spider's gold queries against their questions and data; every finding has a type and a confidence."""
+    """Check Spider's gold queries against their questions and data; findings have a type and a confidence."""
     from sqljury.audit import run as audit
     from sqljury.datasets import spider as dataset
     from sqljury.errors import InputError

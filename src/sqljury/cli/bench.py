@@ -48,7 +48,7 @@ class Shown(StrEnum):
     SQLITE = "sqlite"
 
 
-app = typer.Typer(help="Run recipes over benchmarks.", no_args_is_help=True)
+app = typer.Typer(help="Run recipes on datasets, and analyse the runs.", no_args_is_help=True)
 
 
 @app.callback()
@@ -61,11 +61,11 @@ app.command("refine")(refining.refine)
 
 @app.command("spider")
 def spider(
-    data: Annotated[Path, typer.Option(help="The folder with train.json or dev.json, and database/.")],
+    data: Annotated[Path, typer.Option(help="Spider's folder, with train.json or dev.json and database/.")],
     out: Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")],
     split: SplitOption = "dev",
     limit: QuestionsOption = None,
-    seed: Annotated[int, typer.Option(help="Draws the questions and seeds every random choice.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")] = 0,
     recipe: RecipeOption = "default",
     model: ModelOption = None,
     adapter: AdapterOption = None,
@@ -81,7 +81,7 @@ def spider(
     json_file: JsonFile = None,
     processes: Processes = 1,
 ) -> None:
-    """Answer Spider's questions and keep every candidate; then run `sqljury eval` on the folder, or --analyze it."""
+    """Answer Spider's questions and store all candidates, for `sqljury eval` and `sqljury bench analyze`."""
     from sqljury import recipes
     from sqljury.bench import run
     from sqljury.datasets import spider as dataset
@@ -123,32 +123,39 @@ def spider(
 def select(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a finished run.")],
     selector: Annotated[
-        str, typer.Option(help="The way to choose: consistency, critic, first, random, rerank, tournament, ...")
+        str, typer.Option(help="The selector: consistency, critic, first, random, rerank, tournament, ...")
     ],
-    groups: Annotated[int, typer.Option(min=0, max=256, help="Of how many of the largest groups; 0 for all.")] = 0,
+    groups: Annotated[
+        int, typer.Option(min=0, max=256, help="The number of largest groups to choose among; 0 for all.")
+    ] = 0,
     weights: Annotated[
-        str, typer.Option(metavar="FILE", help="What `train light` wrote, for the selector light.")
+        str, typer.Option(metavar="FILE", help="The weights file of `train light`, for the selector light.")
     ] = "",
     part: Annotated[
-        list[int] | None, typer.Option(min=1, help="Among the candidates of these parts of the recipe; repeatable.")
+        list[int] | None,
+        typer.Option(min=1, help="The number of a recipe part whose candidates take part; repeatable."),
     ] = None,
-    first: Annotated[int, typer.Option(min=0, help="Among the first so many of them; 0 for all.")] = 0,
+    first: Annotated[int, typer.Option(min=0, help="The number of first candidates that take part; 0 for all.")] = 0,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     adapter: AdapterOption = None,
     cache: CacheOption = False,
-    tests: Annotated[Tests, typer.Option(help="How selectors by tests test queries.")] = Tests.SUITE,
-    form: Annotated[Shown | None, typer.Option(help="How they show small databases to the model.")] = None,
-    shots: Annotated[int | None, typer.Option(min=0, max=100, help="Examples they show before.")] = None,
-    samples: Annotated[int | None, typer.Option(min=1, max=64, help="Times they ask what is expected.")] = None,
-    temperature: Annotated[float | None, typer.Option(min=0, max=5, help="At that temperature.")] = None,
-    cases: Annotated[int | None, typer.Option(min=1, max=100, help="Small databases at most.")] = None,
-    coder: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A model that writes programs; repeatable.")
+    tests: Annotated[Tests, typer.Option(help="The kind of tests, for selectors that use tests.")] = Tests.SUITE,
+    form: Annotated[
+        Shown | None, typer.Option(help="The form in which tests show small databases to the model.")
     ] = None,
-    voting: Annotated[refining.Voting | None, typer.Option(help="How programs come to one result.")] = None,
+    shots: Annotated[int | None, typer.Option(min=0, max=100, help="The number of few-shot examples of tests.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, max=64, help="The number of replies that state an expected result.")
+    ] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, max=5, help="The temperature of these replies.")] = None,
+    cases: Annotated[int | None, typer.Option(min=1, max=100, help="The largest number of small databases.")] = None,
+    coder: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A model that writes programs for tests; repeatable.")
+    ] = None,
+    voting: Annotated[refining.Voting | None, typer.Option(help="How the programs' results are combined.")] = None,
 ) -> None:
-    """Choose among a run's candidates in another way; nothing is written again, and --analyze ablation shows it."""
+    """Choose among a run's stored candidates with another selector; `bench analyze --what ablation` shows it."""
     from sqljury.bench import choices
     from sqljury.bench.run import Controls
     from sqljury.errors import InputError
@@ -185,7 +192,7 @@ def select(
 @app.command("analyze")
 def analyze_run(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a run, finished or not.")],
-    what: Annotated[list[Analysis], typer.Option(help="What to print; may be given several times.")],
+    what: Annotated[list[Analysis], typer.Option(help="The analysis to print; repeatable.")],
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     stop_share: StopShares = None,
     stop_least: StopLeast = None,
@@ -193,7 +200,7 @@ def analyze_run(
     json_file: JsonFile = None,
     processes: Processes = 1,
 ) -> None:
-    """Analyse the answers that a run has so far, without a model."""
+    """Analyse the answers of a run, finished or not, without a model."""
     from sqljury.evaluation import run_folder as folder
 
     wanted = Wanted(what, stop_share or (), stop_least, part or (), json_file, processes)

@@ -55,19 +55,17 @@ SHOWN = 3
 
 
 def check(
-    question: Annotated[str, typer.Argument(help="What the query is meant to answer, in plain language.")],
+    question: Annotated[str, typer.Argument(help="The question that the query should answer, in plain language.")],
     db: DbOption,
-    sql: Annotated[str, typer.Option(help="The query; it is only run if it does no more than read.")],
+    sql: Annotated[str, typer.Option(help="The query to check; it is refused if it does more than read.")],
     schema: SchemaOption = None,
     evidence: EvidenceOption = "",
     notes: NotesOption = None,
     recipe: RecipeOption = "default",
-    tests: Annotated[
-        Tests | None, typer.Option(help="The kind of tests; the recipe's if not given, suite if it has none.")
-    ] = None,
+    tests: Annotated[Tests | None, typer.Option(help="The kind of tests; by default the recipe's, or suite.")] = None,
     model: ModelOption = None,
     adapter: AdapterOption = None,
-    output: Annotated[TextForm, typer.Option(help="How to print what was found.")] = TextForm.TABLE,
+    output: Annotated[TextForm, typer.Option(help="The output format.")] = TextForm.TABLE,
     seed: SeedOption = 0,
     timeout: TimeoutOption = 30.0,
     cache: CacheOption = True,
@@ -82,7 +80,7 @@ def check(
     deny: DenyOption = None,
     mask: MaskOption = None,
 ) -> None:
-    """Is this query right? It is tried on small databases beside others; exit code 0 right, 10 wrong, 11 unclear."""
+    """Check a query by tests on small databases; exit code 0 for right, 10 for wrong, 11 for unclear."""
     from sqljury.api import Session
     from sqljury.types import Limits
 

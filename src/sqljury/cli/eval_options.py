@@ -37,35 +37,44 @@ def _seconds(value: float) -> float:
 
 
 RunDir = Annotated[
-    Path | None, typer.Argument(metavar="[RUN_DIR]", help="A folder that `sqljury bench` wrote; or give --gold.")
+    Path | None,
+    typer.Argument(metavar="[RUN_DIR]", help="A folder of `sqljury bench`; without it, give --gold and --pred."),
 ]
 Data = Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")]
 Gold = Annotated[Path | None, typer.Option(help="Gold queries: SQL TAB db_id, dev.json, BIRD JSON, JSONL.")]
-Pred = Annotated[Path | None, typer.Option(help="Predictions, in any of these formats but dev.json.")]
+Pred = Annotated[Path | None, typer.Option(help="Predictions, in any of the formats of --gold except dev.json.")]
 Against = Annotated[Path | None, typer.Option(help="Another prediction file to compare --pred with.")]
 DbDir = Annotated[Path | None, typer.Option(help="The folder of <db_id>/<db_id>.sqlite.")]
 Tables = Annotated[Path | None, typer.Option(help="Spider's tables.json; its foreign keys are used.")]
 Suite = Annotated[Path | None, typer.Option(help="The folder of `sqljury suite build`; for the metric suite.")]
-Labels = Annotated[
-    Path | None, typer.Option(help="A TSV file of judgements by hand, with the columns index and right.")
+Labels = Annotated[Path | None, typer.Option(help="A TSV file of manual judgements, with the columns index and right.")]
+Metrics = Annotated[
+    str, typer.Option(help="The metrics, separated by commas, such as ex, exe, esm, esm+, esm+strict, ves.")
 ]
-Metrics = Annotated[str, typer.Option(help="Names with commas between, among them esm+, esm+strict, ves.")]
-Check = Annotated[bool, typer.Option("--check", help="Judge gold by itself; anything but 100 % is named.")]
-KeepDistinct = Annotated[bool, typer.Option("--keep-distinct", help="For exe and suite: leave DISTINCT in.")]
-PlugValue = Annotated[bool, typer.Option("--plug-value", help="For exe: try gold's values in predictions.")]
-DisableRules = Annotated[str, typer.Option(help="For esm+: numbers of rules with commas between.")]
+Check = Annotated[bool, typer.Option("--check", help="Judge gold against itself, and list every query below 100 %.")]
+KeepDistinct = Annotated[bool, typer.Option("--keep-distinct", help="For exe and suite: keep DISTINCT in queries.")]
+PlugValue = Annotated[bool, typer.Option("--plug-value", help="For exe: put gold's values into predictions.")]
+DisableRules = Annotated[str, typer.Option(help="For esm+: the numbers of rules to disable, separated by commas.")]
 Partial = Annotated[bool, typer.Option("--partial", help="Print partial match by clause; needs esm.")]
 Agreement = Annotated[
-    bool, typer.Option("--agreement", help="Print how metrics agree, and what EXE accepts and ESM+ refuses.")
+    bool,
+    typer.Option("--agreement", help="Print the agreement of metrics, and pairs that EXE accepts and ESM+ rejects."),
 ]
 AccumulateRules = Annotated[
-    bool, typer.Option("--accumulate-rules", help="Count false negatives as the rules of ESM+ are switched on.")
+    bool,
+    typer.Option("--accumulate-rules", help="Count false negatives while the rules of ESM+ are enabled one by one."),
 ]
-Explain = Annotated[int | None, typer.Option(metavar="N", help="Show all of one pair, counted from 0.")]
-GoldFormat = Annotated[str | None, typer.Option(help="lines, bird, dev or jsonl; else detected.")]
-PredFormat = Annotated[str | None, typer.Option(help="lines, bird or jsonl; else detected.")]
-Timeout = Annotated[float, typer.Option(callback=_seconds, help="Seconds that one query may run, a day at most.")]
-Processes = Annotated[int, typer.Option(min=1, help="How many to use; one for ves and r-ves in any case.")]
-Seed = Annotated[int, typer.Option(help="Seeds the bootstrap of the intervals.")]
-PerQuery = Annotated[Path | None, typer.Option(help="Write a line a question to this TSV file.")]
-Output = Annotated[Form, typer.Option(help="How to print the report.")]
+Explain = Annotated[int | None, typer.Option(metavar="N", help="Show every step for the pair with this index, from 0.")]
+GoldFormat = Annotated[
+    str | None, typer.Option(help="The format of --gold: lines, bird, dev or jsonl; detected by default.")
+]
+PredFormat = Annotated[
+    str | None, typer.Option(help="The format of --pred: lines, bird or jsonl; detected by default.")
+]
+Timeout = Annotated[
+    float, typer.Option(callback=_seconds, help="The time limit of one query, in seconds, a day at most.")
+]
+Processes = Annotated[int, typer.Option(min=1, help="The number of processes; ves and r-ves always use one.")]
+Seed = Annotated[int, typer.Option(help="The seed of the bootstrap intervals.")]
+PerQuery = Annotated[Path | None, typer.Option(help="A TSV file with one line for each question.")]
+Output = Annotated[Form, typer.Option(help="The output format.")]

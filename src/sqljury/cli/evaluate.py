@@ -60,7 +60,7 @@ def evaluate(
     per_query: PerQuery = None,
     output: Output = Form.TABLE,
 ) -> None:
-    """Judge predictions: a run's folder, or a file of them beside one of gold queries."""
+    """Judge predictions: the folder of a run, or a file of predictions against gold queries."""
     from sqljury.cli.evaluate_run import evaluate_run
     from sqljury.errors import InputError
 

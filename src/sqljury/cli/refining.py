@@ -38,7 +38,7 @@ class Without(StrEnum):
 
 
 class Voting(StrEnum):
-    """How programs come to one result."""
+    """How the programs' results are combined."""
 
     MAJORITY = "majority"
     SELECTION = "selection"
@@ -55,23 +55,31 @@ class Start(StrEnum):
 def refine(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a run, finished or not.")],
     out: Annotated[Path, typer.Option(help="The folder of the refined run; an unfinished one there is continued.")],
-    recipe: Annotated[str, typer.Option(help="The recipe whose [tests] and [refine] are taken.")] = "tssql",
-    by: Annotated[By, typer.Option(help="Tests; or plain self-correction, by a prompt or by errors.")] = By.TESTS,
-    without: Annotated[Without | None, typer.Option(help="Leave out this agent (Table 4 of the paper).")] = None,
+    recipe: Annotated[str, typer.Option(help="The recipe whose [tests] and [refine] are used.")] = "tssql",
+    by: Annotated[
+        By, typer.Option(help="The way to refine: by tests, or by plain self-correction with a prompt or with errors.")
+    ] = By.TESTS,
+    without: Annotated[Without | None, typer.Option(help="The agent to leave out (Table 4 of the paper).")] = None,
     voting: Annotated[
-        Voting | None, typer.Option(help="Programs vote, or a model chooses, instead of the recipe's (Figure 5).")
+        Voting | None,
+        typer.Option(help="How the programs' results are combined; by default as the recipe says (Figure 5)."),
     ] = None,
     start: Annotated[
-        Start, typer.Option(help="Begin with the answer, or with it as it was before the model's repairs, or any.")
+        Start,
+        typer.Option(
+            help="The query to begin with: the answer, or its text before repairs by the model, or before any."
+        ),
     ] = Start.ANSWER,
-    limit: Annotated[int | None, typer.Option(min=1, help="That many answers, drawn by the run's seed.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="The number of answers, drawn by the run's seed; all by default.")
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     cache: CacheOption = False,
-    processes: Annotated[int, typer.Option(min=1, help="How many judge queries in the end.")] = 1,
-    output: Annotated[TextForm, typer.Option(help="How to print the figures.")] = TextForm.TABLE,
+    processes: Annotated[int, typer.Option(min=1, help="Processes that judge the queries at the end.")] = 1,
+    output: Annotated[TextForm, typer.Option(help="The output format.")] = TextForm.TABLE,
 ) -> None:
-    """Refine a run's answers by tests (TS-SQL); the result is a run again, and its figures before and after."""
+    """Refine a run's answers by tests (TS-SQL); write a new run, and print figures before and after."""
     from sqljury import recipes
     from sqljury.bench import refining
     from sqljury.bench.run import Controls

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Build databases that tell queries apart, and judge predictions on them.", no_args_is_help=True)
 
 GoldOption = Annotated[Path, typer.Option(help="Gold queries: SQL TAB db_id, dev.json, BIRD JSON, JSONL.")]
-DbDirOption = Annotated[Path, typer.Option(help="The folder of <db_id>/<db_id>.sqlite; it is only read.")]
+DbDirOption = Annotated[Path, typer.Option(help="The folder of <db_id>/<db_id>.sqlite, opened read-only.")]
 
 
 @app.callback()
@@ -32,14 +32,16 @@ def build(
     gold: GoldOption,
     db_dir: DbDirOption,
     out: Annotated[Path, typer.Option(help="The folder of the suite; an unfinished one there is continued.")],
-    seed: Annotated[int, typer.Option(help="Seeds every random choice.")] = 0,
-    databases: Annotated[int, typer.Option(min=1, help="How many to keep at most for each db_id.")] = 8,
-    candidates: Annotated[int, typer.Option(min=1, help="How many to choose them from.")] = 16,
+    seed: Annotated[int, typer.Option(help="The seed of all random choices.")] = 0,
+    databases: Annotated[int, typer.Option(min=1, help="The largest number of databases for each db_id.")] = 8,
+    candidates: Annotated[
+        int, typer.Option(min=1, help="The number of candidate databases that they are chosen from.")
+    ] = 16,
     nulls: Annotated[
-        bool, typer.Option("--nulls", help="Put NULL wherever the schema lets it, not only where the data has some.")
+        bool, typer.Option("--nulls", help="Put NULL wherever the schema allows it, not only where the data has it.")
     ] = False,
 ) -> None:
-    """Make databases on which gold's neighbours return something else than gold."""
+    """Build databases on which small changes of gold queries return other results."""
     from sqljury.datasets.formats import read_golds
     from sqljury.datasets.pairs import database_files
     from sqljury.db.connect import connect
@@ -73,15 +75,15 @@ def build(
 @app.command("run")
 def run(
     gold: GoldOption,
-    pred: Annotated[Path, typer.Option(help="Predictions, in any of these formats but dev.json.")],
-    suite: Annotated[Path, typer.Option(help="The folder that `sqljury suite build` wrote.")],
+    pred: Annotated[Path, typer.Option(help="Predictions, in any of the formats of --gold except dev.json.")],
+    suite: Annotated[Path, typer.Option(help="A folder of `sqljury suite build`.")],
     db_dir: DbDirOption,
-    keep_distinct: Annotated[bool, typer.Option("--keep-distinct", help="Leave DISTINCT in.")] = False,
+    keep_distinct: Annotated[bool, typer.Option("--keep-distinct", help="Keep DISTINCT in queries.")] = False,
     timeout: Timeout = 10.0,
     processes: Processes = 1,
-    output: Annotated[TextForm, typer.Option(help="How to print the report.")] = TextForm.TABLE,
+    output: Annotated[TextForm, typer.Option(help="The output format.")] = TextForm.TABLE,
 ) -> None:
-    """Find the predictions that agree with gold on the given data by luck, with a counterexample for each."""
+    """Find predictions that agree with gold only by chance, with a counterexample for each."""
     from sqljury.datasets.formats import read_pairs
     from sqljury.datasets.pairs import database_files
     from sqljury.evaluation.judge import evaluate

@@ -18,12 +18,10 @@ from sqljury.db.base import failed
 from sqljury.db.sqlite_walls import WIDE_FORMAT
 from sqljury.errors import DatabaseError, DatabaseLockedError, QueryRefusedError
 from sqljury.sql import literals
-from sqljury.sql.parse import MAX_SQL_CHARS, TooManyStepsError, parse_tokens, quiet, tokenize, under
+from sqljury.sql.parse import MAX_SQL_CHARS, TooManyStepsError, errors, exp, parse_tokens, quiet, tokenize, under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from sqlglot import exp
 
     from sqljury.parallel.watch import Watch
     from sqljury.types import Result
@@ -111,9 +109,6 @@ def _check(sql: str, dialect: str) -> None:
 @quiet()
 def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
     """The tokens of ``sql`` and its one statement, which may not be a read; raises ``QueryRefusedError``."""
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
     if "\x00" in sql or _SURROGATE.search(sql):
         _refuse("the text holds characters that no query has")
     if len(sql) > MAX_SQL_CHARS:
@@ -122,7 +117,7 @@ def parse(sql: str, dialect: str) -> tuple[Sequence[Any], exp.Expr]:
         tokens = tokenize(sql, dialect)
         _check_start(tokens)
         parsed = parse_tokens(tokens, sql, dialect)
-    except SqlglotError as error:
+    except errors.SqlglotError as error:
         _refuse(f"not a query in {dialect}: {_first_complaint(error)}")
     except TooManyStepsError as error:
         _refuse(str(error))
@@ -164,8 +159,6 @@ def _check_calls(tokens: Sequence[Any], statement: exp.Expr, known: frozenset[st
     Calls are read off the words, quoted ones too, because the tree has other names for many functions. A name before
     a parenthesis may also be that of a table alias with columns: as often as the tree has one, it passes.
     """
-    from sqlglot import exp
-
     aliases = Counter(alias.name.lower() for alias in statement.find_all(exp.TableAlias) if alias.columns)
     for token, following in pairwise(tokens):
         name = token.text.lower()
@@ -189,8 +182,6 @@ def allowed_functions(dialect: str) -> frozenset[str]:
 
 def _check_names(node: Any, forbidden: frozenset[str]) -> None:
     """Functions that must not be called, also in the place of a table, with or without arguments."""
-    from sqlglot import exp
-
     if isinstance(node, exp.Func):
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
     elif isinstance(node, exp.Table):
@@ -206,8 +197,6 @@ def _check_names(node: Any, forbidden: frozenset[str]) -> None:
 
 def _check_table(node: Any, dialect: str) -> None:
     """Tables of the engine's own that are not the database's content."""
-    from sqlglot import exp
-
     if not isinstance(node, exp.Table) or dialect not in _HIDDEN_TABLES:
         return
     name = node.name.lower()
@@ -218,8 +207,6 @@ def _check_table(node: Any, dialect: str) -> None:
 
 def _check_format(name: str, call: Any) -> None:
     """Only a literal format of modest width: one call can otherwise run for minutes, and nothing stops it."""
-    from sqlglot import exp
-
     text = call.this if isinstance(call, exp.Format) else next(iter(call.expressions), None)
     literal = isinstance(text, exp.Literal) or (
         isinstance(text, exp.Column) and isinstance(text.this, exp.Identifier) and text.this.quoted and not text.table
@@ -231,8 +218,6 @@ def _check_format(name: str, call: Any) -> None:
 @functools.cache
 def _allowed_nodes() -> tuple[tuple[type, ...], tuple[type, ...]]:
     """Classes of nodes that a read may hold, and those that are a whole query."""
-    from sqlglot import exp
-
     queries = (exp.Query, exp.Values)
     parts = (
         # expressions: operators, predicates, literals, columns, functions

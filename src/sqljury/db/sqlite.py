@@ -19,13 +19,7 @@ from sqljury.db.base import DEFAULT_LIMITS, FileDatabase, first_bytes, lost, rea
 from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, result_of
 from sqljury.db.sqlite_walls import MayRead
 from sqljury.db.sqlite_workers import WORKERS
-from sqljury.errors import (
-    DatabaseError,
-    DatabaseLockedError,
-    NotADatabaseError,
-    QueryError,
-    SqljuryError,
-)
+from sqljury.errors import DatabaseError, DatabaseLockedError, NotADatabaseError, QueryError, SqljuryError
 from sqljury.parallel.watch import Watch
 from sqljury.types import Limits, Result, Row
 

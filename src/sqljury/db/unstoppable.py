@@ -11,10 +11,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from sqlglot import exp
+from sqljury.sql.parse import exp
 
 MAX_MADE_CHARS: Final = 1_000
 """What one call of ``repeat``, ``lpad`` and their like may make of a single character."""
@@ -167,8 +166,6 @@ def _is_value(kind: str) -> bool:
 
 def _reads_tables_only(statement: exp.Expr) -> bool:
     """Whether all columns of the query are of tables or views: no WITH, no query or function in FROM."""
-    from sqlglot import exp
-
     for node in statement.find_all(exp.With, exp.Lateral, exp.Unnest, exp.Values, exp.Subquery, exp.Table):
         if isinstance(node, exp.Subquery):
             if isinstance(node.parent, exp.From | exp.Join | exp.Subquery | exp.Lateral):

@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
-
 from sqljury.audit.finding import difference
 from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, StoredRun
 from sqljury.evaluation.report import Share
 from sqljury.evaluation.verdicts import DEVIATIONS
 from sqljury.metrics.hardness import LEVELS
 from sqljury.sql.features import tables
-from sqljury.sql.parse import quiet
+from sqljury.sql.parse import errors, exp, quiet
 from sqljury.sql.tree import DIALECT, tree_of
 
 CANDIDATES: Final = {
@@ -97,7 +94,7 @@ def _of_queries(question: Asked) -> str:
         return "tables" if missing and added else "tables missing" if missing else "tables added"
     try:
         return difference(gold.sql(dialect=DIALECT), own.sql(dialect=DIALECT))
-    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
         return "unread"  # sqlglot's generators may stumble over arguments that a dialect does not have
 
 

@@ -12,16 +12,7 @@ from sqljury.errors import InputError
 from sqljury.metrics.case import Case, Options, Score
 from sqljury.metrics.esm import PUBLISHED, ComparedParts, differing_clauses
 from sqljury.metrics.esm_plus import esm_plus
-from sqljury.metrics.execution import (
-    AS_WRITTEN,
-    EX,
-    EXE,
-    EXE_KEEP_DISTINCT,
-    Outcome,
-    Rules,
-    judge_as_set,
-    suite_match,
-)
+from sqljury.metrics.execution import AS_WRITTEN, EX, EXE, EXE_KEEP_DISTINCT, Outcome, Rules, judge_as_set, suite_match
 from sqljury.metrics.soft_f1 import soft_f1
 from sqljury.metrics.spider import Query
 from sqljury.metrics.suite import try_on

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from sqljury.sql.parse import parse_one, quiet
+from sqljury.sql.parse import errors, exp, parse_one, quiet
 from sqljury.sql.text import NAME_CHARS, cell_text, name, names, plain, table_name, type_text
 from sqljury.types import Column, Result, Schema, Table
 
@@ -278,16 +278,13 @@ def _view_query(definition: str, dialect: str) -> str:
     It shows what the name does not, such as which rows are excluded. Comments are removed, since they may contain
     instructions to the model.
     """
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
     if not definition or len(definition) > _VIEW_CHARS:
         return ""
     try:
         create = parse_one(definition, dialect)
         query = create.args.get("expression") if isinstance(create, exp.Create) else None
         text = query.sql(dialect=dialect, comments=False) if isinstance(query, exp.Query) else ""
-    except (SqlglotError, RecursionError, ValueError):
+    except (errors.SqlglotError, RecursionError, ValueError):
         return ""  # ValueError: the generator cannot write everything that the parser accepts
     return plain(text, _VIEW_CHARS)
 

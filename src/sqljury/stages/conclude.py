@@ -15,7 +15,7 @@ from sqljury.errors import (
     SqljuryError,
 )
 from sqljury.llm.replies import is_write
-from sqljury.sql.nearest import LINES, unknown
+from sqljury.sql.suggest import LINES, unknown
 from sqljury.sql.text import plain
 from sqljury.stages.repair.hints import looser
 from sqljury.stages.select.consistency import likelihood

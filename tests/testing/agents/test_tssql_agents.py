@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
 import school
@@ -147,7 +148,7 @@ def test_without_walls_nothing_is_run(task: Task, context: MakeContext, monkeypa
     def refuse(**_: object) -> None:
         raise SandboxError("written code cannot be isolated here")
 
-    monkeypatch.setattr("sqljury.sandbox.run.Sandbox", refuse)
+    monkeypatch.setattr(import_module("sqljury.sandbox.run"), "Sandbox", refuse)
     for how in ("program", "model", "real"):
         asked = replace(context(school.RIGHT), sandbox=Warm())
         with pytest.raises(SandboxError, match="isolated"):

@@ -16,7 +16,7 @@ from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
 from sqljury.prompts import unmarked
 from sqljury.sql.preserve import losses
-from sqljury.sql.rebind import rebind
+from sqljury.sql.repair_names import rebind
 from sqljury.sql.text import plain
 from sqljury.sql.translate import translations
 from sqljury.stages.generate.direct import messages

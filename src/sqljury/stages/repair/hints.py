@@ -16,7 +16,8 @@ from sqljury.errors import DatabaseError, QueryError
 from sqljury.language.alike import nearest
 from sqljury.sql import text
 from sqljury.sql.emptied import empty_join, loosened
-from sqljury.sql.nearest import unknown, unknown_functions
+from sqljury.sql.parse import exp
+from sqljury.sql.suggest import unknown, unknown_functions
 from sqljury.sql.text import quote_name, quote_table
 from sqljury.types import Candidate, Limits, Schema, Table, Task
 from sqljury.values.bind import Has, lacking
@@ -79,8 +80,6 @@ def stored(schema: Schema, context: Context) -> Has:
     After the first question that could not be answered in that time no more are asked: a table that large has no
     index on the column.
     """
-    from sqlglot import exp
-
     left = ASKED
 
     def has(table: Table, column: str, value: str) -> bool:

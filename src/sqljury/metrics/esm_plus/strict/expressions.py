@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import isfinite
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sqljury.errors import InputError
 from sqljury.metrics.esm_plus.strict.guard import Scope
@@ -27,9 +27,7 @@ from sqljury.metrics.esm_plus.structure import (
     parts,
     simplified,
 )
-
-if TYPE_CHECKING:
-    from sqlglot import exp
+from sqljury.sql.parse import exp
 
 _COMPARISONS: Final = {
     "eq": "=",

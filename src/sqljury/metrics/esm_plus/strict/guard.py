@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
 from sqljury.errors import InputError
 from sqljury.metrics.esm_plus.structure import (
@@ -29,10 +29,7 @@ from sqljury.metrics.esm_plus.structure import (
     table_of,
 )
 from sqljury.metrics.spider.structure import Names
-
-if TYPE_CHECKING:
-    from sqlglot import exp
-
+from sqljury.sql.parse import exp
 
 UNNAMED = "\0"
 """What the names of columns begin with that a query cannot say."""
@@ -174,8 +171,6 @@ def _bare_joins(sql: str) -> int:
 
 def check_tree(tree: exp.Expr) -> None:
     """Raises ``InputError`` for windows, chance, aggregates beyond the five, functions nobody knows."""
-    from sqlglot import exp
-
     for node in tree.walk():
         if isinstance(node, exp.Window):
             fail("a window")

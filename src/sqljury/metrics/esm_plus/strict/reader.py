@@ -9,7 +9,7 @@ windows, NATURAL JOIN and joins in parentheses.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sqljury.errors import InputError
 from sqljury.metrics.esm_plus.strict.expressions import Expressions
@@ -45,10 +45,7 @@ from sqljury.metrics.esm_plus.structure import (
 )
 from sqljury.metrics.spider.structure import Names
 from sqljury.sql import parse as parsing
-from sqljury.sql.parse import quiet
-
-if TYPE_CHECKING:
-    from sqlglot import exp
+from sqljury.sql.parse import errors, exp, quiet
 
 MAX_CHARACTERS: Final = 20_000
 """Longer queries are not read."""
@@ -61,8 +58,6 @@ _READ: Final = frozenset(
 @quiet()
 def read_strictly(sql: str, names: Names) -> Query:
     """The structure of one query; raises ``InputError`` where it cannot be read, valid SQL or not."""
-    from sqlglot.errors import SqlglotError
-
     if len(sql) > MAX_CHARACTERS:
         raise InputError(f"the query has {len(sql)} characters; at most {MAX_CHARACTERS} are read")
     check_text(sql)
@@ -72,7 +67,7 @@ def read_strictly(sql: str, names: Names) -> Query:
             fail(f"{len(trees)} statements")
         check_tree(trees[0])
         return _Reader(names).query(trees[0], None).query
-    except SqlglotError as error:
+    except errors.SqlglotError as error:
         fail(str(error).partition("\n")[0])
     except RecursionError:
         fail("it is nested too deeply")
@@ -94,8 +89,6 @@ class _Reader:
 
     def query(self, node: exp.Expr, outer: Scope | None) -> _Found:
         """A SELECT or several joined by a set operator."""
-        from sqlglot import exp
-
         while isinstance(node, exp.Subquery | exp.Paren) and not node.args.get("alias"):
             node = node.this
         if isinstance(node, exp.SetOperation):
@@ -130,8 +123,6 @@ class _Reader:
         return _Found(Query(select=(Column(STAR),), tables=(found.query,)), found.columns)
 
     def _parts(self, node: exp.Expr) -> tuple[list[exp.Expr], list[str]]:
-        from sqlglot import exp
-
         inner = node
         while isinstance(inner, exp.Subquery) and not inner.args.get("alias"):
             inner = inner.this
@@ -178,8 +169,6 @@ class _Reader:
 
     def _inlined(self, node: exp.Select, scope: Scope) -> Query | None:
         """The query in FROM where that is all of FROM and does no more than choose columns and rows."""
-        from sqlglot import exp
-
         source = node.args["from_"].this if node.args.get("from_") else None
         if not isinstance(source, exp.Subquery) or node.args.get("joins"):
             return None
@@ -212,8 +201,6 @@ class _Reader:
         return tuple(tables), tuple(joins), simplified(joined("and", *on))
 
     def _source(self, node: exp.Expr, scope: Scope, before: list[Source]) -> Source:
-        from sqlglot import exp
-
         alias = node.alias_or_name.lower()
         if isinstance(node, exp.Subquery):
             found = self.query(node.this, None)
@@ -299,8 +286,6 @@ def _compound_order(node: exp.SetOperation, first: _Found) -> tuple[Key, ...]:
 
 
 def _functions() -> tuple[type[Any], ...]:
-    from sqlglot import exp
-
     return exp.Func, exp.Binary
 
 

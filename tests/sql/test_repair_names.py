@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.sql.rebind import MAX_UNKNOWN, rebind
+from sqljury.sql.repair_names import MAX_UNKNOWN, rebind
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury.language.alike import nearest
-from sqljury.sql.nearest import LINES, unknown, unknown_functions
+from sqljury.sql.suggest import LINES, unknown, unknown_functions
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 

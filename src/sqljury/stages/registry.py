@@ -1,4 +1,4 @@
-"""Whether a recipe can be run: its generators, selector and tests exist, and its steps have what they rest on."""
+"""What recipes may name: generators, selectors, kinds of tests; and whether a recipe can be run."""
 
 from __future__ import annotations
 
