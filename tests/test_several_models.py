@@ -15,6 +15,7 @@ from sqljury import FakeModel, Pipeline, Question, connect, recipes
 from sqljury.api import check_with
 from sqljury.bench import choices, refining, run
 from sqljury.bench.refining import Way
+from sqljury.bench.run import Controls
 from sqljury.budget import Allowance
 from sqljury.datasets import spider
 from sqljury.errors import RecipeError, SandboxError, WeightsError
@@ -196,15 +197,16 @@ def test_bench_refine_asks_them_and_compares_votings(
         opened.append(name)
         return named[name]
 
+    controls = Controls(opened=opening)
     way = Way(voting=voting)  # type: ignore[arg-type]
     out, tests = tmp_path / "out", recipes.parse("several", RECIPE)
-    refining.refine(before, out, data, model, tests, way, opened=opening)
+    refining.refine(before, out, data, model, tests, way, controls)
     [record] = folder.records(out)
     assert (record["sql"], record["fault"], opened) == (sql, None, ["one", "three", "two"])
     assert sum("compare pandas" in call.prompt for call in model.calls) == asked
     described = folder.described(out)
     assert (described["others"], described["refined"]["voting"]) == (["one", "three", "two"], voting)
-    refining.refine(before, out, data, FakeModel([]), tests, way, opened=opening)  # goes on with nothing to do
+    refining.refine(before, out, data, FakeModel([]), tests, way, controls)  # goes on with nothing to do
     assert refining.summary(out, data)["corrected"] == (sql == TALL)
 
 
@@ -220,7 +222,7 @@ def test_without_programs_nobody_is_opened_to_write_them(before: Path, data: Pat
         raise AssertionError(name)
 
     tests = recipes.parse("several", RECIPE)
-    refining.refine(before, tmp_path / "out", data, FakeModel("7"), tests, Way(without="code"), opened=never)
+    refining.refine(before, tmp_path / "out", data, FakeModel("7"), tests, Way(without="code"), Controls(opened=never))
     refining.summary(tmp_path / "out", data)  # its recipe can be read again
 
 
@@ -231,7 +233,7 @@ def test_bench_select_asks_them(data: Path, tmp_path: Path) -> None:
     tests = recipes.parse("several", RECIPE).tests
     named, model = models("tall", "short", "tall"), FakeModel([])
     chosen: Callable[..., Path] = choices.select
-    file = chosen(tmp_path / "run", data, model, SelectPart("rerank"), tests=tests, opened=named.__getitem__)
+    file = chosen(tmp_path / "run", data, model, SelectPart("rerank"), Controls(opened=named.__getitem__), tests=tests)
     [line] = [json.loads(one) for one in file.read_text().splitlines()]
     assert (line["sql"], line["others"]) == (TALL, ["one", "three", "two"])
     assert re.search(r"-models3_[0-9a-f]{8}\.jsonl$|-models3_[0-9a-f]{8}-", file.name)

@@ -25,6 +25,7 @@ import pytest
 
 from sqljury import FakeModel, Pipeline
 from sqljury.bench import choices, run, stored
+from sqljury.bench.run import Controls
 from sqljury.context import Context
 from sqljury.datasets import spider
 from sqljury.errors import DatasetError, InputError
@@ -355,7 +356,7 @@ def test_choices_go_on_where_they_stopped(out: Path, data: Path) -> None:
     file.write_text("".join(lines[:1]) + lines[1][:20])
     told: list[int] = []
     model = FakeModel("A")
-    choices.select(out, data, model, SelectPart("tournament"), lambda done, total, _: told.append(done))
+    choices.select(out, data, model, SelectPart("tournament"), Controls(lambda done, total, _: told.append(done)))
     assert told == [1, 2, 3, 4]
     assert len(model.calls) == 2  # old cats; the others are one group, or were there
     before, after = ([json.loads(line) for line in text] for text in (lines, file.read_text().splitlines()))

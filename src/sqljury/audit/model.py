@@ -5,7 +5,6 @@ The file is as ``bench.audit`` has it, with what was found of each query beside 
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError
-from sqljury.evaluation.run_folder import Record
+from sqljury.evaluation.run_folder import Record, append_line
 from sqljury.parallel.threads import map_threads
 
 CONFIDENCE: Final = 0.5
@@ -56,8 +55,7 @@ def run(
             with one_by_one:
                 if cancel.is_set():  # a question that was stopped half way has no finding
                     raise CancelledError(STOPPED)
-                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-                stream.flush()
+                append_line(stream, line)
                 known[line["id"]] = line
                 on_line(line)
 

@@ -21,7 +21,7 @@ from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import CancelledError, DatasetError, SqljuryError
 from sqljury.evaluation.judge import GRACE_SECONDS
-from sqljury.evaluation.run_folder import Record, appending, misshapen
+from sqljury.evaluation.run_folder import Record, append_line, appending, misshapen
 from sqljury.parallel.processes import Tell, map_processes
 from sqljury.resources import write_whole
 from sqljury.schema.introspect import introspect
@@ -67,8 +67,7 @@ def run(
     with opened(file) as stream:
 
         def keep(line: Record) -> None:
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-            stream.flush()
+            append_line(stream, line)
             known[line["id"]] = line
             on_line(line)
             if stopped():

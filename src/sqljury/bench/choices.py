@@ -12,13 +12,13 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
-from sqljury.bench.run import UNANSWERED, kept
+from sqljury.bench.run import UNANSWERED, UNATTENDED, Controls, kept
 from sqljury.bench.stored import (
     Asked,
     cost_of,
@@ -31,11 +31,11 @@ from sqljury.bench.stored import (
 )
 from sqljury.context import State
 from sqljury.db.connect import connect
-from sqljury.errors import CancelledError, DatasetError, InputError
+from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.run_folder import Record, misshapen
 from sqljury.llm.base import LanguageModel
-from sqljury.llm.open import by_names, open_model
+from sqljury.llm.open import by_names
 from sqljury.pipeline import Pipeline, Stage, compiled
 from sqljury.pipeline import run as run_stages
 from sqljury.recipes import Recipe, RefinePart, SelectPart
@@ -118,22 +118,15 @@ def select(
     data: Path,
     model: LanguageModel,
     part: SelectPart,
-    on_choice: Callable[[int, int, Record | None], None] = lambda *_: None,
-    cancel: threading.Event | None = None,
+    controls: Controls = UNATTENDED,
     *,
     among: Among = ALL,
     tests: TestsPart = SUITE,
-    opened: Callable[[str], LanguageModel] = open_model,
 ) -> Path:
     """Choose among the candidates of every question of ``run``, and return the file that holds the choices.
 
-    ``among`` says which candidates of each question take part, as if the run had no more: the first ones (MSc-SQL,
-    Tables 2 and 3), or those of one generator (CHASE-SQL, Table 6). ``tests`` are for selectors that choose by tests,
-    whatever the run's recipe has, the light judge among them where its weights count tests; models that they name are
-    opened with ``opened``. Questions that the file has
-    a choice for are left out. ``on_choice`` is told how many choices there are, of how many, and the newest. Raises
-    ``InputError`` for an unknown selector and for parts that the recipe has not, ``DatasetError`` for a folder that
-    holds no run or is in use, ``CancelledError`` once ``cancel`` is set, and what the model raises.
+    Only candidates of ``among`` take part; ``tests`` replace those of the run's recipe. Raises ``InputError`` for an
+    unknown selector or part, ``DatasetError`` for no run or one in use, ``CancelledError``, and what the model raises.
     """
     if part.selector not in SELECTORS:
         raise InputError(f"there is no selector {part.selector!r}; known are {', '.join(sorted(SELECTORS))}")
@@ -142,26 +135,23 @@ def select(
     before = recipe_of(run, described)
     among = replace(among, parts=_numbers(among.parts, before))
     recipe = replace(before, tests=testing or TestsPart(), refine=RefinePart(), select=part)
-    models = by_names(set(recipe.judges), model, opened)
+    models = by_names(set(recipe.judges), model, controls.opened)
     pipeline = Pipeline(recipe, model, limits_of(run, described), models=models, stored=True)
     made_by = {**_made_by(part, model, testing), **_others(pipeline), **asdict(among)}
     file = run / file_name(part, model.name, described["model"], among, testing)
     with locked_folder(run):
-        records = [_cut(one, among) for one in folder.records(run)]
+        records = [_cut(record, among) for record in folder.records(run)]
         known = _lines(file)
         waiting = [one for one in records if known.get(one["id"], {}).get("of") != _digest(_record(one), made_by)]
         done = len(records) - len(waiting)
-        on_choice(done, len(records), None)
+        controls.say(done, len(records), None)
         with folder.appending(file) as stream:
-            for record in waiting:
-                line = _choice(record, data, pipeline, int(described["seed"]), cancel)
-                if cancel is not None and cancel.is_set():
-                    raise CancelledError("stopped; the same command goes on with the choices")
+            for number, record in enumerate(waiting, done + 1):
+                line = _choice(record, data, pipeline, int(described["seed"]), controls.cancel)
+                controls.check("choices")
                 line = {"id": record["id"], "of": _digest(_record(record), made_by), **line, **made_by}
-                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-                stream.flush()
-                done += 1
-                on_choice(done, len(records), line)
+                folder.append_line(stream, line)
+                controls.say(number, len(records), line)
     return file
 
 

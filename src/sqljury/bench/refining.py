@@ -6,26 +6,25 @@ with another voting (Figure 5), with what became of right and wrong queries (sec
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from sqljury.bench.run import UNANSWERED, made_of, settings
+from sqljury.bench.run import UNANSWERED, UNATTENDED, Controls, made_of, settings
 from sqljury.bench.stored import cost_of, limits_of, question_of, recipe_of
 from sqljury.budget import Budget
 from sqljury.context import Context, State
 from sqljury.datasets.spider import sample
 from sqljury.db.connect import connect
-from sqljury.errors import CancelledError, DatasetError, RecipeError
+from sqljury.errors import DatasetError, RecipeError
 from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.report import Share, refuse_if_nothing_judged
 from sqljury.evaluation.run_folder import Record
 from sqljury.evaluation.verdicts import Verdicts, verdicts
 from sqljury.llm.base import LanguageModel
-from sqljury.llm.open import by_names, open_model
+from sqljury.llm.open import by_names
 from sqljury.metrics.hardness import LEVELS
 from sqljury.pipeline import Pipeline, compiled
 from sqljury.pipeline import run as run_stages
@@ -45,8 +44,6 @@ STEPS: Final = ("tests", "refine")
 PREPARING: Final = ("keywords", "prepare", "link")
 """The stages before a query is refined that was written before."""
 
-Say = Callable[[int, int, Record | None], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Way:
@@ -54,14 +51,15 @@ class Way:
 
     ``by`` tests, or the model's own look at the query (``prompt``), or what comes of running it (``errors``).
     ``without`` names the agent that is left out, ``voting`` is how programs vote instead of as the recipe has it.
-    ``start`` is the answer, or it as it was before the model repaired it,
-    or as it was written: where the model has seen to errors already, ``errors`` finds nothing to do.
+    ``start`` is the answer, or it as it was before the model repaired it, or as it was written: where the model has
+    seen to errors already, ``errors`` finds nothing to do. ``limit`` questions are drawn by the run's seed.
     """
 
     by: By = "tests"
     without: Without = ""
     start: Start = "answer"
     voting: Voting | None = None
+    limit: int | None = None
 
 
 def changed(part: TestsPart, way: Way) -> TestsPart:
@@ -90,50 +88,46 @@ def refine(
     model: LanguageModel,
     recipe: Recipe,
     way: Way,
-    limit: int | None = None,
-    say: Say = lambda *_: None,
-    cancel: threading.Event | None = None,
-    *,
-    opened: Callable[[str], LanguageModel] = open_model,
+    controls: Controls = UNATTENDED,
 ) -> None:
     """Refine the answers of ``run`` in ``out``, which becomes a run: the same recipe with this one's tests.
 
-    ``model`` takes every part: where the run's recipe names a model that links or judges, this one does instead. Models
-    that the tests of ``recipe`` name are opened with ``opened``.
-    Questions that ``out`` has are left out; ``limit`` draws that many by the run's seed. ``say`` is told how many are
-    done, of how many, and the newest. Raises ``DatasetError`` for a folder that holds no run, another one or is in use,
-    ``CancelledError`` once ``cancel`` is set, and what the model raises.
+    ``model`` also links and judges, whatever the run's recipe names. Questions that ``out`` has are left out. Raises
+    ``DatasetError`` for a folder that holds no run, another one or is in use, ``CancelledError``, and what the model
+    raises.
     """
     described = folder.described(run)
     before, seed = recipe_of(run, described), int(described["seed"])
-    tests = changed(recipe.tests, way)
-    combined = replace(
-        before,
-        name=f"{before.name}+{recipe.name}",
-        link=replace(before.link, model=""),
-        tests=tests,
-        refine=recipe.refine,
-    )
-    models = {combined.select.judge: model, **by_names(tests.named, model, opened)}
+    combined = _combined(before, recipe, way)
+    models = {combined.select.judge: model, **by_names(combined.tests.named, model, controls.opened)}
     pipeline = Pipeline(combined, model, limits_of(run, described), models=models, stored=True)
-    answers = sample(folder.records(run), limit, seed)
+    answers = sample(folder.records(run), way.limit, seed)
     if not answers:
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
-    refined = {"of": described["model"], "recipe": before.name, **asdict(way), "limit": limit}
+    refined = {"of": described["model"], "recipe": before.name, **asdict(way)}
     settled = {**settings(pipeline, described["dataset"], seed), "refined": refined}
     with folder.claimed(out, settled) as (stream, known):
         done = {record["id"] for record in known}
-        say(len(done), len(answers), None)
+        controls.say(len(done), len(answers), None)
         for record in answers:
             if record["id"] in done:
                 continue
-            line = _line(record, pipeline, way, data, seed, cancel)
-            if cancel is not None and cancel.is_set():
-                raise CancelledError("stopped; the same command goes on with the refinement")
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-            stream.flush()
+            line = _line(record, pipeline, way, data, seed, controls.cancel)
+            controls.check("refinement")
+            folder.append_line(stream, line)
             done.add(record["id"])
-            say(len(done), len(answers), line)
+            controls.say(len(done), len(answers), line)
+
+
+def _combined(before: Recipe, recipe: Recipe, way: Way) -> Recipe:
+    """The run's recipe with the tests and the refinement of the other."""
+    return replace(
+        before,
+        name=f"{before.name}+{recipe.name}",
+        link=replace(before.link, model=""),
+        tests=changed(recipe.tests, way),
+        refine=recipe.refine,
+    )
 
 
 def _line(

@@ -6,11 +6,11 @@ import json
 import platform
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqljury.budget import Allowance, Budget
 from sqljury.context import State
@@ -26,7 +26,9 @@ from sqljury.errors import (
     QueryError,
     QuestionError,
 )
-from sqljury.evaluation.run_folder import SETTINGS, Record, claimed, described, lasting, records, restate
+from sqljury.evaluation.run_folder import SETTINGS, Record, append_line, claimed, described, lasting, records, restate
+from sqljury.llm.base import LanguageModel
+from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe
 from sqljury.stages.select.light import read
@@ -78,6 +80,26 @@ def is_finished(examples: Iterable[Example], folder: Path, wanted: Mapping[str, 
     return all(before.get(key) == now[key] for key in now) and all(example.id in answered for example in examples)
 
 
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """How work on a finished run is followed and stopped, and how the models that its tests name are opened.
+
+    ``say`` receives the number of finished questions, the number of all, and the newest record, None at the start.
+    """
+
+    say: Callable[[int, int, Record | None], None] = lambda *_: None
+    cancel: threading.Event | None = None
+    opened: Callable[[str], LanguageModel] = open_model
+
+    def check(self, work: str) -> None:
+        """Raise ``CancelledError`` once ``cancel`` is set."""
+        if self.cancel is not None and self.cancel.is_set():
+            raise CancelledError(f"stopped; the same command goes on with the {work}")
+
+
+UNATTENDED: Final = Controls()
+
+
 def run(
     examples: Iterable[Example],
     pipeline: Pipeline,
@@ -114,8 +136,7 @@ def run(
             record = answer(example, pipeline, seed, cancel)
             if cancel.is_set():  # what was stopped half way is no answer
                 raise CancelledError("stopped; the same command goes on with the run")
-            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
-            stream.flush()
+            append_line(stream, record)
             done += 1
             on_answer(done, record)
 

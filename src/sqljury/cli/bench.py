@@ -157,6 +157,7 @@ def select(
 ) -> None:
     """Choose among a run's stored candidates with another selector; `bench analyze --what ablation` shows it."""
     from sqljury.bench import choices
+    from sqljury.bench.run import Controls
     from sqljury.errors import InputError
     from sqljury.evaluation import run_folder as folder
     from sqljury.recipes import SelectPart
@@ -183,7 +184,7 @@ def select(
         testing = replace(choices.SUITE, kind=tests.value, **changed)
         opened = opening(model, adapter, cache=cache)
         file = choices.select(
-            run_dir, where, opened(), selecting, say, cancel, among=among, tests=testing, opened=opened
+            run_dir, where, opened(), selecting, Controls(say, cancel, opened), among=among, tests=testing
         )
     terminal.note(f"choices in {file}; the analysis `ablation` shows them")
 

@@ -82,13 +82,14 @@ def refine(
     """Refine a run's answers by tests (TS-SQL); write a new run, and print figures before and after."""
     from sqljury import recipes
     from sqljury.bench import refining
+    from sqljury.bench.run import Controls
     from sqljury.errors import InputError
     from sqljury.evaluation import run_folder as folder
 
     if (without or voting) and by is not By.TESTS:
         raise InputError("--without and --voting are for the agents of the tests; they go with --by tests alone")
     where = data or folder.data_of(run_dir)
-    way = refining.Way(by.value, without.value if without else "", start.value, voting.value if voting else None)
+    way = refining.Way(by.value, without.value if without else "", start.value, voting.value if voting else None, limit)
 
     def say(done: int, total: int, line: Record | None) -> None:
         if line is not None:
@@ -99,7 +100,7 @@ def refine(
     with interruptible() as cancel:
         opened = opening(model, cache=cache)
         tested = recipes.load(recipe)
-        refining.refine(run_dir, out, where, opened(), tested, way, limit, say, cancel, opened=opened)
+        refining.refine(run_dir, out, where, opened(), tested, way, Controls(say, cancel, opened))
     found = refining.summary(out, where, processes)
     if output is TextForm.JSON:
         print(terminal.to_json({"run": folder.described(out), **found}))

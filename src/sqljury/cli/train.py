@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqljury.recipes.parts import SchemaPart
     from sqljury.train.data import LeftOut, SetReport
     from sqljury.train.examples import TrainingExample
+    from sqljury.train.replay import Replayed
 
 UNCHECKED: Final = "the set was not checked against an evaluation; name one with --eval-data"
 PARTS: Final = {
@@ -134,6 +135,7 @@ def data(
 ) -> None:
     """Write a training set: prompts as at inference, with the answers to learn."""
     from sqljury import recipes
+    from sqljury.datasets import spider
     from sqljury.train.data import write
 
     judged = kind in (Kind.CRITIC, Kind.PAIRWISE)
@@ -143,10 +145,12 @@ def data(
     sources: dict[str, object] = {"recipe": recipe, "limit": limit}
     made: Iterator[TrainingExample | LeftOut]
     if judged:
-        made, evaluation = _from_runs(kind, run or [], data, eval_data, part, seed, model)
+        replayed, evaluation = _replayed(run or [], data, eval_data)
+        made = _from_runs(kind, replayed, part, seed, model)
         sources |= {"runs": [str(one) for one in run or []], "hints": model, "gold": not no_gold}
     else:
-        examples, evaluation = _gold_examples(data, split, questions, db_dir, eval_data, limit, seed)
+        examples, evaluation = _gold_examples(data, split, questions, db_dir, eval_data)
+        examples = spider.sample(examples, limit, seed)
         sources |= {"data": str(questions or data), "split": None if questions else split, "extra": extra_tables}
         made = _from_gold(kind, examples, part, seed, extra_tables)
     _report(write(made, out, kind.value, seed, evaluation, sources, gold=not no_gold), out, no_gold=no_gold)
@@ -167,8 +171,6 @@ def _gold_examples(
     questions: Path | None,
     db_dir: Path | None,
     eval_data: Path | None,
-    limit: int | None,
-    seed: int,
 ) -> tuple[list[Example], list[Example]]:
     """The questions to train on and those of the evaluation; raises ``InputError`` where databases are shared."""
     from sqljury.datasets import questions as own
@@ -185,7 +187,7 @@ def _gold_examples(
         examples = spider.load(data, split)
     evaluation = leaks.evaluation_questions(eval_data, data)
     leaks.refuse({example.db_id for example in examples}, evaluation)
-    return spider.sample(examples, limit, seed), evaluation
+    return examples, evaluation
 
 
 def _from_gold(
@@ -198,18 +200,8 @@ def _from_gold(
     return generator_examples(examples, part, seed, extra_tables or EXTRA_TABLES)
 
 
-def _from_runs(
-    kind: Kind,
-    runs: list[Path],
-    data: Path | None,
-    eval_data: Path | None,
-    part: SchemaPart,
-    seed: int,
-    model: str | None,
-) -> tuple[Iterator[TrainingExample], list[Example]]:
+def _replayed(runs: list[Path], data: Path | None, eval_data: Path | None) -> tuple[Iterator[Replayed], list[Example]]:
     from sqljury.errors import InputError
-    from sqljury.llm.open import open_model
-    from sqljury.train.data_judged import critic_examples, judged_questions, pairwise_examples
     from sqljury.train.replay import evaluation_of_runs, replay_all
 
     if not runs:
@@ -217,9 +209,17 @@ def _from_runs(
             "a critic or a pairwise judge learns from candidates; name a run on a training split with --run"
         )
     evaluation = evaluation_of_runs(runs, data, eval_data)
-    replayed = replay_all(runs, data, evaluation)
+    return replay_all(runs, data, evaluation), evaluation
+
+
+def _from_runs(
+    kind: Kind, replayed: Iterator[Replayed], part: SchemaPart, seed: int, model: str | None
+) -> Iterator[TrainingExample]:
+    from sqljury.llm.open import open_model
+    from sqljury.train.data_judged import critic_examples, judged_questions, pairwise_examples
+
     judged = judged_questions(replayed, part, seed, open_model(model) if model else None)
-    return (critic_examples if kind is Kind.CRITIC else pairwise_examples)(judged, seed), evaluation
+    return (critic_examples if kind is Kind.CRITIC else pairwise_examples)(judged, seed)
 
 
 def _report(report: SetReport, out: Path, *, no_gold: bool) -> None:

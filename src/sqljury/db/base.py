@@ -11,6 +11,7 @@ from typing import Final, Protocol, Self, runtime_checkable
 
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, NotADatabaseError
 from sqljury.parallel.watch import Watch
+from sqljury.resources import Closing
 from sqljury.types import FailureKind, Limits, QueryFailure, Result, Row
 
 DEFAULT_LIMITS: Final = Limits()
@@ -67,6 +68,26 @@ class Runs(Protocol):
 
     def execute(self, sql: str, limits: Limits = ...) -> Result:
         """Run one query; whatever is wrong with it becomes ``Result.error``."""
+
+
+class FileDatabase(Closing):
+    """What databases in a file have in common; ``path`` and ``dialect`` are set by the kinds."""
+
+    path: str
+    dialect: str
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The files that hold the data."""
+        return (self.path,)
+
+    @property
+    def url(self) -> str:
+        """The dialect as the scheme, and the absolute path."""
+        return f"{self.dialect}:///{os.path.abspath(self.path)}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.path!r})"
 
 
 def one_line(text: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, failed, failure, first_bytes, lost, read_bytes
+from sqljury.db.base import DEFAULT_LIMITS, FileDatabase, failed, failure, first_bytes, lost, read_bytes
 from sqljury.db.duckdb_client import ENGINE_BYTES, PROCESS_BYTES, TEMP_BYTES, Reply, Worker, WorkerLostError
 from sqljury.errors import (
     DatabaseError,
@@ -24,7 +24,6 @@ from sqljury.errors import (
     QueryRefusedError,
 )
 from sqljury.parallel.watch import Watch
-from sqljury.resources import Closing
 from sqljury.types import FailureKind, Limits, QueryFailure, Result, Row
 
 LOCK_SECONDS: Final = 2.0
@@ -65,7 +64,7 @@ class _StoppedError(Exception):
         self.failure = failure
 
 
-class DuckDBDatabase(Closing):
+class DuckDBDatabase(FileDatabase):
     """A DuckDB file opened for reading; see ``Database`` for its methods and ``connect`` for its errors.
 
     ``files`` are what queries may read beside the database, for views over them. Each running query has a process of
@@ -95,19 +94,6 @@ class DuckDBDatabase(Closing):
         except BaseException:
             self.close()
             raise
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The files that hold the data."""
-        return (self.path,)
-
-    @property
-    def url(self) -> str:
-        """``duckdb:///`` and the absolute path."""
-        return f"duckdb:///{os.path.abspath(self.path)}"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.path!r})"
 
     def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""

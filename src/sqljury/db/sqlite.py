@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sqljury.db import readonly
-from sqljury.db.base import DEFAULT_LIMITS, first_bytes, lost, read_bytes
+from sqljury.db.base import DEFAULT_LIMITS, FileDatabase, first_bytes, lost, read_bytes
 from sqljury.db.sqlite_client import Reply, Worker, WorkerLostError, result_of
 from sqljury.db.sqlite_walls import MayRead
 from sqljury.db.sqlite_workers import WORKERS
 from sqljury.errors import DatabaseError, DatabaseLockedError, NotADatabaseError, QueryError, SqljuryError
 from sqljury.parallel.watch import Watch
-from sqljury.resources import Closing
 from sqljury.types import Limits, Result, Row
 
 LOCK_SECONDS: Final = 2.0
@@ -40,7 +39,7 @@ _WAL: Final = 2
 Read = Callable[[str, int], bytes]
 
 
-class SQLiteDatabase(Closing):
+class SQLiteDatabase(FileDatabase):
     """An SQLite file opened for reading; see ``Database`` for its methods and ``connect`` for its errors.
 
     Each running query has a process of its own, which is kept for the next one.
@@ -62,19 +61,6 @@ class SQLiteDatabase(Closing):
         except BaseException:
             self.close()
             raise
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The files that hold the data."""
-        return (self.path,)
-
-    @property
-    def url(self) -> str:
-        """``sqlite:///`` and the absolute path."""
-        return f"sqlite:///{os.path.abspath(self.path)}"
-
-    def __repr__(self) -> str:
-        return f"SQLiteDatabase({self.path!r})"
 
     def execute(
         self,

@@ -187,24 +187,29 @@ def judge_batches(
             on_result=done,
         )
         again = {}
-        for (place, batch), outcome in zip(waiting.items(), outcomes, strict=True):
+        for (index, batch), outcome in zip(waiting.items(), outcomes, strict=True):
             if isinstance(outcome, list):
-                results[place] = outcome
+                results[index] = outcome
                 continue
-            killed = outcome.judged
-            if outcome.number is None:
-                results[place] = [
-                    replace(killed, pair=Pair(batch.gold, prediction)) for prediction in batch.predictions
-                ]
-            else:
-                known = {**batch.killed, outcome.number: killed}
-                if len(known) < len(batch.predictions):
-                    again[place] = replace(batch, killed=known)
-                    continue
-                results[place] = [known[number] for number in range(len(batch.predictions))]
-            on_judged(results[place])
+            rest = _after_kill(batch, outcome)
+            if isinstance(rest, Batch):
+                again[index] = rest
+                continue
+            results[index] = rest
+            on_judged(rest)
         waiting = again
-    return [results[place] for place in range(len(batches))]
+    return [results[index] for index in range(len(batches))]
+
+
+def _after_kill(batch: Batch, outcome: _Killed) -> list[Judged] | Batch:
+    """The verdicts where no prediction is left to judge, otherwise the batch with what is known of it."""
+    killed = outcome.judged
+    if outcome.number is None:
+        return [replace(killed, pair=Pair(batch.gold, prediction)) for prediction in batch.predictions]
+    known = {**batch.killed, outcome.number: killed}
+    if len(known) < len(batch.predictions):
+        return replace(batch, killed=known)
+    return [known[number] for number in range(len(batch.predictions))]
 
 
 @dataclass

@@ -109,6 +109,12 @@ def appending(file: Path) -> Iterator[IO[str]]:
         yield stream
 
 
+def append_line(stream: IO[str], line: Mapping[str, Any]) -> None:
+    """Write ``line`` as JSON, at once."""
+    stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+    stream.flush()
+
+
 def _drop_unfinished(file: Path) -> None:
     """Cut off a last line without its end, so that the next answer begins a line of its own."""
     if not file.is_file():

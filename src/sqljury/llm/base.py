@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp
-from typing import Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypedDict, Unpack, runtime_checkable
 
 from sqljury.prompts import unmarked
 from sqljury.types import Cost
@@ -84,6 +84,13 @@ class Reply:
     cost: Cost = field(default_factory=Cost)
 
 
+class Streaming(TypedDict, total=False):
+    """How a call is followed while it runs: ``on_text`` gets (completion index, new text), ``cancel`` stops it."""
+
+    on_text: Callable[[int, str], None] | None
+    cancel: threading.Event | None
+
+
 @runtime_checkable
 class LanguageModel(Protocol):
     """A model that answers messages.
@@ -97,19 +104,13 @@ class LanguageModel(Protocol):
     def name(self) -> str: ...
 
     def complete(
-        self,
-        messages: Sequence[Message],
-        sampling: Sampling,
-        n: int = 1,
-        *,
-        on_text: Callable[[int, str], None] | None = None,
-        cancel: threading.Event | None = None,
+        self, messages: Sequence[Message], sampling: Sampling, n: int = 1, **streaming: Unpack[Streaming]
     ) -> Reply:
         """Answer ``messages`` ``n`` times.
 
-        ``messages`` may end with an assistant turn, which the reply then continues. ``on_text`` receives
-        (completion index, new text) as text arrives, where the backend streams. Setting ``cancel`` stops the
-        call, which then raises ``CancelledError``. Raises ``ModelError`` and its kinds, nothing else.
+        ``messages`` may end with an assistant turn, which the reply then continues. ``on_text`` is called
+        as text arrives, where the backend streams. Setting ``cancel`` stops the call, which then raises
+        ``CancelledError``. Raises ``ModelError`` and its kinds, nothing else.
         """
         ...
 

@@ -9,17 +9,16 @@ import json
 import os
 import sqlite3
 import stat
-import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from sqljury.errors import CancelledError, InputError
-from sqljury.llm.base import Completion, LanguageModel, Message, Reply, Sampling, Token, Wrapper
+from sqljury.llm.base import Completion, LanguageModel, Message, Reply, Sampling, Streaming, Token, Wrapper
 from sqljury.types import Cost
 
 T = TypeVar("T")
@@ -63,25 +62,19 @@ class Cached(Wrapper):
         self._use(lambda _: None)
 
     def complete(
-        self,
-        messages: Sequence[Message],
-        sampling: Sampling,
-        n: int = 1,
-        *,
-        on_text: Callable[[int, str], None] | None = None,
-        cancel: threading.Event | None = None,
+        self, messages: Sequence[Message], sampling: Sampling, n: int = 1, **streaming: Unpack[Streaming]
     ) -> Reply:
         """Give the kept reply, its text replayed to ``on_text``, or ask the model within and keep what it says."""
         began = time.perf_counter()
         key = call_key(self.identity, messages, sampling, n)
         kept = self._use(lambda connection: self._read(connection, key))
         if kept is None:
-            reply = self.model.complete(messages, sampling, n, on_text=on_text, cancel=cancel)
+            reply = self.model.complete(messages, sampling, n, **streaming)
             self._use(lambda connection: self._write(connection, key, reply.completions))
             return reply
-        if cancel and cancel.is_set():
+        if (cancel := streaming.get("cancel")) and cancel.is_set():
             raise CancelledError("The call was cancelled.")
-        if on_text:
+        if on_text := streaming.get("on_text"):
             for index, completion in enumerate(kept):
                 on_text(index, completion.text)
         return Reply(kept, Cost(seconds=time.perf_counter() - began))

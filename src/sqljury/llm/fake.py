@@ -14,10 +14,10 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from sqljury.errors import CancelledError, ModelError, ModelResponseError
-from sqljury.llm.base import Completion, Message, Reply, Sampling, Token
+from sqljury.llm.base import Completion, Message, Reply, Sampling, Streaming, Token
 from sqljury.types import Cost
 
 
@@ -55,17 +55,11 @@ class FakeModel:
         self._lock = threading.Lock()
 
     def complete(
-        self,
-        messages: Sequence[Message],
-        sampling: Sampling,
-        n: int = 1,
-        *,
-        on_text: Callable[[int, str], None] | None = None,
-        cancel: threading.Event | None = None,
+        self, messages: Sequence[Message], sampling: Sampling, n: int = 1, **streaming: Unpack[Streaming]
     ) -> Reply:
         """Give the script's answer; ``on_text`` receives it token by token."""
         began = time.perf_counter()
-        cancel = cancel or threading.Event()
+        on_text, cancel = streaming.get("on_text"), streaming.get("cancel") or threading.Event()
         call = Call(tuple(messages), sampling, n)
         with self._lock:
             self.calls.append(call)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 from sqljury.errors import BudgetExceededError, InputError
-from sqljury.llm.base import LanguageModel, Message, Reply, Sampling, Wrapper
+from sqljury.llm.base import LanguageModel, Message, Reply, Sampling, Streaming, Wrapper
 from sqljury.types import Cost
 
 
@@ -123,20 +124,14 @@ class Metered(Wrapper):
         self.price = price
 
     def complete(
-        self,
-        messages: Sequence[Message],
-        sampling: Sampling,
-        n: int = 1,
-        *,
-        on_text: Callable[[int, str], None] | None = None,
-        cancel: threading.Event | None = None,
+        self, messages: Sequence[Message], sampling: Sampling, n: int = 1, **streaming: Unpack[Streaming]
     ) -> Reply:
         """Answer through the model within; raises ``BudgetExceededError`` before anything is sent."""
         ticket = self.ledger.reserve(self._most(messages, sampling, n))
         began = time.perf_counter()
         used = Cost(calls=1)
         try:
-            reply = self.model.complete(messages, sampling, n, on_text=on_text, cancel=cancel)
+            reply = self.model.complete(messages, sampling, n, **streaming)
             used = self._priced(reply.cost)
             return replace(reply, cost=used)
         finally:

@@ -17,13 +17,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Unpack
 from weakref import WeakValueDictionary
 
 from sqljury.errors import CancelledError, ContextLengthError, ModelError, ModelResponseError
 from sqljury.llm import adapters, engine, models
 from sqljury.llm.adapters import Adapter
-from sqljury.llm.base import Completion, Message, Reply, Sampling, Token
+from sqljury.llm.base import Completion, Message, Reply, Sampling, Streaming, Token
 from sqljury.types import Cost
 
 STATES_BYTES = 1 << 30
@@ -157,13 +157,7 @@ class LocalModel:
         return f"{self.name}{weights} xllamacpp {engine.version()} slots {self._slots} batch {engine.PROMPT_BATCH}"
 
     def complete(
-        self,
-        messages: Sequence[Message],
-        sampling: Sampling,
-        n: int = 1,
-        *,
-        on_text: Callable[[int, str], None] | None = None,
-        cancel: threading.Event | None = None,
+        self, messages: Sequence[Message], sampling: Sampling, n: int = 1, **streaming: Unpack[Streaming]
     ) -> Reply:
         """Answer ``messages`` ``n`` times; see ``LanguageModel.complete``.
 
@@ -171,6 +165,7 @@ class LocalModel:
         llama.cpp refuses, ``CancelledError`` once ``cancel`` is set.
         """
         started = time.perf_counter()
+        on_text, cancel = streaming.get("on_text"), streaming.get("cancel")
         with _held(self._loaded.lock, cancel):
             running = self._loaded.running()
             computed = self._restore(running, messages, cancel)

@@ -77,19 +77,24 @@ def map_processes(
                 number, item = worker.block.popleft()
                 results[number] = payload if message == "done" else lost(item, payload, worker.progress)
                 on_result(results[number])
-                if not worker.block and blocks:
-                    worker.block = blocks.popleft()
-                if message != "lost" and worker.block:
-                    _give(worker)
-                    continue
-                _end(worker)
-                pool.remove(worker)
-                if worker.block:
-                    blocks.appendleft(worker.block)
+                _go_on(worker, pool, blocks, alive=message != "lost")
     finally:
         for worker in pool:
             _end(worker)
     return [results[number] for number in range(len(items))]
+
+
+def _go_on(worker: _Worker[T], pool: list[_Worker[T]], blocks: deque[deque[tuple[int, T]]], *, alive: bool) -> None:
+    """Give the worker its next item; without one, or where it died, end it and put its block back."""
+    if not worker.block and blocks:
+        worker.block = blocks.popleft()
+    if alive and worker.block:
+        _give(worker)
+        return
+    _end(worker)
+    pool.remove(worker)
+    if worker.block:
+        blocks.appendleft(worker.block)
 
 
 def _blocks(items: Sequence[T], kind: Callable[[T], Hashable]) -> Iterator[deque[tuple[int, T]]]:

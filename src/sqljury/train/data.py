@@ -97,10 +97,8 @@ def write(
 ) -> SetReport:
     """Write a set to ``out`` and its card to ``out`` + ``.card.json``; both are written whole or not at all.
 
-    A prompt that occurs again is left out, whether with the same answer (``repeated``) or another one
-    (``contradicting``). Near-duplicates of ``evaluation`` are kept and counted. Without ``gold``, questions whose
-    correct query is the gold query itself are left out and counted. Raises ``InputError`` for a set without examples,
-    for a file that cannot be written, and for an existing file that is not a training set.
+    Prompts that occur again are left out, without ``gold`` also questions whose correct query is the gold query. Raises
+    ``InputError`` for no examples, a file that cannot be written and an existing file that is not a training set.
     """
     _refuse_foreign(out)
     _remove_stale(out)
@@ -110,8 +108,7 @@ def write(
     unfinished = out.with_name(f"{out.name}.{os.getpid()}.part")
     try:
         with unfinished.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-            made = _without_left_out(examples, report)
-            for example in _unrepeated(made if gold else _without_gold(made, report), report):
+            for example in _kept(examples, report, gold=gold):
                 stream.write(line := example.to_line())
                 digest.update(line.encode(errors="backslashreplace"))
                 questions[_question(example)] = None
@@ -152,6 +149,11 @@ def _remove_stale(out: Path) -> None:
         for file in out.parent.iterdir():
             if pattern.fullmatch(file.name) and time.time() - file.stat().st_mtime > _STALE_SECONDS:
                 file.unlink(missing_ok=True)
+
+
+def _kept(examples: Iterable[TrainingExample | LeftOut], report: SetReport, *, gold: bool) -> Iterator[TrainingExample]:
+    made = _without_left_out(examples, report)
+    return _unrepeated(made if gold else _without_gold(made, report), report)
 
 
 def _without_left_out(examples: Iterable[TrainingExample | LeftOut], report: SetReport) -> Iterator[TrainingExample]:

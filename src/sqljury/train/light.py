@@ -166,12 +166,9 @@ def train(
     """The weights learned from all questions, with a card of figures on held-out databases.
 
     ``about`` is copied into the card. ``sketch`` is the sketch model to use later; the features of ``questions`` must
-    come from sketches that did not see their databases. Where decided questions are on fewer than ``MIN_DATABASES``
-    databases, questions are held out instead of databases. Raises ``InputError`` where no feature differs in enough
-    questions.
+    come from sketches that did not see their databases. With fewer than ``MIN_DATABASES`` decided databases, questions
+    are held out instead. Raises ``InputError`` where no feature differs in enough questions.
     """
-    import numpy as np
-
     databases = len({question.db_id for question in questions})
     decided_databases = len({question.db_id for question in questions if question.pairs})
     by = "database" if decided_databases >= MIN_DATABASES else "question"
@@ -180,10 +177,8 @@ def train(
     decided = [question for question in questions if question.pairs]
     fit = _fit(decided, seed)
     if not fit.scales:
-        raise InputError(
-            f"no feature differs in {MIN_QUESTIONS} of the {len(decided)} questions that have correct and wrong "
-            "results; run the benchmark on more questions"
-        )
+        few = f"{MIN_QUESTIONS} of the {len(decided)} questions that have correct and wrong results"
+        raise InputError(f"no feature differs in {few}; run the benchmark on more questions")
     card = {
         **(about or {}),
         "data": _hash(questions),
@@ -191,19 +186,25 @@ def train(
         "databases": databases,
         "decided": len(decided),
         "pairs": sum(len(question.pairs) for question in decided),
-        "method": "conditional logit over the groups of a question, L2 penalty",
-        "penalty": fit.penalty,
-        "slope": round(fit.slope, 4),
-        "seed": seed,
+        **_about_fit(fit, seed),
         "held_out_by": by,
         "held_out": _held_out(questions, seed),
         "importance": _importance(fit),
         "too_rare": [name for name in names() if name not in fit.scales],
         "sqljury": version("sqljury"),
-        "numpy": np.__version__,
+        "numpy": version("numpy"),
     }
     learned = zip(fit.scales.items(), fit.weights.tolist(), strict=True)
     return Weights({name: round(weight / scale, 6) for (name, scale), weight in learned}, card, fit.margin, sketch)
+
+
+def _about_fit(fit: _Fit, seed: int) -> dict[str, Any]:
+    return {
+        "method": "conditional logit over the groups of a question, L2 penalty",
+        "penalty": fit.penalty,
+        "slope": round(fit.slope, 4),
+        "seed": seed,
+    }
 
 
 def _scales(decided: Sequence[RatedQuestion]) -> dict[str, float]:

@@ -94,13 +94,7 @@ def replay(
     recipe refines answers.
     """
     loaded = stored.load(run, data, processes)
-    if loaded.faults:
-        name, fault = loaded.faults[0]
-        warnings.warn(
-            f"{run}: {len(loaded.faults)} of {len(loaded.questions) + len(loaded.faults)} questions are left out, "
-            f"since their gold queries fail; {name}: {fault}",
-            stacklevel=2,
-        )
+    _warn_of_faults(run, loaded)
     records = {record["id"]: record for record in run_folder.records(run)}
     if loaded.recipe.refine.rounds:  # a refined query is an extra candidate, which no judge saw when it chose
         raise InputError(f"{run}: its recipe {loaded.recipe.name} refines answers; make a run without [refine]")
@@ -128,6 +122,16 @@ def replay(
                     scores = _critic_scores(candidates, critic_choices.get(question.id), f"{run}: {question.id!r}")
                 opinions = Opinions(passed(_test_outcomes(record)), scores)
                 yield Replayed(question.id, db_id, file, task, candidates, correct, record["gold"], opinions)
+
+
+def _warn_of_faults(run: Path, loaded: stored.StoredRun) -> None:
+    if loaded.faults:
+        name, fault = loaded.faults[0]
+        warnings.warn(
+            f"{run}: {len(loaded.faults)} of {len(loaded.questions) + len(loaded.faults)} questions are left out, "
+            f"since their gold queries fail; {name}: {fault}",
+            stacklevel=3,
+        )
 
 
 def _critic_choices(run: Path, name: str, questions: Sequence[stored.Asked]) -> Mapping[str, choices.Chosen]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sqljury.errors import MissingExtraError, ModelError, ModelResponseError
+from sqljury.errors import MissingExtraError, ModelResponseError
 from sqljury.llm.api.backend import ApiModel, Request, begin_with
 from sqljury.llm.api.events import Event, Piece, Usage, hooks
 from sqljury.llm.api.failures import Failure
@@ -65,8 +65,7 @@ class AnthropicModel(ApiModel):
     def _fields(self, request: Request) -> dict[str, Any]:
         """The arguments of ``create``; the library has dropped the sampling fields, older models still take them."""
         sampling = request.sampling
-        if sampling.grammar is not None:
-            raise ModelError(f"{self.name} cannot keep to a grammar; use a JSON schema, or another model.")
+        self._refuse_grammar(sampling)
         tuned = {
             "temperature": min(sampling.temperature, _HOTTEST),
             "top_p": sampling.top_p if sampling.top_p != 1.0 else None,

@@ -11,13 +11,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Unpack
 
 from sqljury.errors import ContextLengthError, ModelError, ModelResponseError, ModelUnavailableError
 from sqljury.llm.api.events import Draft, Event, OverdueError, Usage, checked, interruptible
 from sqljury.llm.api.failures import Failure, Retry, translate
 from sqljury.llm.api.spec import ApiSpec, read_key, redactor
-from sqljury.llm.base import Completion, Message, Reply, Sampling, derive_seed
+from sqljury.llm.base import Completion, Message, Reply, Sampling, Streaming, derive_seed
 from sqljury.types import Cost
 
 _log = logging.getLogger(__name__)
@@ -119,13 +119,7 @@ class ApiModel(ABC):
         return f"<{type(self).__name__} {self.name}>"
 
     def complete(
-        self,
-        messages: Sequence[Message],
-        sampling: Sampling,
-        n: int = 1,
-        *,
-        on_text: Callable[[int, str], None] | None = None,
-        cancel: threading.Event | None = None,
+        self, messages: Sequence[Message], sampling: Sampling, n: int = 1, **streaming: Unpack[Streaming]
     ) -> Reply:
         """Answer ``messages`` ``n`` times; samples that do not fit in one request get seeds of their own."""
         began = time.perf_counter()
@@ -135,6 +129,7 @@ class ApiModel(ABC):
                 f"{self.name} cannot both continue a begun reply and keep to a JSON schema; "
                 "leave out the assistant's turn at the end of the messages."
             )
+        on_text, cancel = streaming.get("on_text"), streaming.get("cancel")
         stream = on_text is not None or cancel is not None
         done: list[Completion] = []
         cost = Cost(calls=1)
@@ -157,6 +152,10 @@ class ApiModel(ABC):
     @abstractmethod
     def _events(self, request: Request) -> Iterator[Event]:
         """Send one request and yield what comes back; vendor exceptions may leave here."""
+
+    def _refuse_grammar(self, sampling: Sampling) -> None:
+        if sampling.grammar is not None:
+            raise ModelError(f"{self.name} cannot keep to a grammar; use a JSON schema, or another model.")
 
     def _attempt(
         self,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sqljury.errors import MissingExtraError, ModelError, ModelResponseError
+from sqljury.errors import MissingExtraError, ModelResponseError
 from sqljury.llm.api.backend import ApiModel, Request, begin_with
 from sqljury.llm.api.events import Event, Piece, Usage, hooks
 from sqljury.llm.api.failures import Failure
@@ -63,8 +63,7 @@ class GeminiModel(ApiModel):
 
     def _fields(self, request: Request) -> dict[str, Any]:
         sampling = request.sampling
-        if sampling.grammar is not None:
-            raise ModelError(f"{self.name} cannot keep to a grammar; use a JSON schema, or another model.")
+        self._refuse_grammar(sampling)
         config: dict[str, Any] = {
             "temperature": sampling.temperature,
             "top_p": sampling.top_p if sampling.top_p != 1.0 else None,

@@ -14,7 +14,7 @@ and INNER JOIN also after an alias (item 1).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Final, NamedTuple, NoReturn
 
@@ -143,40 +143,36 @@ class _Reader(Cursor):
         if self._depth > MAX_DEPTH:
             _fail("too many queries inside each other")
         in_parentheses = self._skip("(")
-        select_at = self._at
-        # FROM comes first: it says where the columns of the other clauses are looked up.
-        self._at = self._position_of_from()
-        scope = _Scope(outer)
-        tables, joins, on = self._from(scope)
-        after_from, self._at = self._at, select_at
-        distinct, select = self._select(scope)
-        self._at = after_from
-        where = self._conditions(scope) if self._skip("where") else ()
-        group_by = self._group_by(scope)
-        having = self._conditions(scope) if self._skip("having") else ()
-        order_by = self._order_by(scope)
-        limit, offset = self._number_after("limit"), self._number_after("offset")
+        query = self._clauses(_Scope(outer))
         self._skip_semicolons()
         if in_parentheses:
             self._expect(")")
         self._skip_semicolons()
-        set_operator = self._next() if self._peek() in SET_OPERATORS else ""
-        other = self.query(outer) if set_operator else None
+        if self._peek() in SET_OPERATORS:
+            query = replace(query, set_operator=self._next(), other=self.query(outer))
         self._depth -= 1
+        return query
+
+    def _clauses(self, scope: _Scope) -> Query:
+        """One SELECT; FROM is read first, since it says where the columns of the other clauses are looked up."""
+        select_at = self._at
+        self._at = self._position_of_from()
+        tables, joins, on = self._from(scope)
+        after_from, self._at = self._at, select_at
+        distinct, select = self._select(scope)
+        self._at = after_from
         return Query(
             select=select,
             tables=tables,
             distinct=distinct,
             joins=joins,
             on=on,
-            where=where,
-            group_by=group_by,
-            having=having,
-            order_by=order_by,
-            limit=limit,
-            offset=offset or None,
-            set_operator=set_operator,
-            other=other,
+            where=self._conditions(scope) if self._skip("where") else (),
+            group_by=self._group_by(scope),
+            having=self._conditions(scope) if self._skip("having") else (),
+            order_by=self._order_by(scope),
+            limit=self._number_after("limit"),
+            offset=self._number_after("offset") or None,
         )
 
     def _position_of_from(self) -> int:

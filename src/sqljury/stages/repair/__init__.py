@@ -154,16 +154,10 @@ def ask_again(
 ) -> Candidate:
     """Let the model rewrite a query that failed or found nothing, up to ``attempts`` times.
 
-    The model sees the conversation that asked for the query again, with what it wrote and what came of it. Only a query
-    that keeps every restriction of the one before is accepted, see ``preserve.losses``; a model that dropped one while
-    it repaired an error is told so, once an attempt. An empty result is often the answer: with
-    ``hinted`` the model is asked about it only where a value that its column lacks, or a join that finds nothing, can
-    be shown to be the cause.
-
-    It is not asked on when it comes back with a query of ``tried``, which holds those of the question that
-    led nowhere and is added to, or with the error of the attempt before: decoding is greedy, and the reply would be the
-    same. A query that runs is only ever replaced by one that runs and finds something. Nothing is asked once the
-    budget is exhausted.
+    Only a query that keeps every restriction of the one before is accepted, see ``preserve.losses``. With ``hinted``
+    the model is asked about an empty result only where a value or a join can be shown to be its cause. It is not asked
+    again when it repeats an error or a query of ``tried``, which is added to: decoding is greedy, and the reply would
+    be the same. A query that runs is only replaced by one that runs and finds something.
     """
     best = latest = candidate
     lacking: set[str] = set()
@@ -176,12 +170,7 @@ def ask_again(
             break
         lacking.update(advice.lacking)
         request = complaint(latest, advice.lines if hinted else (), lost)
-        turn = [*messages(task), Message("assistant", unmarked(latest.sql)), Message("user", request)]
-        sampling = Sampling(max_tokens=max_tokens(context), stop=STOP, seed=derive_seed(context.seed, "fix", attempt))
-        reply = context.ask(turn, sampling)
-        if reply is None:
-            break
-        sql = extract_sql(reply.completions[0].text)
+        sql = _rewritten(latest.sql, request, task, context, attempt)
         if not sql or sql in tried:
             break
         before = latest.result.error
@@ -198,6 +187,14 @@ def ask_again(
         if latest.result.error is not None and latest.result.error == before:
             break
     return best
+
+
+def _rewritten(sql: str, request: str, task: Task, context: Context, attempt: int) -> str:
+    """The model's query after ``request``; empty if it wrote none or could not be asked."""
+    conversation = [*messages(task), Message("assistant", unmarked(sql)), Message("user", request)]
+    sampling = Sampling(max_tokens=max_tokens(context), stop=STOP, seed=derive_seed(context.seed, "fix", attempt))
+    reply = context.ask(conversation, sampling)
+    return "" if reply is None else extract_sql(reply.completions[0].text)
 
 
 def complaint(candidate: Candidate, advice: Sequence[str], lost: Sequence[str] = ()) -> str:
