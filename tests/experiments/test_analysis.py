@@ -448,6 +448,8 @@ def test_a_query_that_ends_its_process_is_wrong_and_the_rest_is_judged(
 
     change(out, 0, lambda record: record.update(gold="SELECT count(id) FROM cat"))
     monkeypatch.setattr(targets, "connect", Deadly)
+    # A process that is spawned, as beside other threads, would not know of the deadly database.
+    monkeypatch.setattr("sqljury.parallel.processes.threading.active_count", lambda: 1)
     asked = stored.load(out, data)
     cats = asked.questions[0]
     assert "its process died" in str(cats.tried(CATS).error)

@@ -86,6 +86,7 @@ def dripping() -> Iterator[Callable[[bytes, bytes, float], str]]:
     yield start
     over.set()
     for server in listening:
+        server.shutdown(socket.SHUT_RDWR)  # ends the thread that waits in accept, which close alone would leave
         server.close()
 
 
