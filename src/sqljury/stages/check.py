@@ -16,7 +16,7 @@ from sqljury.recipes.parts import TestKind
 from sqljury.sql.compare import VOTES, same
 from sqljury.stages.conclude import UNUSABLE
 from sqljury.stages.refine import by_tests, passes
-from sqljury.stages.select.base import groups, representative
+from sqljury.stages.select.base import representatives
 from sqljury.stages.select.consistency import choose
 from sqljury.testing import run_tests
 from sqljury.types import Candidate, Cost, Question, Result, Tried
@@ -159,7 +159,11 @@ def _failing(given: Candidate, written: Sequence[Candidate]) -> _Found:
 def _tested(given: Candidate, state: State, context: Context) -> _Found:
     """The verdict by tests on a query that runs; where it fails and no other is better, one is asked for."""
     written, sure = state.candidates, context.recipe.refine.sure
-    rivals = [one for one in _speaking(written) if not same(one.result, given.result, VOTES)][:RIVALS]
+    rivals = [
+        one
+        for one in (written[index] for index in representatives(written).values())
+        if not same(one.result, given.result, VOTES)
+    ][:RIVALS]
     tests = run_tests([given.sql, *(one.sql for one in rivals)], state.task, context)
     finding = judged(given, rivals, tests, sure)
     if finding.verdict != "unclear" or not _fails(given, tests, sure):
@@ -198,10 +202,6 @@ def judged(given: Candidate, rivals: Sequence[Candidate], tests: tuple[Tried, ..
         return _Found("wrong", f"it {_falls(passed, said)}, {more}", best, tests)
     why = f"it {_falls(passed, said)}, but no other query does better: the test may be wrong"
     return _Found("unclear", why, tests=tests)
-
-
-def _speaking(written: tuple[Candidate, ...]) -> list[Candidate]:
-    return [written[representative(written, group)] for group in groups(written)]
 
 
 def _fails(given: Candidate, tests: Sequence[Tried], sure: float) -> bool:

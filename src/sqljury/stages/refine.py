@@ -19,7 +19,7 @@ from sqljury.recipes import RefinePart
 from sqljury.sql.text import cell_text, plain
 from sqljury.stages import repair
 from sqljury.stages.generate.direct import messages
-from sqljury.stages.select.base import groups, representative, shown
+from sqljury.stages.select.base import representatives, shown
 from sqljury.stages.select.consistency import joined
 from sqljury.testing import run_tests
 from sqljury.types import Candidate, Fix, Result, Task, Tried
@@ -51,8 +51,8 @@ def refine(state: State, context: Context) -> State:
     if choice is None or choice.index is None or context.exhausted():
         return state
     best = candidates[choice.index]
-    speakers = [candidates[representative(candidates, group)].sql for group in groups(candidates)]
-    tests = choice.tests or run_tests(speakers, state.task, context)
+    queries = [candidates[index].sql for index in representatives(candidates).values()]
+    tests = choice.tests or run_tests(queries, state.task, context)
     context.emit("refining the query")
     refined = by_tests(best, tests, state.task, context, context.recipe.refine)
     if refined.candidate is best:

@@ -17,7 +17,7 @@ from sqljury.evaluation import run_folder
 from sqljury.evaluation.run_folder import Record, is_figure, misshapen
 from sqljury.parallel.threads import map_threads
 from sqljury.stages.prepare import Preparation
-from sqljury.stages.select.base import groups, representative
+from sqljury.stages.select.base import representative, representatives
 from sqljury.stages.select.consistency import group
 from sqljury.stages.select.features import Opinions, passed
 from sqljury.train import leaks
@@ -114,8 +114,8 @@ def replay(
                 candidates = group(map_threads(lambda entry, _: _executed(entry, db, limits), record["candidates"]))
                 correct = frozenset(
                     number
-                    for number in groups(candidates)
-                    if question.right(candidates[representative(candidates, number)].sql)
+                    for number, index in representatives(candidates).items()
+                    if question.right(candidates[index].sql)
                 )
                 scores: Mapping[str, float] = {}
                 if critic:
@@ -148,12 +148,12 @@ def _critic_choices(run: Path, name: str, questions: Sequence[stored.Asked]) -> 
 
 def _critic_scores(candidates: Sequence[Candidate], chosen: choices.Chosen | None, question: str) -> dict[str, float]:
     """The critic's score of each group, by its representative's query; empty for a single group."""
-    representatives = [representative(candidates, number) for number in groups(candidates)]
-    if len(representatives) < 2:
+    indexes = representatives(candidates).values()
+    if len(indexes) < 2:
         return {}
     if chosen is None:
         raise InputError(f"{question} has no choice of the critic; run the same `sqljury bench select` again")
-    numbers = {candidates[index].sql: chosen.groups[index] for index in representatives}
+    numbers = {candidates[index].sql: chosen.groups[index] for index in indexes}
     return {
         sql: chosen.scores[number]
         for sql, number in numbers.items()
