@@ -33,13 +33,17 @@ class Column:
 class ForeignKey:
     """A foreign key: ``columns`` refer to ``ref_columns`` of ``ref_table``, position by position.
 
-    ``ref_table`` and ``ref_schema`` are the ``name`` and ``schema`` of the other ``Table``.
+    ``ref_table`` and ``ref_schema`` are the ``name`` and ``schema`` of the other ``Table``. A key that nobody
+    ``declared`` was inferred, or given by notes: ``score`` is the probability that it is one, with the ``evidence``.
     """
 
     columns: tuple[str, ...]
     ref_table: str
     ref_columns: tuple[str, ...]
     ref_schema: str = ""
+    declared: bool = True
+    score: float = 1.0
+    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,10 @@ class Table:
     """A table or view.
 
     ``name`` is unique in the database: bare in the default schema, else prefixed with ``schema`` and a dot.
-    ``unique_keys`` holds the columns of each UNIQUE constraint, without the primary key. ``definition`` is the
-    statement that created a view, as the database stores it; empty for tables.
+    ``unique_keys`` holds the columns of each UNIQUE constraint, without the primary key. ``candidate_keys`` are not
+    declared: their values were found to be unique and not NULL, the most likely key first. ``foreign_keys`` holds the
+    declared ones first. ``definition`` is the statement that created a view, as the database stores it; empty for
+    tables.
     """
 
     name: str
@@ -56,6 +62,7 @@ class Table:
     primary_key: tuple[str, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     unique_keys: tuple[tuple[str, ...], ...] = ()
+    candidate_keys: tuple[tuple[str, ...], ...] = ()
     kind: Literal["table", "view"] = "table"
     definition: str = ""
     schema: str = ""
@@ -117,6 +124,7 @@ def _columns(table: Table, names: Collection[str]) -> Table:
         columns=kept,
         primary_key=table.primary_key if present.issuperset(table.primary_key) else (),
         unique_keys=tuple(key for key in table.unique_keys if present.issuperset(key)),
+        candidate_keys=tuple(key for key in table.candidate_keys if present.issuperset(key)),
     )
 
 
