@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests import servers
+from tests.servers import Server
 
 from sqljury import connect
 from sqljury.db.base import Database
@@ -14,8 +16,6 @@ from sqljury.schema.introspect import introspect
 from sqljury.sql.faults import read_fault
 from sqljury.sql.strict import Conformed, conform
 from sqljury.types import Result, Schema
-from tests import servers
-from tests.servers import Server
 
 TABLES = """
 CREATE TABLE singer (id INT, name VARCHAR(40), age VARCHAR(10), active BOOLEAN, born DATE, joined VARCHAR(20));
@@ -71,30 +71,62 @@ def conformed(db: Database, sql: str) -> tuple[Result, Conformed, list[str]]:
 GROUPED = "SELECT T1.name, COUNT(*) FROM singer T1 JOIN sings T2 ON T1.id = T2.singer_id GROUP BY T2.singer_id"
 IN_WHERE = "SELECT name, COUNT(*) FROM singer WHERE active AND COUNT(*) > 0 GROUP BY name"
 CASES = [
-    (GROUPED, {("Ann", 2), ("Bo", 2)}, "T1.name is neither in GROUP BY nor in an aggregate; GROUP BY T2.singer_id, T1.name has it"),
+    (
+        GROUPED,
+        {("Ann", 2), ("Bo", 2)},
+        "T1.name is neither in GROUP BY nor in an aggregate; GROUP BY T2.singer_id, T1.name",
+    ),
     (
         "SELECT name, COUNT(*) FROM singer ORDER BY COUNT(*) DESC",
         {("Ann", 1), ("Bo", 2)},
         "name is neither in GROUP BY nor in an aggregate; GROUP BY name has it",
     ),
-    (IN_WHERE, {("Ann", 1), ("Bo", 1)}, "COUNT(*) > 0 is a condition on an aggregate; it belongs into HAVING, after GROUP BY"),
-    ("SELECT name FROM singer WHERE age = 45", {("Bo",)}, "age is character varying(10): age = '45' instead of age = 45"),
+    (
+        IN_WHERE,
+        {("Ann", 1), ("Bo", 1)},
+        "COUNT(*) > 0 is a condition on an aggregate; it belongs into HAVING, after GROUP BY",
+    ),
+    (
+        "SELECT name FROM singer WHERE age = 45",
+        {("Bo",)},
+        "age is character varying(10): age = '45' instead of age = 45",
+    ),
     ("SELECT name FROM singer WHERE age > 40", {("Bo",)}, "CAST(age AS DECIMAL) > 40"),
     ("SELECT name FROM singer WHERE age BETWEEN 40 AND 50", {("Bo",)}, "CAST(age AS DECIMAL) BETWEEN 40 AND 50"),
     ("SELECT name FROM singer WHERE age IN (45, 46)", {("Bo",)}, "age IN ('45', '46')"),
     ("SELECT ROUND(SUM(age), 1) FROM singer", {(84.0,)}, "SUM(CAST(age AS DECIMAL))"),
     ("SELECT SUM(active) FROM singer", {(2,)}, "active is boolean: SUM(CAST(active AS INT)) instead of SUM(active)"),
-    ("SELECT name FROM singer WHERE active = 1 AND id = 1", {("Ann",)}, "active is boolean: active = TRUE instead of active = 1"),
+    (
+        "SELECT name FROM singer WHERE active = 1 AND id = 1",
+        {("Ann",)},
+        "active is boolean: active = TRUE instead of active = 1",
+    ),
     ("SELECT name FROM singer WHERE born LIKE '1990%'", {("Ann",)}, "CAST(born AS TEXT) LIKE '1990%'"),
     ("SELECT name FROM singer WHERE SUBSTR(born, 1, 4) = '1990'", {("Ann",)}, "born is date: "),
     ("SELECT name FROM singer WHERE EXTRACT(YEAR FROM joined) = 2010", {("Ann",)}, "CAST(joined AS TIMESTAMP)"),
     ("SELECT ROUND(AVG(fee), 2) FROM sings WHERE singer_id = 1", {(1.88,)}, "ROUND(CAST(AVG(fee) AS DECIMAL), 2)"),
     ("SELECT s.name FROM singer s JOIN sings g ON s.age = g.plays", set(), "CAST(g.plays AS TEXT)"),
-    ("SELECT song, fee * 2 AS double_fee FROM sings WHERE double_fee > 5", {("C", 6.0)}, "double_fee is an output of SELECT; WHERE cannot name it"),
-    ("SELECT singer_id, COUNT(*) AS n FROM sings GROUP BY singer_id HAVING n > 1", {(1, 2), (2, 2)}, "HAVING cannot name it"),
-    ("SELECT SUM(fee / plays) FROM sings WHERE singer_id = 1", {(0.3125,)}, "plays is 0 in some rows: NULLIF(plays, 0)"),
-    ("SELECT song FROM sings WHERE singer_id = (SELECT id FROM singer WHERE name = 'Bo')", {("C",), ("D",)}, "has several rows; IN takes them all"),
-]  # fmt: skip
+    (
+        "SELECT song, fee * 2 AS double_fee FROM sings WHERE double_fee > 5",
+        {("C", 6.0)},
+        "double_fee is an output of SELECT; WHERE cannot name it",
+    ),
+    (
+        "SELECT singer_id, COUNT(*) AS n FROM sings GROUP BY singer_id HAVING n > 1",
+        {(1, 2), (2, 2)},
+        "HAVING cannot name it",
+    ),
+    (
+        "SELECT SUM(fee / plays) FROM sings WHERE singer_id = 1",
+        {(0.3125,)},
+        "plays is 0 in some rows: NULLIF(plays, 0)",
+    ),
+    (
+        "SELECT song FROM sings WHERE singer_id = (SELECT id FROM singer WHERE name = 'Bo')",
+        {("C",), ("D",)},
+        "has several rows; IN takes them all",
+    ),
+]
 
 
 @pytest.mark.parametrize(("sql", "rows", "line"), CASES)

@@ -78,7 +78,8 @@ def cast_values(sources: Sources) -> Iterator[Note]:
         after = text.remark(node.sql(dialect=sources.schema.dialect), _SHOWN)
         shown = "; ".join(dict.fromkeys(typed.told))
         typed.told.clear()
-        yield Fault("types", ""), f"{shown}: {after} instead of {before}" if shown else f"{after} instead of {before}"
+        line = after if after == before else f"{after} instead of {before}"
+        yield Fault("types", ""), f"{shown}: {line}" if shown else line
 
 
 class _Typed:
