@@ -155,10 +155,14 @@ class _Reader:
         here = self._owners(column)
         if here:
             return f"{fault}; {self._qualify(here[0], column.name)} is there"
-        near = [near_name for alias in meant for near_name in self._near(column.name, alias)][:_NAMES]
         holders = [table for table in self._schema.tables if self._has(_column_names(table), column)]
-        places = [self._elsewhere(table, column.name) for table in holders[:_ALL]]
+        named = [table for table in holders if table.name.lower() == column.table.lower()]  # that FROM lacks
+        places = [self._elsewhere(table, column.name) for table in (named or holders)[:_ALL]]
         elsewhere = sorted(places, key=_distance)[: _NAMES - 1]
+        joined = [place for place in elsewhere if _distance(place)[1]]
+        if joined:
+            return "; ".join((fault, *joined))
+        near = [near_name for alias in meant for near_name in self._near(column.name, alias)][:_NAMES]
         if near or elsewhere:
             nearest_here = [f"nearest: {', '.join(near)}"] if near else []
             return "; ".join((fault, *nearest_here, *elsewhere))

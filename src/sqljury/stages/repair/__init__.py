@@ -21,7 +21,7 @@ from sqljury.sql.repair_names import rebind
 from sqljury.sql.resolve import with_joins
 from sqljury.sql.strict import conform
 from sqljury.sql.suggest import LINES, unknown
-from sqljury.sql.text import plain
+from sqljury.sql.text import plain, tokens
 from sqljury.sql.translate import translations
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.repair.hints import Advice, advise, fault_of, stored
@@ -39,6 +39,8 @@ SECONDS: Final = 1.0
 """Repairs may take this long even if the queries were written faster, as replies from a cache are."""
 QUERY_SECONDS: Final = 2.0
 """A repaired query may run this long even if the time for repairs is over by then."""
+REPLY_TOKENS: Final = 100
+"""A rewritten query may have so many tokens more than two of the query before it."""
 _ROUNDS: Final = 3
 """An engine tells of one fault at a time."""
 _NAMED: Final = frozenset(("column", "table", "function", "ambiguous", "grouping"))
@@ -277,7 +279,8 @@ def _lost(candidate: Candidate, sql: str, task: Task, lacking: Collection[str]) 
 def _rewritten(sql: str, request: str, task: Task, context: Context, attempt: int) -> str:
     """The model's query after ``request``; empty if it wrote none or could not be asked."""
     conversation = [*messages(task), Message("assistant", unmarked(sql)), Message("user", request)]
-    sampling = Sampling(max_tokens=max_tokens(context), stop=STOP, seed=derive_seed(context.seed, "fix", attempt))
+    longest = min(max_tokens(context), REPLY_TOKENS + 2 * tokens(sql))  # a model that begins to talk is cut short
+    sampling = Sampling(max_tokens=longest, stop=STOP, seed=derive_seed(context.seed, "fix", attempt))
     reply = context.ask(conversation, sampling)
     return "" if reply is None else extract_sql(reply.completions[0].text)
 
