@@ -29,9 +29,16 @@ Note = tuple[Fault, str]
 """A line of advice, and the kind of fault that it is for."""
 
 
+def select_of(sources: Sources) -> exp.Select:
+    """The SELECT that the sources are of; callers leave other queries out."""
+    select = sources.scope.expression
+    assert isinstance(select, exp.Select)
+    return select
+
+
 def spell_out_aliases(sources: Sources) -> Iterator[Note]:
     """Replace names of outputs in clauses that do not know them by what they stand for."""
-    select, dialect = sources.scope.expression, sources.schema.dialect
+    select, dialect = select_of(sources), sources.schema.dialect
     outputs = {item.alias.lower() for item in select.selects if isinstance(item, exp.Alias)}
     if sources.others or not outputs:
         return
@@ -52,7 +59,7 @@ def spell_out_aliases(sources: Sources) -> Iterator[Note]:
 
 def move_aggregates(sources: Sources) -> Iterator[Note]:
     """Move conditions on aggregates from WHERE to HAVING."""
-    select, dialect = sources.scope.expression, sources.schema.dialect
+    select, dialect = select_of(sources), sources.schema.dialect
     where = select.args.get("where")
     if where is None:
         return
@@ -70,7 +77,7 @@ def move_aggregates(sources: Sources) -> Iterator[Note]:
 
 def complete_groups(sources: Sources) -> Iterator[Note]:
     """Group by the columns that GROUP BY lacks, where that makes the same groups; else only tell of them."""
-    select, dialect = sources.scope.expression, sources.schema.dialect
+    select, dialect = select_of(sources), sources.schema.dialect
     keys, kinds = group_keys(select)
     nodes = [node for part in _grouped_parts(select) for node in outside_queries(part)]
     calls = [node for node in nodes if isinstance(node, exp.AggFunc)]
@@ -125,7 +132,7 @@ def _uncovered(sources: Sources, keys: Sequence[exp.Expr]) -> list[exp.Column]:
         for child in node.iter_expressions():
             visit(child)
 
-    for part in _grouped_parts(sources.scope.expression):
+    for part in _grouped_parts(select_of(sources)):
         visit(part)
     return list(missing.values())
 

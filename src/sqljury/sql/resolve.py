@@ -233,7 +233,8 @@ def with_joins(schema: Schema, queries: Iterable[str]) -> Schema:
         try:
             tree = parse_one(query, schema.dialect)
             equal = [(node.this, node.expression) for node in tree.find_all(exp.EQ)]
-            pairs = [*key_columns(tree), *(pair for pair in equal if all(isinstance(one, exp.Column) for one in pair))]
+            keyed = key_columns(tree) if isinstance(tree, exp.Query) else ()
+            pairs = [*keyed, *(pair for pair in equal if all(isinstance(one, exp.Column) for one in pair))]
             joined = [(owner(left, schema), left.name, owner(right, schema), right.name) for left, right in pairs]
         except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
             continue

@@ -110,7 +110,7 @@ def _take_all_rows(sources: Sources) -> Iterator[Note]:
 
 def _distinct_order(sources: Sources) -> Iterator[Note]:
     """What ORDER BY names must be among the outputs of SELECT DISTINCT; only told of."""
-    select = sources.scope.expression
+    select = grouping.select_of(sources)
     order = select.args.get("order")
     if select.args.get("distinct") is None or order is None:
         return
