@@ -128,7 +128,7 @@ def _table(named: Named, table: Table, most: float) -> tuple[float, ...]:
         float(min(sum(score >= FULL for score in unique), 3)),
         float(len(pieces(bare(table)))),
         1 / len(named.schema.tables),
-        float(len(table.foreign_keys)),
+        float(sum(key.score for key in table.foreign_keys)),  # their number, where all are declared
     )
 
 
