@@ -113,7 +113,7 @@ class Preparation:
         Raises what ``introspect`` raises, ``NotesError`` for notes on what the database does not have, and
         ``CancelledError`` once ``cancel`` is set.
         """
-        whole, notes = _described(introspect(db), notes)
+        whole, notes = described(introspect(db), notes)
         if keywords is None:
             keywords = by_rules(f"{question.text} {question.evidence}")
         values = self._values(keywords, db, whole, told, cancel)
@@ -183,8 +183,11 @@ def value_index(context: Context) -> Callable[[], ValueIndex] | None:
     return cache(lambda: prepared.index(db, introspect(db), cancel=context.cancel))
 
 
-def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
-    """The schema with the notes in its comments and keys, and the notes with its spelling."""
+def described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
+    """The schema with the notes in its comments and keys, and the notes with its spelling.
+
+    Keys are inferred before: notes confirm or deny them. Warns of notes that match nothing; raises ``NotesError``.
+    """
     if notes == NO_NOTES:
         return schema, notes
     notes = bind(schema, notes)
