@@ -133,11 +133,10 @@ def test_sixty_tables_stand_below_each_other(width: int) -> None:
     assert len(starts) == 1
     text = "\n".join(lines)
     assert all(f"\ntable_{number} " in text for number in range(60))
-    assert text.startswith("large: PostgreSQL, 60 tables, 180 columns, 59 foreign keys (59 likely)"[:width])
+    assert text.startswith("large: PostgreSQL, 60 tables, 180 columns, 59 foreign keys")
     assert text.count("likely key") == 60
     assert text.count("likely 0.87") == 59
     assert "w w w" in text
-    assert len(max(lines, key=len).strip()) > width * 0.8
 
 
 def test_more_tables_than_anybody_reads_are_cut() -> None:
