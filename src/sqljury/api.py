@@ -21,6 +21,7 @@ from sqljury.datasets.pool import Pool
 from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
+from sqljury.keys import known_schema
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
@@ -125,10 +126,12 @@ class Session(Closing):
     def prepare(self) -> Schema:
         """The schema as questions see it; makes what the first question would wait for.
 
-        That is the index of the schema, and the value index where the recipe uses one. Raises what ``introspect`` and
-        ``values.open_or_build`` raise, and ``CancelledError`` once ``cancel`` is set.
+        That is the keys that the database does not declare, the index of the schema, and the value index where the
+        recipe uses one. Raises what ``known_schema`` and ``values.open_or_build`` raise, and ``CancelledError`` once
+        ``cancel`` is set.
         """
-        recipe, schema = self.pipeline.recipe, introspect(self.database)
+        recipe = self.pipeline.recipe
+        schema = known_schema(self.database, lambda *done: self._progress(Progress(*done)), self._cancel)
         self.pipeline.indexes.of(schema)
         if recipe.schema.values or recipe.schema.nearest or recipe.fix.values:
             prepared = Preparation(recipe.schema, self.pipeline.indexes)
