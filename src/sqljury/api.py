@@ -21,6 +21,7 @@ from sqljury.datasets.pool import Pool
 from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
+from sqljury.keys import known_schema
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
@@ -124,10 +125,12 @@ class Session(Closing):
     def prepare(self) -> Schema:
         """The schema as questions see it; makes what the first question would wait for.
 
-        That is the index of the schema, and the value index where the recipe uses one. Raises what ``introspect`` and
-        ``values.open_or_build`` raise, and ``CancelledError`` once ``cancel`` is set.
+        That is the keys that the database does not declare, the index of the schema, and the value index where the
+        recipe uses one. Raises what ``known_schema`` and ``values.open_or_build`` raise, and ``CancelledError`` once
+        ``cancel`` is set.
         """
-        recipe, schema = self.pipeline.recipe, introspect(self.database)
+        recipe = self.pipeline.recipe
+        schema = known_schema(self.database, lambda *done: self._progress(Progress(*done)), self._cancel)
         self.pipeline.indexes.of(schema)
         if recipe.schema.values or recipe.schema.nearest or recipe.fix.values:
             prepared = Preparation(recipe.schema, self.pipeline.indexes)
@@ -184,7 +187,7 @@ def describe(
     """What questions see of a database: tables, keys declared and inferred, and what the values of columns show.
 
     Notes are part of it. The arguments are those of ``Session``; no model is opened. Raises what ``connect``, ``guard``
-    and ``introspect`` raise, ``NotesError`` for notes on what the database does not have, and ``CancelledError``.
+    and ``known_schema`` raise, ``NotesError`` for notes on what the database does not have, and ``CancelledError``.
     """
     with ExitStack() as stack:
         opened = _opened(stack, database, schemas, access)
@@ -211,7 +214,7 @@ def _description(
     db: Database, notes: Notes, progress: Callable[[Progress], None], cancel: threading.Event | None
 ) -> Description:
     progress(Progress("reading the schema", 0, 1))
-    schema, _ = described(introspect(db), notes)
+    schema, _ = described(known_schema(db, lambda *done: progress(Progress(*done)), cancel), notes)
     progress(Progress("reading rows", 0, 1))
     return Description.of(db, schema, cancel)
 

@@ -17,6 +17,7 @@ from sqljury import prompts
 from sqljury.access.guard import skip
 from sqljury.context import Context, State
 from sqljury.db.base import Database
+from sqljury.keys import known_schema
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes.parts import SchemaPart
@@ -110,10 +111,10 @@ class Preparation:
     ) -> Task:
         """The task for one question; ``keywords`` are looked up among the values, by default those of the rules.
 
-        Raises what ``introspect`` raises, ``NotesError`` for notes on what the database does not have, and
+        Raises what ``known_schema`` raises, ``NotesError`` for notes on what the database does not have, and
         ``CancelledError`` once ``cancel`` is set.
         """
-        whole, notes = described(introspect(db), notes)
+        whole, notes = described(known_schema(db, told, cancel), notes)
         if keywords is None:
             keywords = by_rules(f"{question.text} {question.evidence}")
         values = self._values(keywords, db, whole, told, cancel)
