@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from sqljury import describe
 from sqljury.cli import schema as command
 from sqljury.schema.describe import Description
 from sqljury.types import Column, ForeignKey, Schema, Table
@@ -96,6 +98,28 @@ def test_json_has_all_of_it_and_rules_and_notes_hold(sqljury, tmp_path: Path) ->
     wrong = sqljury("--notes", notes)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr.startswith(f"sqljury: notes {notes}: line 1: there is no table called 'pets'")
+
+
+def test_the_example_of_the_documentation(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables are those of the shop without any key; scores and evidence may differ in words."""
+    monkeypatch.setenv("SQLJURY_CACHE", str(tmp_path / "cache"))
+    with sqlite3.connect(shop) as full, sqlite3.connect(tmp_path / "garden.db") as bare:
+        for (table,) in full.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            columns = full.execute(f'PRAGMA table_info("{table}")').fetchall()
+            rows = full.execute(f'SELECT * FROM "{table}"').fetchall()
+            bare.execute(
+                f'CREATE TABLE "{table}" ({", ".join(f""""{name}" {kind}""" for _, name, kind, *_ in columns)})'
+            )
+            bare.executemany(f'INSERT INTO "{table}" VALUES ({", ".join("?" * len(columns))})', rows)
+    full.close()
+    bare.close()
+    lines = [" ".join(line.split()) for line in shown(describe(tmp_path / "garden.db"), 1_000)]
+    page = (Path(__file__).parents[2] / "docs" / "schema.md").read_text(encoding="utf-8")
+    heading, *documented = re.findall(r"```console\n(.*?)```", page, re.DOTALL)[0].splitlines()
+    assert heading == "$ sqljury schema --db garden.db"
+    for line in documented:
+        start = " ".join(line.split()).partition(" likely 0.")[0].partition(" foreign keys (")[0]
+        assert line == "..." or any(known.startswith(start) for known in lines), line
 
 
 def large(count: int) -> Description:
