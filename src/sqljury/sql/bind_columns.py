@@ -1,103 +1,28 @@
-"""The columns of one SELECT bound to the schema: for each unknown one what it may mean, of which a ``Reading`` picks."""
+"""The columns of one SELECT bound to the schema: what each unknown one may mean, of which a ``Reading`` picks."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING, Final
 
-from sqljury.language.alike import pieces, question_words
 from sqljury.sql.near_names import after_table, near_columns
 from sqljury.sql.parse import exp
+from sqljury.sql.readings import PLAUSIBLE, Option, Reading, identifier
 from sqljury.sql.resolve import Sources, find_table, has_column, table_named
-from sqljury.sql.routes import Route, Routes, Step, end, score
-from sqljury.sql.text import quote_name
-from sqljury.types import Schema, Table
+from sqljury.sql.routes import Route, Step, end, score
+from sqljury.types import Table
 
 if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
 
-MAX_UNKNOWN = 32
-"""Unknown names in a query, each of which may take a search through the schema and the query; with more it is left."""
-
-READINGS: Final = 3
-"""Readings of one query; where more are equally good, none is taken."""
-PLAUSIBLE: Final = 0.5
-"""Options that are less likely than the best by this factor are not taken for other readings."""
-_EQUAL: Final = 0.99
-
 _QUALIFIED: Final = 1.3
 _MENTIONED: Final = 1.5
-_ASKED: Final = 1.2
 _ALIAS: Final = 0.95
 _OWNER: Final = 0.9
 _STRAY: Final = 0.7
 _ELSEWHERE: Final = 0.8
 _AMBIGUOUS: Final = 0.6
-
-
-class TooManyError(ValueError):
-    """The query has more unknown names than are looked for."""
-
-
-class Option(NamedTuple):
-    """What an unknown name may mean: how likely, what kind of repair that is, and the repair itself."""
-
-    score: float
-    kind: str
-    apply: Callable[[], object]
-
-
-class Reading:
-    """One reading of a query: at each decision the best option, or the one that ``picks`` gives by number.
-
-    ``decisions`` are the scores of the options there were, ``kinds`` the repairs that were made.
-    """
-
-    def __init__(self, schema: Schema, question: str, picks: Mapping[int, int]) -> None:
-        self.schema, self.question, self.picks = schema, question, picks
-        self.routes = Routes(schema)
-        self.decisions: list[list[float]] = []
-        self.kinds: dict[str, None] = {}
-        self.score = 1.0
-        self._left = MAX_UNKNOWN
-
-    def search(self) -> None:
-        """Before each search for a name; raises ``TooManyError``."""
-        if not self._left:
-            raise TooManyError
-        self._left -= 1
-
-    def choose(self, options: Collection[Option]) -> bool:
-        """Make the repair that this reading has here; False without options, and where too many are equally likely."""
-        ranked = sorted(options, key=lambda option: -option.score)
-        ranked = [option for option in ranked if option.score >= PLAUSIBLE * ranked[0].score]
-        if not ranked or sum(option.score >= _EQUAL * ranked[0].score for option in ranked) > READINGS:
-            return False
-        option = ranked[min(self.picks.get(len(self.decisions), 0), len(ranked) - 1)]
-        self.decisions.append([one.score for one in ranked])
-        self.kinds[option.kind] = None
-        self.score *= min(option.score, 1.0)
-        option.apply()
-        return True
-
-    def asks_for(self, table: Table) -> float:
-        """A factor above 1 for a table whose name's words the question has."""
-        named = pieces(table.name)
-        return _ASKED if named and set(named) <= self._asked else 1.0
-
-    def overlap(self, names: Collection[str]) -> float:
-        """A factor from 1 on for names of columns, more for each of their words that the question has."""
-        return 1.0 + 0.05 * len({word for name in names for word in pieces(name)} & self._asked)
-
-    @functools.cached_property
-    def _asked(self) -> frozenset[str]:
-        return frozenset(question_words(self.question))
-
-    @functools.cached_property
-    def names(self) -> frozenset[str]:
-        """All columns of the schema in lower case."""
-        return frozenset(column.name.lower() for table in self.schema.tables for column in table.columns)
 
 
 class Binder:
@@ -155,15 +80,12 @@ class Binder:
 
     def _choose(self, *tiers: Collection[Option] | Callable[[], Collection[Option]]) -> bool:
         """Choose among the first options that there are; later ones are only looked for where earlier ones fail."""
-        for tier in tiers:
-            if self._reading.choose(tier() if callable(tier) else tier):
-                return True
-        return False
+        return any(self._reading.choose(tier() if callable(tier) else tier) for tier in tiers)
 
     def _qualified(self, column: exp.Column) -> bool:
         alias = self._sources.alias(column.table)
         if alias is None:
-            return self._hidden(column) or (column.table.lower() not in self._outside() and self._stray(column))
+            return self._hidden(column) or (self._stray(column) if self._undefined(column) else self._lacking(column))
         if has_column(self._tables[alias], column.name):
             return False
         self._reading.search()
@@ -207,6 +129,17 @@ class Binder:
         ]
         return self._reading.choose([Option(_OWNER, "alias", self._assigning(column, owner)) for owner in owners])
 
+    def _undefined(self, column: exp.Column) -> bool:
+        return column.table.lower() not in self._outside()
+
+    def _lacking(self, column: exp.Column) -> bool:
+        """A column that a table of a query around this one lacks, where it is the only meaning of its alias."""
+        table = self._outside()[column.table.lower()]
+        if table is None or has_column(table, column.name):
+            return False
+        self._reading.search()
+        return self._choose(self._joins(column))
+
     def _stray(self, column: exp.Column) -> bool:
         """A qualifier that the query does not have: a table of the schema, or an alias that was never defined.
 
@@ -225,7 +158,7 @@ class Binder:
             near = [option for alias in aliases for option in self._near(column, [alias])]
             return self._choose(near, moved)
         inside = [Option(_ALIAS, "table for its alias", self._assigning(column, alias)) for alias in aliases]
-        return self._choose(inside, lambda: self._tied(column, named), lambda: self._joins(column, named))
+        return self._choose(inside, lambda: self._tied(column, named), lambda: self._joins(column, named), moved)
 
     def _tied(self, column: exp.Column, named: Table) -> list[Option]:
         """A table that FROM lacks, where a condition already ties it to a table that FROM has."""
@@ -476,8 +409,3 @@ def _other_side(column: exp.Column) -> exp.Column | None:
         return None
     other = parent.expression if parent.this is column else parent.this
     return other if isinstance(other, exp.Column) else None
-
-
-def identifier(name: str, dialect: str) -> exp.Identifier:
-    """A name as a query needs it, quoted where it must be."""
-    return exp.to_identifier(name, quoted=quote_name(name, dialect) != name)

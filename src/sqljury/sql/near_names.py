@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
@@ -19,11 +18,10 @@ _INITIALS: Final = 0.7
 _ENDS: Final = 0.6
 _GENERIC: Final = 0.55
 _WORDS: Final = 0.6
-_LETTERS: Final = 0.5
 _MEANING: Final = 0.45
 _COLUMNS: Final = 200
 _EMBEDDED: Final = 60
-_RATIO: Final = 0.85
+_TAIL: Final = 4
 _COSINE: Final = 0.45
 _MARGIN: Final = 0.08
 _WORD: Final = 0.7
@@ -60,13 +58,16 @@ def near_columns(name: str, table: Table, question: str = "", *, by_meaning: boo
 
 
 def near_tables(name: str, schema: Schema) -> list[str]:
-    """The tables that an unknown name may stand for: a misspelt one, else those with all its words, or all theirs."""
+    """The tables that an unknown name may stand for: a misspelt one, else the same words, some of them, or alike ones."""
     names = [table.name for table in schema.tables]
     if spelled := misspelt(name, names):
         return [spelled]
     ours = frozenset(pieces(name))
-    same = [other for other in names if ours and frozenset(pieces(other)) == ours]
-    return same or [other for other in names if ours and _within(ours, frozenset(pieces(other)))]
+    if not ours:
+        return []
+    same = [other for other in names if frozenset(pieces(other)) == ours]
+    within = same or [other for other in names if _within(ours, frozenset(pieces(other)))]
+    return within or [other for other in names if (theirs := pieces(other)) and _alike(pieces(name), theirs) >= _WORD]
 
 
 def after_table(name: str, called: str, table: Table) -> str | None:
@@ -104,8 +105,8 @@ def _near(name: str, column: str, table: Table) -> Near | None:
         return Near(column, _GENERIC, "part of a name")
     if (share := _alike(ours, theirs)) >= _WORD:
         return Near(column, _WORDS * share, "words")
-    ratio = difflib.SequenceMatcher(None, name.lower()[:80], column.lower()[:80]).ratio()
-    return Near(column, _LETTERS * ratio, "letters") if ratio >= _RATIO else None
+    written = name.lower()
+    return Near(column, _GENERIC, "part of a name") if len(name) >= _TAIL and column.lower().endswith(written) else None
 
 
 def _referring(name: str, table: Table) -> list[str]:

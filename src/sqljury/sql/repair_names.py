@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from sqljury.sql.bind_columns import MAX_UNKNOWN, PLAUSIBLE, READINGS, Binder, Option, Reading, identifier
+from sqljury.sql.bind_columns import Binder
 from sqljury.sql.near_names import near_tables
 from sqljury.sql.parse import errors, exp, parse_one, quiet
+from sqljury.sql.readings import MAX_UNKNOWN, PLAUSIBLE, READINGS, Option, Reading, identifier
 from sqljury.sql.resolve import Sources, find_table, read_sources
 from sqljury.sql.routes import own_key
 from sqljury.types import Schema, Table

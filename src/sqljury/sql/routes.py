@@ -33,9 +33,14 @@ _ENDING: Final = 0.3
 _TABLE: Final = 0.25
 _UNRELATED: Final = 0.15
 _BARE: Final = frozenset(
-    "id code key name number num no nr type status date year title description rank position time count value".split()
+    (
+        *("id", "code", "key", "name", "number", "num", "no", "nr", "type", "status", "date", "year", "title"),
+        *("description", "rank", "position", "time", "count", "value"),
+    )
 )
-_IDENTIFYING: Final = frozenset("id code key number num no nr uid guid uuid ref identifier".split())
+_IDENTIFYING: Final = frozenset(
+    ("id", "code", "key", "number", "num", "no", "nr", "uid", "guid", "uuid", "ref", "identifier")
+)
 
 
 class Step(NamedTuple):

@@ -155,7 +155,7 @@ def bind_names(candidate: Candidate, task: Task, context: Context) -> Candidate:
 
 
 def readings(candidate: Candidate, task: Task, context: Context) -> list[Candidate]:
-    """A failed query with its names bound to the schema: the readings that run, with different results, likeliest first.
+    """A failed query with its names bound to the schema: the readings that run, best first, each with another result.
 
     One that finds nothing comes after those that find something. The candidate as it is where none runs.
     """
