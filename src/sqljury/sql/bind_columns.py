@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from sqljury.sql.near_names import after_table, near_columns
 from sqljury.sql.parse import exp
 from sqljury.sql.readings import PLAUSIBLE, Option, Reading, identifier
-from sqljury.sql.resolve import Sources, find_table, has_column, table_named
+from sqljury.sql.repair_groups import bare_outputs, one_row_each, ordered_by_count
+from sqljury.sql.resolve import Sources, find_table, has_column, table_named, tables_of
 from sqljury.sql.routes import Route, Step, end, score
 from sqljury.types import Table
 
@@ -43,6 +44,7 @@ class Binder:
         if not isinstance(self._select, exp.Select) or not self._tables:
             return False
         changed = [self._column(column) for column in self._columns]
+        changed.append(self._count_others())
         if self._joined:  # the new table may share names with the old ones
             for column in self._columns:
                 self._qualify(column)
@@ -63,7 +65,28 @@ class Binder:
         if self._known_outside(column.name):
             return False
         self._reading.search()
-        return self._choose(self._joins(column), lambda: self._near(column, list(self._tables)))
+        return self._choose(
+            self._paired(column, list(self._tables)),
+            lambda: self._joins(column),
+            lambda: self._near(column, list(self._tables)),
+        )
+
+    def _paired(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The column that a key ties to what the unknown one is compared with: ``customer_id IN (SELECT ...)``."""
+        other, source = _compared(column)
+        if other is None:
+            return []
+        if source is None:
+            tables = [self._tables[alias] for alias in self._tables if alias.lower() == other.table.lower()]
+        else:
+            tables = [table for table in tables_of(source, self._schema).values() if has_column(table, other.name)]
+        return [
+            Option(step.score, "column of a key", self._assigning(column, alias, step.here[0]))
+            for table in tables[:1]
+            for alias in aliases
+            if self._tables[alias] is not table
+            for step in self._reading.routes.between(self._tables[alias], table, other.name)
+        ]
 
     def _as_of(self, column: exp.Column, alias: str, first: str) -> Option:
         """An ambiguous name as the column of one of its tables: of the ``first``, unless the question names another."""
@@ -109,6 +132,7 @@ class Binder:
         return self._choose(
             spelt,
             moved,
+            lambda: self._paired(column, [alias]) if column.find_ancestor(exp.Join, exp.Select) is self._select else [],
             lambda: self._reroutes(column),
             lambda: self._joins(column),
             lambda: self._near(column, [alias]),
@@ -181,7 +205,7 @@ class Binder:
         join = column.find_ancestor(exp.Join)
         if join is None or not isinstance(join.this, exp.Table) or join.args.get("on") is not column.parent:
             return []
-        if join.find_ancestor(exp.Select) is not self._select or self._outer():
+        if join.find_ancestor(exp.Select) is not self._select:
             return []
         alias = join.this.alias_or_name
         target = self._tables.get(alias)
@@ -190,6 +214,7 @@ class Binder:
         return [
             Option(self._likely(route, column), "join by a key", functools.partial(self._reroute, join, alias, route))
             for route in routes
+            if len(route) == 1 or not self._outer()
         ]
 
     def _reroute(self, join: exp.Join, alias: str, route: Route) -> None:
@@ -224,13 +249,18 @@ class Binder:
 
     def _bring(self, column: exp.Column, route: Route, name: str = "") -> None:
         """Join the tables of a route, and take the column from the last; ``name`` is what it is called there."""
+        alias = self.join(route)
+        if name:
+            column.set("this", identifier(name, self._schema.dialect))
+        self._assign(column, alias)
+
+    def join(self, route: Route) -> str:
+        """Join the tables of a route; what the last is called."""
         self._keep_star()
         alias = route[0].start
         for leg in route:
             alias = self._join(alias, leg.step)
-        if name:
-            column.set("this", identifier(name, self._schema.dialect))
-        self._assign(column, alias)
+        return alias
 
     def _may_join(self, column: exp.Column, route: Route) -> bool:
         if self._outer() and not self._only_left():
@@ -241,20 +271,26 @@ class Binder:
 
     def _counted(self, table: Table) -> bool:
         """Whether rows that are met several times would be counted as often; columns of ``table`` alone may be."""
+        group = self._select.args.get("group")
+        if group is not None and any(self._only_of(table, key) for key in group.find_all(exp.Column)):
+            return False  # each row there makes for a group
         for call in self._scope.find_all(exp.AggFunc):
             if isinstance(call, exp.Max | exp.Min) or isinstance(call.this, exp.Distinct):
                 continue
             columns = list(call.find_all(exp.Column))
-            if not columns or not all(
-                has_column(table, each.name) and not self._sources.owners(each.name) for each in columns
-            ):
+            if not columns or not all(self._only_of(table, each) for each in columns):
                 return True
         return False
+
+    def _only_of(self, table: Table, column: exp.Column) -> bool:
+        """Whether a table to be joined has the column, and none of the query has."""
+        return has_column(table, column.name) and not self._sources.owners(column.name)
 
     def _likely(self, route: Route, column: exp.Column) -> float:
         """A route's score, more where query and question speak of it."""
         first = route[0]
         likely = score(route) * self._reading.asks_for(end(route)) * self._reading.overlap(first.step.here)
+        likely *= self._reading.asks_for(self._tables[first.start])
         if column.table and column.table.lower() == first.start.lower():
             likely *= _QUALIFIED
         return likely * (_MENTIONED if {name.lower() for name in first.step.here} & self._mentioned else 1.0)
@@ -350,6 +386,28 @@ class Binder:
         if not column.table and not self._is_output(column) and (owners := self._sources.owners(column.name)):
             self._assign(column, owners[0])
 
+    def _count_others(self) -> bool:
+        """A query of one table that is ordered by a count without groups: of the rows that refer to it.
+
+        Where its outputs tell its rows apart, no other count makes sense; else it may be of its own rows.
+        """
+        outputs = bare_outputs(self._select) if len(self._scope.selected_sources) == 1 else []
+        if not outputs or not ordered_by_count(self._select):
+            return False
+        routes = [route for route in self._reading.routes.over(self._tables, guess=True) if len(route) == 1]
+        options = [
+            Option(
+                score(route) * self._reading.overlap([end(route).name]),
+                "count of other rows",
+                lambda r=route: self.join(r),
+            )  # type: ignore[misc]
+            for route in routes
+            if route[0].step.many
+        ]
+        if not one_row_each(outputs, self._sources):
+            options.append(Option(2.0, "groups", lambda: None))
+        return self._reading.choose(options)
+
     def _is_output(self, column: exp.Column) -> bool:
         """Whether it names an output column: in ORDER BY those come first."""
         ordering = column.find_ancestor(exp.Order, exp.Window, exp.Select)
@@ -394,6 +452,22 @@ class Binder:
 def _names(bare: str) -> Iterator[str]:
     yield bare
     yield from (f"{bare}_{number}" for number in range(2, 1000))
+
+
+def _compared(column: exp.Column) -> tuple[exp.Column | None, exp.Select | None]:
+    """The column that this one is compared with by ``=`` or IN, and the subquery that selects it, where it does."""
+    parent = column.parent
+    other: exp.Expr | None = _other_side(column)
+    if isinstance(parent, exp.In) and parent.this is column:
+        other = parent.args.get("query")
+    elif isinstance(parent, exp.EQ) and other is None:
+        other = parent.expression if parent.this is column else parent.this
+    while isinstance(other, exp.Subquery | exp.Paren):
+        other = other.this
+    if isinstance(other, exp.Select) and len(other.selects) == 1:
+        selected = other.selects[0].unalias()
+        return (selected, other) if isinstance(selected, exp.Column) else (None, None)
+    return (other, None) if isinstance(other, exp.Column) else (None, None)
 
 
 def _kind(route: Route) -> str:

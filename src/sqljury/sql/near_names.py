@@ -18,6 +18,7 @@ _INITIALS: Final = 0.7
 _ENDS: Final = 0.6
 _GENERIC: Final = 0.55
 _WORDS: Final = 0.6
+_HEAD: Final = 0.45
 _MEANING: Final = 0.45
 _COLUMNS: Final = 200
 _EMBEDDED: Final = 60
@@ -58,7 +59,7 @@ def near_columns(name: str, table: Table, question: str = "", *, by_meaning: boo
 
 
 def near_tables(name: str, schema: Schema) -> list[str]:
-    """The tables that an unknown name may stand for: a misspelt one, else the same words, some of them, or alike ones."""
+    """The tables that an unknown name may stand for: a misspelt one, else one with the same, some or like words."""
     names = [table.name for table in schema.tables]
     if spelled := misspelt(name, names):
         return [spelled]
@@ -103,6 +104,8 @@ def _near(name: str, column: str, table: Table) -> Near | None:
         return Near(column, _ENDS, "part of a name")
     if len(ours) > 1 and ours[-1] in _SAYS_LITTLE and theirs == ours[:-1]:
         return Near(column, _GENERIC, "part of a name")
+    if ours[-1] == theirs[-1] and _shared(ours, theirs):
+        return Near(column, _HEAD, "same last word")
     if (share := _alike(ours, theirs)) >= _WORD:
         return Near(column, _WORDS * share, "words")
     written = name.lower()
@@ -126,6 +129,12 @@ def _alike(ours: Sequence[str], theirs: Sequence[str]) -> float:
         return sum(max(likeness(word, piece) for piece in others) for word in some) / len(some)
 
     return min(covered(ours, theirs), covered(theirs, ours))
+
+
+def _shared(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether two names have most words in common, or their last one, where it says something: ``office``."""
+    shared, every = set(ours) & set(theirs), set(ours) | set(theirs)
+    return ours[-1] not in _SAYS_LITTLE or bool(shared - _SAYS_LITTLE and 2 * len(shared) >= len(every))
 
 
 def _initials(names: Sequence[str]) -> str:

@@ -15,8 +15,8 @@ from sqljury.sql.bind_columns import Binder
 from sqljury.sql.near_names import near_tables
 from sqljury.sql.parse import errors, exp, parse_one, quiet
 from sqljury.sql.readings import MAX_UNKNOWN, PLAUSIBLE, READINGS, Option, Reading, identifier
+from sqljury.sql.repair_groups import complete_groups
 from sqljury.sql.resolve import Sources, find_table, read_sources
-from sqljury.sql.routes import own_key
 from sqljury.types import Schema, Table
 
 __all__ = ["MAX_NAMES", "MAX_UNKNOWN", "Binding", "bindings", "rebindings"]
@@ -75,7 +75,7 @@ def _bound(sql: str, schema: Schema, question: str, picks: Mapping[int, int]) ->
     for sources in read_sources(tree, schema):
         changed |= Binder(sources, reading).bind()
     for sources in read_sources(tree, schema):
-        changed |= _spell(sources, reading) | _complete_groups(sources, reading)
+        changed |= _spell(sources, reading) | _grouped(sources, reading)
     if not changed or _vacuous(tree):
         return None
     return Binding(tree.sql(dialect=schema.dialect), reading.score, tuple(reading.kinds)), reading
@@ -192,46 +192,8 @@ def _column_names(sources: Sources) -> Iterator[tuple[exp.Identifier, str]]:
             yield qualifier, _bare(table)
 
 
-def _complete_groups(sources: Sources, reading: Reading) -> bool:
-    """Put the bare outputs of a query into its groups, where the engine takes it no other way.
-
-    A query that orders by an aggregate without groups fails on every engine; PostgreSQL and DuckDB want every output
-    beside an aggregate in GROUP BY.
-    """
-    select = sources.scope.expression
-    if not isinstance(select, exp.Select) or any(isinstance(item.unalias(), exp.Star) for item in select.selects):
+def _grouped(sources: Sources, reading: Reading) -> bool:
+    if not complete_groups(sources):
         return False
-    group, order = select.args.get("group"), select.args.get("order")
-    bare = [item.unalias() for item in select.selects if item.find(exp.AggFunc, exp.Window, exp.Subquery) is None]
-    bare = [item for item in bare if item.find(exp.Column) is not None]
-    counted = [item for item in select.selects if item.find(exp.AggFunc) is not None]
-    if group is None:
-        by_aggregate = order is not None and any(
-            key.find(exp.AggFunc) and not key.find(exp.Window, exp.Subquery) for key in order.expressions
-        )
-        if not by_aggregate or counted or not bare or select.args.get("distinct") or _one_row_each(bare, sources):
-            return False
-        missing = bare
-    else:
-        strict = sources.schema.dialect in ("postgres", "duckdb")
-        plain_keys = all(isinstance(key, exp.Column) for key in group.expressions) and not any(
-            group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets", "all")
-        )
-        present = {key.sql().lower() for key in group.expressions} | {
-            key.name.lower() for key in group.expressions if isinstance(key, exp.Column)
-        }
-        missing = [item for item in bare if item.sql().lower() not in present]
-        missing = [item for item in missing if not (isinstance(item, exp.Column) and item.name.lower() in present)]
-        if not strict or not plain_keys or not missing:
-            return False
-    select.group_by(*[item.copy() for item in missing], copy=False)
     reading.kinds["groups"] = None
     return True
-
-
-def _one_row_each(outputs: list[exp.Expr], sources: Sources) -> bool:
-    """Whether the outputs hold the key of a query's only table, so that each row is a group of its own."""
-    if len(sources.scope.selected_sources) != 1 or not sources.tables:
-        return False
-    key = own_key(next(iter(sources.tables.values())))
-    return key is not None and key.lower() in {item.name.lower() for item in outputs if isinstance(item, exp.Column)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from sqljury.language.words import words
@@ -21,6 +22,8 @@ CERTAIN_HOPS: Final = 3
 """Keys that a route may have where each is certain and nothing shorter leads there."""
 HOP: Final = 0.5
 """What each key after the first multiplies the score by: a likely key is better than two certain ones."""
+FORK: Final = 0.7
+"""The same for two tables that refer to a third one: what they share (a department) seldom ties their rows."""
 _MOST: Final = 2_000
 """Routes that are looked at from one query."""
 _GUESSED_COLUMNS: Final = 20_000
@@ -72,11 +75,12 @@ def end(route: Route) -> Table:
 
 
 def score(route: Route) -> float:
-    """The product of its keys' scores, less for each key after the first."""
+    """The product of its keys' scores, less for each key after the first, and where two keys meet at a third table."""
     product = HOP ** (len(route) - 1)
     for leg in route:
         product *= leg.step.score
-    return product
+    forks = sum(step.many and not before.many for (_, before), (_, step) in pairwise(route))
+    return float(product * FORK**forks)
 
 
 class Routes:
@@ -84,6 +88,11 @@ class Routes:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
+
+    def between(self, table: Table, other: Table, column: str) -> list[Step]:
+        """The keys of one column from ``table`` to that column of the ``other``, in either direction."""
+        steps = self._steps(table, guess=True)
+        return [step for step in steps if step.table is other and [n.lower() for n in step.there] == [column.lower()]]
 
     def to(self, tables: Mapping[str, Table], wanted: Callable[[Table], bool], *, guess: bool = False) -> list[Route]:
         """Routes from the ``tables`` of a query, by alias, to tables that it lacks and that are ``wanted``, best first.
