@@ -12,16 +12,14 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sqljury.language.alike import nearest
 from sqljury.sql import text
 from sqljury.sql.parse import errors, exp, parse_one, quiet, tokenize
-from sqljury.sql.resolve import Route, Sources, end, read_sources, routes, table_named
+from sqljury.sql.resolve import Sources, read_sources, table_named
+from sqljury.sql.routes import Route, Routes
 from sqljury.types import DIALECT_NAMES, Schema, Table
-
-if TYPE_CHECKING:
-    from sqlglot.optimizer.scope import Scope
 
 LINES: Final = 4
 """Most lines for one query: tokens cost a small model time, and it heeds the first line best."""
@@ -94,8 +92,11 @@ class _Reader:
         self._sources, self._schema, self._tables = sources, sources.schema, sources.tables
         self._outputs: dict[str, Sequence[str] | None] = {}
         self._missing: list[str] = []
-        for alias, (node, source) in sources.scope.selected_sources.items():
-            self._outputs[alias] = self._outputs_of(alias, node, source)
+        self._routes = Routes(self._schema)
+        for alias, (_, source) in sources.scope.selected_sources.items():
+            self._outputs[alias] = sources.outputs(alias)
+            if alias not in self._tables and isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
+                self._missing.append(source.name)
 
     def lines(self) -> Iterator[str]:
         yield from map(self._table_line, self._missing)
@@ -106,19 +107,6 @@ class _Reader:
         for column in {(each.table, each.name, each.this.quoted): each for each in named}.values():
             if line := self._line(column):
                 yield line[: text.COMMENT_CHARS * 2]
-
-    def _outputs_of(self, alias: str, node: exp.Expr, source: exp.Expr | Scope) -> Sequence[str] | None:
-        if not isinstance(source, exp.Expr):
-            query = source.expression
-            named = query.named_selects if isinstance(query, exp.Query) else [""]
-            aliases = [each.args.get("alias") for each in (node, query.parent) if each is not None]
-            renamed = any(isinstance(alias, exp.TableAlias) and alias.columns for alias in aliases)
-            return None if renamed or not all(named) or "*" in named else list(named)
-        if alias in self._tables:
-            return _column_names(self._tables[alias])
-        if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
-            self._missing.append(source.name)
-        return None
 
     def _line(self, column: exp.Column) -> str | None:
         """What is wrong with a column, None where nothing is known to be."""
@@ -179,7 +167,8 @@ class _Reader:
     def _elsewhere(self, table: Table, column: str) -> str:
         """A column of a table that the query does not have, with the join that brings it in."""
         name = next(known.name for known in table.columns if known.name.lower() == column.lower())
-        route = next((path for path in routes(self._schema, self._tables) if end(path) is table), None)
+        ways = self._routes.to(self._tables, lambda other: other is table, guess=True)
+        route = ways[0] if ways else None
         place = f"{self._table(table)}.{self._quoted(name)}"
         return place if route is None else f"{place} ({self._joins(route)})"
 

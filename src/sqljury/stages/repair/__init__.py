@@ -15,9 +15,11 @@ from sqljury.context import Context, State
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
 from sqljury.prompts import unmarked
+from sqljury.sql.compare import VOTES as ALIKE
+from sqljury.sql.compare import same
 from sqljury.sql.faults import Fault, read_fault
 from sqljury.sql.preserve import losses
-from sqljury.sql.repair_names import rebind
+from sqljury.sql.repair_names import rebindings
 from sqljury.sql.resolve import with_joins
 from sqljury.sql.strict import conform
 from sqljury.sql.suggest import LINES, unknown
@@ -33,6 +35,9 @@ from sqljury.values.bind import bind_values
 REASON_CHARACTERS = 300
 
 By = Literal["schema", "dialect", "values", "model"]
+
+ANOTHER_READING: Final = "another reading of its names"
+"""Ends the reason of a repair that is not the likeliest one of its query."""
 
 
 SECONDS: Final = 1.0
@@ -156,12 +161,18 @@ def needs_fixing(candidate: Candidate) -> bool:
 
 def by_program(candidate: Candidate, task: Task, context: Context, *, names: bool, dialect: bool) -> Candidate:
     """What can be repaired of a failed query without the model: its names, and the words of another dialect."""
-    if names:
-        candidate = bind_names(candidate, task, context)
+    return all_by_program(candidate, task, context, names=names, dialect=dialect)[0]
+
+
+def all_by_program(
+    candidate: Candidate, task: Task, context: Context, *, names: bool, dialect: bool
+) -> list[Candidate]:
+    """What ``by_program`` gives, and after it the other readings of the query's names that run."""
+    bound = readings(candidate, task, context) if names else [candidate]
     if dialect:
-        candidate = conforming(candidate, task, context, names=names)
-        candidate = translate(candidate, task, context, names=names)
-    return put_values(candidate, task, context)
+        bound[0] = conforming(bound[0], task, context, names=names)
+        bound[0] = translate(bound[0], task, context, names=names)
+    return [put_values(reading, task, context) for reading in bound]
 
 
 def put_values(candidate: Candidate, task: Task, context: Context) -> Candidate:
@@ -199,8 +210,8 @@ def conforming(candidate: Candidate, task: Task, context: Context, *, names: boo
     """
     sql, result = candidate.sql, candidate.result
     if names and sql and not result.ok:
-        bound = rebind(sql, task.known)
-        sql = bound if bound is not None and not losses(sql, bound, task.known) else sql
+        bound = rebindings(sql, task.known, task.question.text)[:1]
+        sql = next((one for one in bound if not losses(sql, one, task.known)), sql)
     for _ in range(_ROUNDS):
         if result.error is None or result.error.kind not in ("sql", "refused"):
             break
@@ -213,13 +224,31 @@ def conforming(candidate: Candidate, task: Task, context: Context, *, names: boo
 
 def bind_names(candidate: Candidate, task: Task, context: Context) -> Candidate:
     """A failed query with its names bound to the schema, if that makes it run; else the candidate as it is."""
+    return readings(candidate, task, context)[0]
+
+
+def readings(candidate: Candidate, task: Task, context: Context) -> list[Candidate]:
+    """A failed query with its names bound to the schema: the readings that run, best first, each with another result.
+
+    One that finds nothing comes after those that find something. The candidate as it is where none runs.
+    """
     if not candidate.sql or candidate.result.ok:
-        return candidate
-    sql = rebind(candidate.sql, task.known)
-    if sql is None or losses(candidate.sql, sql, task.known):
-        return candidate
-    result = context.db.execute(sql, context.limits, context.cancel)
-    return _fixed(candidate, sql, result, "schema") if result.ok else candidate
+        return [candidate]
+    bound: list[Candidate] = []
+    for sql in rebindings(candidate.sql, task.known, task.question.text):
+        if losses(candidate.sql, sql, task.known):
+            continue
+        fixed = _fixed(candidate, sql, context.db.execute(sql, context.limits, context.cancel), "schema")
+        if fixed.result.ok and not any(same(one.result, fixed.result, ALIKE) for one in bound):
+            bound.append(fixed)
+    bound.sort(key=lambda one: not one.result.rows)
+    return [*bound[:1], *map(_another_reading, bound[1:])] or [candidate]
+
+
+def _another_reading(candidate: Candidate) -> Candidate:
+    """Marked as one of several readings of the query that was written, not the likeliest."""
+    last = candidate.fixes[-1]
+    return replace(candidate, fixes=(*candidate.fixes[:-1], replace(last, reason=f"{last.reason}; {ANOTHER_READING}")))
 
 
 def ask_again(
