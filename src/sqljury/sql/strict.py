@@ -59,10 +59,11 @@ def _letters(sql: str) -> str:
 
 
 def _rewrites(fault: Fault, schema: Schema) -> Iterator[Callable[[Sources], Iterator[Note]]]:
+    yield grouping.unnest_aggregates
     yield grouping.spell_out_aliases
     yield grouping.move_aggregates
     if schema.dialect in grouping.STRICT or fault.kind == "aggregate":
-        yield grouping.complete_groups
+        yield grouping.group_what_lacks
     if schema.dialect in casts.STRICT:
         yield casts.cast_values
         yield casts.not_of_type
