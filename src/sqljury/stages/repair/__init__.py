@@ -21,6 +21,7 @@ from sqljury.sql.text import plain
 from sqljury.sql.translate import translations
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.repair.hints import Advice, advise, stored
+from sqljury.stages.repair.meaning import as_meant
 from sqljury.stages.select import VOTES
 from sqljury.stages.select.consistency import decided, group, likelihood
 from sqljury.types import Candidate, Fix, QueryFailure, Result, Task
@@ -103,12 +104,15 @@ def needs_fixing(candidate: Candidate) -> bool:
 
 
 def by_program(candidate: Candidate, task: Task, context: Context, *, names: bool, dialect: bool) -> Candidate:
-    """What can be repaired of a failed query without the model: its names, and the words of another dialect."""
+    """What can be repaired without the model.
+
+    Names and other dialects' words of a query that failed, values, and what its engine takes otherwise than meant.
+    """
     if names:
         candidate = bind_names(candidate, task, context)
     if dialect:
         candidate = translate(candidate, task, context, names=names)
-    return put_values(candidate, task, context)
+    return as_meant(put_values(candidate, task, context), task, context)
 
 
 def put_values(candidate: Candidate, task: Task, context: Context) -> Candidate:
