@@ -31,7 +31,7 @@ _ROLLING: Final = re.compile(
 )
 _PAST: Final = re.compile(rf"\b(?:over|in|during|within|for) the past (?P<unit>{_UNITS})\b(?! of\b)", re.IGNORECASE)
 _CALENDAR: Final = re.compile(
-    rf"\b(?P<which>this|current|last|previous)\s+(?P<unit>{_UNITS})\b(?!\s+(?:of|in|to|and|when|with)\b)", re.IGNORECASE
+    rf"\b(?P<which>this|current|last|previous)\s+(?P<unit>{_UNITS})\b(?!\s+(?:of|in|when|with)\b)", re.IGNORECASE
 )
 _DAYS: Final = re.compile(r"\b(?P<day>today|yesterday)\b(?!['’]s\b)", re.IGNORECASE)
 _SO_FAR: Final = re.compile(r"\b(?:year to date|year-to-date|ytd)\b", re.IGNORECASE)

@@ -56,10 +56,10 @@ def start(amount: int, unit: str, dialect: str) -> exp.Expr | None:
         return shifted(amount, unit, dialect)
     if unit == "week":
         return None
-    if dialect == "mysql":
-        day = "CURRENT_DATE" if not amount else f"(CURRENT_DATE + INTERVAL {amount} {unit})"
-        return parse_one(_MYSQL_STARTS[unit].format(day=day), dialect)
     sign = "-" if amount < 0 else "+"
+    if dialect == "mysql":
+        day = "CURRENT_DATE" if not amount else f"(CURRENT_DATE {sign} INTERVAL {abs(amount)} {unit})"
+        return parse_one(_MYSQL_STARTS[unit].format(day=day), dialect)
     forms = _SHIFTED_STARTS if amount else _STARTS
     return parse_one(forms[dialect].format(sign=sign, amount=abs(amount), unit=unit), dialect)
 

@@ -39,5 +39,8 @@ def _without_nulls(select: exp.Select, asked: Asked) -> bool:
     if own is not None and not outer and (own.column.not_null or own.column.name in own.table.primary_key):
         return False
     kept = exp.Not(this=exp.Is(this=item.copy(), expression=exp.Null()))
+    where = select.args.get("where")
+    if where is not None and kept in where.find_all(exp.Not):
+        return False
     select.where(kept, copy=False)
     return True

@@ -46,7 +46,7 @@ def _key(select: exp.Select, node: exp.Expr) -> exp.Expr:
 
 
 def _may_be_null(key: exp.Expr, select: exp.Select, asked: Asked) -> bool:
-    if isinstance(key, exp.Count | exp.Literal | exp.Null):
+    if isinstance(key, exp.Count | exp.Literal | exp.Null | exp.Predicate):
         return False
     own = held(key, asked.schema)
     outer = any(join.side for join in select.args.get("joins") or ())
