@@ -74,4 +74,6 @@ def rewrite(sql: str, rule: Rule, asked: Asked) -> Rewrite | None:
 def _is_exact(sql: str, tree: exp.Query, dialect: str) -> bool:
     """Whether the query is the same when it is read and written: sqlglot drops arguments that it does not know."""
     written = write(tree, dialect)
-    return literals(written, dialect) >= literals(sql, dialect) and write(parse_one(written, dialect), dialect) == written
+    return (
+        literals(written, dialect) >= literals(sql, dialect) and write(parse_one(written, dialect), dialect) == written
+    )
