@@ -6,9 +6,10 @@ place and returns the reason, or None. Nothing here runs the query itself.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sqljury.sql.meaning.base import Asked, Change, Data, Rule
+from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.division import division
@@ -20,7 +21,10 @@ from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
 from sqljury.sql.parse import errors, exp, parse_one, quiet, read_query, write
 from sqljury.sql.translate import as_strings, literals, restrictions
 
-__all__ = ["FOR_ERRORS", "RULES", "Asked", "Change", "Data", "Rewrite", "Rule", "rewrite"]
+if TYPE_CHECKING:
+    from sqljury.sql.meaning.base import Rule
+
+__all__ = ["FOR_ERRORS", "RULES", "Asked", "Change", "Data", "Rewrite", "rewrite"]
 
 RULES: Final[tuple[Rule, ...]] = (
     now_texts,
@@ -50,30 +54,34 @@ class Rewrite(NamedTuple):
 @quiet()
 def rewrite(sql: str, rule: Rule, asked: Asked) -> Rewrite | None:
     """What a rule makes of a query; None where it does not apply, or the query cannot be read and written exactly."""
-    tree = read_query(sql, asked.dialect)
-    if tree is None:
+    original = _read(sql, asked.dialect)
+    if original is None:
         return None
+    tree = original.copy()
+    if asked.dialect == "sqlite":
+        as_strings(tree, asked.schema)
     try:
-        if not _is_exact(sql, tree, asked.dialect):
-            return None
-        if asked.dialect == "sqlite":
-            as_strings(tree, asked.schema)
-        before, parts = write(tree, asked.dialect), restrictions(tree)
+        before = tree.copy()
         change = rule(tree, asked)
-        if change is None:
+        if change is None or not _is_exact(sql, original, asked.dialect):
             return None
-        after = write(tree, asked.dialect)
-        if after == before:
+        if tree == before:
             return Rewrite(sql, change)
-        kept = restrictions(parse_one(after, asked.dialect))
+        after = write(tree, asked.dialect)
+        lost = restrictions(before) - restrictions(parse_one(after, asked.dialect))
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError, IndexError):
         return None
-    return None if any(kept[kind] < count for kind, count in parts.items()) else Rewrite(after, change)
+    return None if lost else Rewrite(after, change)
+
+
+@lru_cache(maxsize=32)
+def _read(sql: str, dialect: str) -> exp.Query | None:
+    """The tree of a query, which every rule takes a copy of."""
+    return read_query(sql, dialect)
 
 
 def _is_exact(sql: str, tree: exp.Query, dialect: str) -> bool:
     """Whether the query is the same when it is read and written: sqlglot drops arguments that it does not know."""
     written = write(tree, dialect)
-    return (
-        literals(written, dialect) >= literals(sql, dialect) and write(parse_one(written, dialect), dialect) == written
-    )
+    again = write(parse_one(written, dialect), dialect)
+    return literals(written, dialect) >= literals(sql, dialect) and again == written

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
@@ -61,8 +61,9 @@ class Change(NamedTuple):
     may_empty: bool = False
 
 
-Rule = Callable[[exp.Query, Asked], "Change | None"]
-"""Rewrites the tree of a query in place; None where it does not apply, and then the tree is not to be used."""
+if TYPE_CHECKING:
+    Rule = Callable[[exp.Query, Asked], Change | None]
+    """Rewrites the tree of a query in place; None where it does not apply, and then the tree is not to be used."""
 
 
 class Held(NamedTuple):

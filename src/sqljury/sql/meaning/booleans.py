@@ -14,9 +14,6 @@ _BOOLEAN: Final = re.compile(r"bool", re.IGNORECASE)
 _OWN_BOOLEAN: Final = frozenset({"postgres", "duckdb"})
 """Dialects with a type of their own for TRUE and FALSE."""
 
-Pair = tuple[exp.Expr, exp.Expr]
-"""The constants of a column for yes and no."""
-
 
 def booleans(tree: exp.Query, asked: Asked) -> Change | None:
     """Replace a constant for yes or no that the column does not have by the one that it has."""
@@ -43,7 +40,7 @@ def _truth(node: exp.Expr) -> bool | None:
     return _MEANING.get(node.name.lower()) if isinstance(node, exp.Literal) else None
 
 
-def _pair(column: exp.Column, constant: exp.Expr, asked: Asked) -> Pair | None:
+def _pair(column: exp.Column, constant: exp.Expr, asked: Asked) -> tuple[exp.Expr, exp.Expr] | None:
     """The column's constants for yes and no, where it has both and surely lacks the one that is compared with it."""
     own = held(column, asked.schema)
     if own is None:

@@ -13,7 +13,6 @@ _FUNCTIONS: Final = frozenset(
     {"DATE", "DATETIME", "JULIANDAY", "STRFTIME", "TIME", "DATE_FORMAT", "TO_CHAR", "DATE_PART"}
 )
 _CONVERTED: Final = re.compile(r"epoch|unix|%s\b|to_timestamp", re.IGNORECASE)
-_COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 Use = str
@@ -45,7 +44,7 @@ def _use(column: exp.Column) -> Use:
         return ""
     if isinstance(above, exp.Between) and above.this is node:
         return _beside(above.args["low"], above.args["high"])
-    if isinstance(above, _COMPARISONS):
+    if isinstance(above, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE):
         return _beside(above.expression if above.this is node else above.this)
     parts = exp.Date | exp.TsOrDsToDate | exp.Year | exp.Month | exp.Day | exp.DateTrunc | exp.TimestampTrunc
     takes = isinstance(above, parts | exp.TimeToStr) and above.this is node
