@@ -26,7 +26,11 @@ def booleans(tree: exp.Query, asked: Asked) -> Change | None:
         if pair is not None:
             changed = True
             kind = exp.NEQ if isinstance(node, exp.NEQ) else exp.EQ
-            node.replace(kind(this=column.copy(), expression=pair[not truth].copy()))
+            value, other_value = pair[not truth].copy(), pair[truth].copy()
+            side: exp.Expr = column.copy()
+            if isinstance(node, exp.Is) and isinstance(node.parent, exp.Not):  # NULL is not TRUE, and is kept
+                side = exp.Coalesce(this=side, expressions=[other_value])
+            node.replace(kind(this=side, expression=value))
     for column in list(tree.find_all(exp.Column)):
         if _is_condition(column) and (pair := _pair(column, exp.true(), asked)) is not None:
             changed = True

@@ -25,7 +25,7 @@ def division(tree: exp.Query, asked: Asked) -> Change | None:
     whole = _Whole(tree, asked)
     changed = False
     for node in reversed(list(tree.find_all(exp.Div, exp.IntDiv))):  # inner ones first
-        if _truncated_on_purpose(node) or not _truncates(node, asked.dialect):
+        if not _truncates(node, asked.dialect) or _truncated_on_purpose(node) or _may_be_a_bucket(node):
             continue
         if whole(node.this) and whole(node.expression):
             changed = True
@@ -73,6 +73,15 @@ def _truncated_on_purpose(node: exp.Expr) -> bool:
     names = {item.alias.lower(), item.unalias().sql().lower()} - {""}
     ordinals = [str(at) for at, one in enumerate(select.selects, 1) if one is item]
     return any(key in names or key in ordinals for key in keys)
+
+
+def _may_be_a_bucket(node: exp.Expr) -> bool:
+    """Whether each row is divided by a constant, outside aggregates: that may put years into decades, grouped later."""
+    if not isinstance(node.expression.unnest(), exp.Literal):
+        return False
+    within = isinstance(node.find_ancestor(exp.AggFunc, exp.Select), exp.AggFunc)
+    hundred = any(one.name == "100" for one in node.this.find_all(exp.Literal))
+    return not (within or hundred or node.this.find(exp.AggFunc, exp.Select) is not None)
 
 
 class _Whole:

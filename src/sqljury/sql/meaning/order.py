@@ -28,6 +28,8 @@ def null_order(tree: exp.Query, asked: Asked) -> Change | None:
         key = _key(select, ordered.this)
         if bool(ordered.args.get("desc")) != _FIRST[asked.dialect] or not _may_be_null(key, select, asked):
             continue
+        if not ordered.args.get("desc") and key.find(exp.Sum) is not None:
+            continue  # a sum of nothing may well be the smallest
         if _starts_with_null(select, key, tree, asked):
             changed = True
             _put_last(order, ordered, key, asked.dialect)

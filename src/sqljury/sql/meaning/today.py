@@ -10,8 +10,9 @@ from sqljury.sql import clock
 from sqljury.sql.meaning.base import Asked, Change, compared, text_of
 from sqljury.sql.parse import exp
 
-_DATE: Final = re.compile(r"(?P<year>(?:19|20)\d\d)(?:-\d\d(?:-\d\d(?:[ T].*)?)?)?")
+_DATE: Final = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d(?:[ T].*)?)?)?")
 _YEARS: Final = (1900, 2100)
+_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 def now_texts(tree: exp.Query, asked: Asked) -> Change | None:
@@ -43,13 +44,13 @@ def days_as_numbers(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def fixed_dates(tree: exp.Query, asked: Asked) -> Change | None:
-    """Replace dates that the question does not name by those that it counts from today.
+    """Replace the dates of a query by those that the question counts from today, if it names no year itself.
 
     Not sure where the dates are not a range or a year of one column; the tree is then left as it is.
     """
     span = relative(asked.question.text)
     constants = _constants(tree)
-    if span is None or not constants or clock.is_clock(tree) or _named(constants, asked.question.whole):
+    if span is None or not constants or clock.is_clock(tree) or _YEAR.search(asked.question.whole):
         return None
     words = f'"{span.words.lower()}" is counted from the day that the clock of the database shows'
     if _counted(tree, span, len(constants), asked.dialect):
@@ -70,11 +71,6 @@ def _constants(tree: exp.Query) -> list[exp.Literal]:
         and node.this.find(exp.Year, exp.Extract, exp.TimeToStr) is not None
     ]
     return [*texts, *numbers]
-
-
-def _named(constants: list[exp.Literal], question: str) -> bool:
-    years = {match["year"] for one in constants if (match := _DATE.fullmatch(one.name))}
-    return any(year in question for year in years)
 
 
 def _counted(tree: exp.Query, span: Span, constants: int, dialect: str) -> bool:
