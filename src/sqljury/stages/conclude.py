@@ -19,6 +19,7 @@ from sqljury.sql.suggest import unknown
 from sqljury.sql.text import plain
 from sqljury.stages.repair import distance
 from sqljury.stages.repair.hints import looser
+from sqljury.stages.repair.meaning import doubts
 from sqljury.types import Answer, Candidate, Question, Schema
 
 UNUSABLE: Final[dict[str, type[SqljuryError]]] = {
@@ -80,7 +81,7 @@ def answer_of(state: State, context: Context) -> Answer:
         truncated=best.result.truncated,
         confidence=votes / len(candidates) if len(candidates) > 1 else None,
         candidates=candidates,
-        remarks=looser(best, task.known, context),
+        remarks=(*looser(best, task.known, context), *doubts(best, task, context)),
         cost=context.budget.total(),
         steps=context.budget.steps,
         choice=choice,
