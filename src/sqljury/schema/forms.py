@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from sqljury.schema.meanings import meanings, phrase
 from sqljury.sql.parse import errors, exp, parse_one, quiet
-from sqljury.sql.text import NAME_CHARS, cell_text, name, names, plain, table_name, type_text
+from sqljury.sql.text import NAME_CHARS, cell_text, name, names, plain, remark, table_name, type_text
 from sqljury.types import Column, Result, Schema, Table
 
 
@@ -41,9 +41,9 @@ class Remarks(NamedTuple):
 def ddl(table: Table, dialect: str, remarks: Remarks) -> list[str]:
     """CREATE TABLE with one column or constraint on each line and remarks as comments."""
     about = [f"-- {remarks.about}"] if remarks.about else []
-    if table.kind == "view" and (query := _view_query(table.definition, dialect)):
+    if table.is_view and (query := _view_query(table.definition, dialect)):
         columns = names(tuple(column.name for column in table.columns), dialect)
-        return [*about, f"CREATE VIEW {_table(table, dialect)} ({columns}) AS", f"{query};"]
+        return [*about, f"CREATE {table.kind.upper()} {_table(table, dialect)} ({columns}) AS", f"{query};"]
     body = [(_column(column, table, dialect), remarks.beside(column.name)) for column in table.columns]
     body += [(constraint, "") for constraint in _constraints(table, dialect)]
     last = len(body) - 1
@@ -51,7 +51,9 @@ def ddl(table: Table, dialect: str, remarks: Remarks) -> list[str]:
         f"  {line}{',' if number < last else ''}{f' -- {beside}' if beside else ''}"
         for number, (line, beside) in enumerate(body)
     ]
-    return [*about, f"CREATE {table.kind.upper()} {_table(table, dialect)} (", *lines, ");"]
+    kind = table.kind.removeprefix("partitioned ").upper()
+    divided = f" PARTITION BY {remark(table.partition_by)}" if table.partition_by else ""
+    return [*about, f"CREATE {kind} {_table(table, dialect)} (", *lines, f"){divided};"]
 
 
 def compact(table: Table, dialect: str, remarks: Remarks) -> list[str]:
@@ -92,8 +94,10 @@ def mschema(table: Table, dialect: str, remarks: Remarks) -> list[str]:
             f"examples: [{examples}]" if examples else "",
         ]
         lines.append(f"({', '.join(filter(None, parts))}),")
-    head = ", ".join(filter(None, (f"# {table.kind.capitalize()}: {_table(table, dialect)}", remarks.about)))
-    query = _view_query(table.definition, dialect) if table.kind == "view" else ""
+    divided = f"by {remark(table.partition_by)}" if table.partition_by else ""
+    title = f"# {table.kind.capitalize()}: {_table(table, dialect)}"
+    head = ", ".join(filter(None, (title, divided, remarks.about)))
+    query = _view_query(table.definition, dialect) if table.is_view else ""
     return [head, *([f"as {query}"] if query else []), "[", *lines, "]"]
 
 

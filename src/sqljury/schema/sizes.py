@@ -58,9 +58,9 @@ class Sizes:
             table = self.schema.tables[number]
             bare = replace(table, columns=(Column("a"),), primary_key=(), foreign_keys=(), unique_keys=())
             keys = [key for key in (table.primary_key, *table.unique_keys) if len(key) > 1]
-            frame = self._size(table if table.kind == "view" else bare)
+            frame = self._size(table if table.is_view else bare)
             self._frames[number] = frame + sum(estimate_tokens(f"  PRIMARY KEY ({_listed(key)}),\n") for key in keys)
-        if self.schema.tables[number].kind == "view":
+        if self.schema.tables[number].is_view:
             return self._frames[number]
         return self._frames[number] + sum(self.column(number, name) for name in names)
 

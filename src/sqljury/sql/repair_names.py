@@ -92,6 +92,9 @@ def _rename_tables(tree: exp.Expr, schema: Schema, searches: _Searches) -> bool:
     for node in tree.find_all(exp.Table):
         if node.name.lower() in known or not isinstance(node.this, exp.Identifier):
             continue
+        if (table := find_table(schema, node)) is not None:
+            changed |= _qualify_table(node, table, schema.dialect)
+            continue
         searches.start()
         if (name := misspelt(node.name, [table.name for table in schema.tables])) is None:
             continue
@@ -100,6 +103,16 @@ def _rename_tables(tree: exp.Expr, schema: Schema, searches: _Searches) -> bool:
         node.set("this", _identifier(name, schema.dialect))
         changed = True
     return changed
+
+
+def _qualify_table(node: exp.Table, table: Table, dialect: str) -> bool:
+    """Name the schema of a table that is not in the default one, which an engine or access rules may ask for."""
+    if node.db or not table.schema:
+        return False
+    if not node.alias:
+        node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name)))
+    node.set("db", _identifier(table.schema, dialect))
+    return True
 
 
 class _Binder:
