@@ -94,14 +94,17 @@ def test_only_what_queries_would_get_wrong_is_odd() -> None:
     columns = tuple(Column(name, "text") for name in given)
     table = Table("t", columns, foreign_keys=(ForeignKey(("owner",), "person", ("id",)),))
     sample = Result(tuple(given), tuple(zip(*(values for values, _ in given.values()), strict=True)))
+    shown = Result(sample.columns, sample.rows[3:])
     expected = {name: words for name, (_, words) in given.items() if words}
-    assert odd(table, meanings(table, sample), "postgres") == expected
+    assert odd(table, meanings(table, sample), "postgres", shown) == expected
     del expected["born"]  # where dates are text, such text is as it should be
-    assert odd(table, meanings(table, sample), "sqlite") == expected
+    assert odd(table, meanings(table, sample), "sqlite", shown) == expected
+    del expected["paid"]  # where both values can be seen, nothing need be said
+    assert odd(table, meanings(table, sample), "sqlite", sample) == expected
 
 
 def test_numbers_for_booleans_are_odd_where_the_engine_tells_them_apart() -> None:
     table = Table("t", (Column("is_open", "integer"),))
     known = {"is_open": Meaning("boolean", "number", values=("1", "0"))}
-    assert odd(table, known, "postgres") == {"is_open": "1 or 0, not boolean"}
-    assert odd(table, known, "mysql") == {}
+    assert odd(table, known, "postgres", Result()) == {"is_open": "1 or 0, not boolean"}
+    assert odd(table, known, "mysql", Result()) == {}

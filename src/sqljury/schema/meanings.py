@@ -114,17 +114,21 @@ def phrase(meaning: Meaning, column: Column) -> str:
     return f"holds text: {words}" if words else "holds text"
 
 
-def odd(table: Table, found: Mapping[str, Meaning], dialect: str) -> dict[str, str]:
+def odd(table: Table, found: Mapping[str, Meaning], dialect: str, shown: Result) -> dict[str, str]:
     """By column a few words on what a query would likely get wrong; ``found`` is what ``meanings`` gave.
 
     ISO dates in text are odd only where the engine compares no text with dates. Numbers in text are odd where they
-    sort otherwise than numbers, unless the column is a key or a code by its name, which nobody sorts.
+    sort otherwise than numbers, unless the column is a key or a code by its name, which nobody sorts; texts for true
+    and false where the rows that are ``shown`` beside the table do not have both.
     """
     keys = {*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)}
     words = {}
     for name, meaning in found.items():
-        code = meaning.kind == "number" and (name in keys or _CODE_NAME.search(name))
-        if not code and (brief := _brief(meaning, dialect)):
+        known = meaning.kind == "number" and bool(name in keys or _CODE_NAME.search(name))
+        if meaning.kind == "boolean" and meaning.stored == "text" and name in shown.columns:
+            index = shown.columns.index(name)
+            known = {str(row[index]).strip() for row in shown.rows}.issuperset(meaning.values)
+        if not known and (brief := _brief(meaning, dialect)):
             words[name] = brief
     return words
 

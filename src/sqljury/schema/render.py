@@ -153,7 +153,7 @@ def _contents(table: Table, sample: Result | None, dialect: str, style: Style) -
     if style.types:
         return contents(table, sample)
     comments = {column.name: column.comment.casefold() for column in table.columns}
-    found = odd(table, meanings(table, sample), dialect)
+    found = odd(table, meanings(table, sample), dialect, replace(sample, rows=sample.rows[: style.rows]))
     return {name: text for name, text in found.items() if text.split()[-1].casefold() not in comments[name]}
 
 
