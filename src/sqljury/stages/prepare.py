@@ -81,7 +81,7 @@ One that is longer in its smallest form too is cut down to what the question nee
 """
 
 SEEN_ROWS: Final = 50
-"""Rows read of each table where more is wanted of them than to be shown: varied examples, what columns hold."""
+"""Rows read of each table: to be shown, for varied examples, and for what the values of columns mean."""
 
 UNMATCHED_SHOWN: Final = 5
 """Lines of a user's notes that match nothing, as warnings; a foreign description folder may have hundreds."""
@@ -211,8 +211,8 @@ def _warn(unmatched: Sequence[str]) -> None:
 def _schema_text(db: Database, schema: Schema, part: SchemaPart, near: Near = (), order: int | None = None) -> str:
     """The schema as the recipe wants it seen; ``order`` is the seed of an order of tables and columns."""
     examples = part.examples or (part.sample_rows if part.form == "mschema" else 0)
-    rows = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
-    samples = sample(db, schema, rows) if rows else None
+    least = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
+    samples = sample(db, schema, max(part.sample_rows, SEEN_ROWS), least=least)
     by_column = {(table, column): values for table, column, values in near}
-    style = Style(rows=part.sample_rows, examples=examples, types=part.types, shuffle=order, near=by_column)
+    style = Style(part.sample_rows, examples=examples, types=part.types, odd=True, shuffle=order, near=by_column)
     return render(schema, samples, form=part.form, style=style, max_chars=SCHEMA_CHARS)
