@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 
 from sqljury.datasets import spider
-from sqljury.engines.checked import OUTCOMES, Checked, counts, prepared
+from sqljury.engines.checked import OUTCOMES, Checked, counts, prepared, read
 from sqljury.engines.databases import Databases, Engine, of_run, usual_server
 from sqljury.engines.gold import REPAIRS
 from sqljury.evaluation import report, run_folder
@@ -53,11 +53,9 @@ def print_gold(arguments: argparse.Namespace) -> int:
     """Check all gold queries of a split on an engine."""
     examples = spider.sample(spider.load(arguments.data, arguments.split), arguments.limit, arguments.seed)
     engine = Engine(arguments.engine)
-    started, all_checked = time.monotonic(), []
+    started = time.monotonic()
 
-    def say(done: int, total: int, one: Checked | None) -> None:
-        if one is not None:
-            all_checked.append(one)
+    def say(done: int, total: int, _: Checked | None) -> None:
         if done % 100 == 0:
             print(f"{done}/{total} {time.monotonic() - started:.0f} s", file=sys.stderr)
 
@@ -65,6 +63,7 @@ def print_gold(arguments: argparse.Namespace) -> int:
         out = arguments.out or Path(scratch)
         with Databases(arguments.data, engine, out / "databases", usual_server(engine)) as databases:
             kept = prepared(examples, databases, out, say)
+            all_checked = read(out)
             changes: Counter[str] = sum((one.changes for one in databases.sources.values()), Counter())
             made = len(databases.sources)
     print(f"{arguments.split} on {arguments.engine}: {len(examples)} gold queries, {len(kept)} kept, {made} databases")
