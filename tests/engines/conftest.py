@@ -35,6 +35,7 @@ GOLD = {
         'SELECT t1.petid FROM PET AS T1 JOIN owner AS T2 ON T1.Owner_ID = T2.id WHERE T2."full name" = "Ann"',
         "SELECT sum(age) / count(*), avg(age) FROM pet",
         "SELECT kind FROM pet WHERE kind LIKE '%c%'",
+        "SELECT kind FROM pet WHERE kind NOT LIKE '%C%'",
         "SELECT T2.`Full Name`, count(*) FROM pet AS T1 JOIN Owner AS T2 ON T1.owner_id = T2.ID GROUP BY T2.ID",
         "SELECT petid FROM pet ORDER BY weight DESC",
         "SELECT strftime('%Y', seen), born FROM pet JOIN owner ON owner_id = id WHERE born < '1990-01-01'",

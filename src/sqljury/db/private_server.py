@@ -1,11 +1,14 @@
 """Database servers of this program's own: PostgreSQL and MariaDB in a temporary folder, on a free port of loopback.
 
-A server ends with the program that started it (on Linux also if that is killed), and ``stop`` removes its files.
+A server ends with the program that started it (on Linux also if that is killed), and ``stop`` removes its files. The
+files of a program that was killed are removed by the next one that starts a server: nobody holds their lock any more.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import fcntl
 import glob
 import os
 import pwd
@@ -18,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from sqljury.errors import DatabaseError
 from sqljury.resources import Closing
@@ -46,6 +49,7 @@ class Server(Closing):
         self.port = _free_port()
         self._command = [part.replace("PORT", str(self.port)) for part in command]
         self._ready = ready
+        self.lock: IO[str] | None = None
         self.restart()
 
     def restart(self) -> None:
@@ -85,6 +89,8 @@ class Server(Closing):
         """End the server and remove its files."""
         self.halt(signal.SIGQUIT if "postgres" in self._command[0] else signal.SIGTERM)
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self.lock is not None:
+            self.lock.close()
 
     def close(self) -> None:
         """The same as ``stop``."""
@@ -175,14 +181,40 @@ def _hand_over(path: Path) -> None:
 
 def _in_folder(prefix: str, start: Callable[[Path], Server]) -> Server:
     """A server in a folder of its user, on a short path: a socket's name may have 100 characters only."""
-    folder = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp" if os.path.isdir("/tmp") else None))  # noqa: S108
+    root = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())  # noqa: S108
+    _remove_abandoned(root, prefix)
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
     try:
         folder.chmod(0o755)
         _hand_over(folder)
-        return start(folder)
+        lock = _lock(folder)
+        server = start(folder)
+        server.lock = lock
+        return server
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def _lock(folder: Path) -> IO[str] | None:
+    """The folder's lock, which the system releases when the program ends; None where another program has it."""
+    stream = (folder / "owner.lock").open("a")
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        stream.close()
+        return None
+    return stream
+
+
+def _remove_abandoned(root: Path, prefix: str) -> None:
+    """Remove the folders of programs that were killed; one may have been made just now, and not be locked yet."""
+    for folder in root.glob(f"{prefix}*"):
+        with contextlib.suppress(OSError):
+            file = folder / "owner.lock"
+            if time.time() - file.stat().st_mtime > _START_SECONDS and (lock := _lock(folder)) is not None:
+                with lock:
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _run(command: Sequence[str]) -> None:

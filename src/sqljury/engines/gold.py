@@ -216,7 +216,7 @@ class _Work:
 
     def _like(self, node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Like):
-            node.replace(exp.ILike(this=node.this, expression=node.expression))
+            node.replace(exp.ILike(**node.copy().args))  # with whatever negates it
             self.repairs.add("like")
         return node
 
