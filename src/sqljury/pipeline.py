@@ -125,7 +125,7 @@ class Pipeline:
             self.model,
             self.limits,
             seed,
-            recipe=self.recipe,
+            recipe=_for(self.model, self.recipe),
             named=self.models,
             budget=budget,
             pool=self.pool,
@@ -148,3 +148,10 @@ class Pipeline:
     def finish(self, state: State, context: Context) -> Answer:
         """The answer to the question of a state; ``context.budget`` says what it took, if it raises too."""
         return answer_of(run(compiled(self.recipe, stored=self.stored), state, context), context)
+
+
+def _for(model: LanguageModel, recipe: Recipe) -> Recipe:
+    """The recipe for this model: a schema is shown smaller only to one that takes seconds to read it."""
+    if not recipe.schema.tokens or getattr(model, "on_cpu", False):
+        return recipe
+    return replace(recipe, schema=replace(recipe.schema, tokens=0))

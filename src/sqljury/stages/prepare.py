@@ -23,9 +23,10 @@ from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import NO_NOTES, Notes, bind, merge, relevant
-from sqljury.schema.render import Style, render
+from sqljury.schema.render import Style
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
+from sqljury.schema.target import aimed
 from sqljury.types import Question, Schema, Task
 from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
@@ -211,4 +212,4 @@ def _schema_text(db: Database, schema: Schema, part: SchemaPart, near: Near = ()
     samples = sample(db, schema, rows) if rows else None
     by_column = {(table, column): values for table, column, values in near}
     style = Style(rows=part.sample_rows, examples=examples, types=part.types, shuffle=order, near=by_column)
-    return render(schema, samples, form=part.form, style=style, max_chars=SCHEMA_CHARS)
+    return aimed(schema, samples, form=part.form, style=style, tokens=part.tokens, max_chars=SCHEMA_CHARS)
