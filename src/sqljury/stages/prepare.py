@@ -17,6 +17,7 @@ from sqljury import prompts
 from sqljury.access.guard import skip
 from sqljury.context import Context, State
 from sqljury.db.base import Database
+from sqljury.language.instructions import concerning, instructions
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes.parts import SchemaPart
@@ -115,8 +116,10 @@ class Preparation:
         ``CancelledError`` once ``cancel`` is set.
         """
         whole, notes = _described(introspect(db), notes)
+        if notes.rules:
+            question = replace(question, evidence="\n".join(filter(None, (question.evidence, *notes.rules))))
         if keywords is None:
-            keywords = by_rules(f"{question.text} {question.evidence}")
+            keywords = by_rules(_searched(question))
         values = self._values(keywords, db, whole, told, cancel)
         hits = tuple(Hit(one.match.table, one.match.column, one.match.score) for one in values)
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
@@ -191,6 +194,14 @@ def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
     notes = bind(schema, notes)
     _warn(notes.unmatched)
     return merge(schema, notes), notes
+
+
+def _searched(question: Question) -> str:
+    """The question with its evidence; of several instructions those that concern it, which name its values."""
+    given = instructions(question.evidence)
+    if len(given) <= 1:
+        return f"{question.text} {question.evidence}"
+    return "\n".join((question.text, *(one.text for one in concerning(given, question.text))))
 
 
 def _relevant(question: Question, notes: Notes) -> list[str]:

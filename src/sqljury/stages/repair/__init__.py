@@ -28,7 +28,7 @@ from sqljury.values.bind import bind_values
 
 REASON_CHARACTERS = 300
 
-By = Literal["schema", "dialect", "values", "model"]
+By = Literal["schema", "dialect", "values", "instructions", "model"]
 
 
 SECONDS: Final = 1.0
