@@ -44,8 +44,7 @@ def unmet(
     tree = _tree(sql, schema.dialect)
     if tree is None:
         return []
-    asked = set(words(question))
-    checked = [one for one in given if one.term or one.is_rule or asked.issuperset(content_words(one.text)[:2])]
+    checked = [one for one in given if one.term or one.is_rule or _is_on_a_term(one, schema, question)]
     lines = [f"{_shown(one)}: the query has no {what}" for one in checked for what in _missing(tree, one, schema)]
     if demanded.ignore_case:
         lines += [f"the query compares {name} by case" for name in _by_case(tree, demanded, schema)]
@@ -138,6 +137,13 @@ def _missing(tree: exp.Expr, one: Instruction, schema: Schema) -> Iterator[str]:
     wanted = [float(figure) for figure in _FIGURE.findall(_QUOTED.sub(" ", text))]
     wanted = [figure for figure in wanted if figure >= _SMALL and figure != 100]
     yield from (f"number {figure:g}" for figure in wanted if not _near(figure, figures))
+
+
+def _is_on_a_term(one: Instruction, schema: Schema, question: str) -> bool:
+    """Whether a statement is about a term of the question, such as ``veterans``, and not about a table or column."""
+    opening, asked = content_words(one.text)[:2], set(words(question))
+    named = {word for table in schema.tables for name in (table, *table.columns) for word in words(name.name)}
+    return asked.issuperset(opening) or (opening[0] in asked and opening[0] not in named)
 
 
 def _about_what_is_read(one: Instruction, tree: exp.Expr, schema: Schema) -> bool:
