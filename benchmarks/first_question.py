@@ -1,4 +1,4 @@
-"""Seconds of the first and the second question of `fast` on schemas of 10 to 20 tables, and what a smaller schema costs.
+"""Seconds of the first and second question of `fast` on schemas of 10 to 20 tables, and what smaller schemas cost.
 
     python benchmarks/first_question.py --out runs/first [--data ../shared/spider] [--forms tokens-0 tokens-1200]
     python benchmarks/first_question.py --out runs/first --ex 100 [--forms tokens-0 tokens-1200 ddl-1 ...]
@@ -36,6 +36,7 @@ from sqljury.bench.run import run, settings
 from sqljury.datasets import spider
 from sqljury.evaluation.report import Share
 from sqljury.evaluation.run_folder import records
+from sqljury.llm import models
 from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.recipes import Recipe
@@ -59,14 +60,14 @@ QUESTIONS = ("How many {0} are there?", "How many different {0} are there, and w
 COLUMNS = {
     "depot": "name text, street text, city text, opened_on date, capacity integer",
     "vehicle_type": "label text, max_load_kg integer, needs_licence text",
-    "vehicle": "plate text, vehicle_type_id integer, depot_id integer, bought_on date, mileage_km integer, status text",
-    "driver": "first_name text, last_name text, born_on date, licence_class text, depot_id integer, hourly_rate numeric",
+    "vehicle": "plate text, vehicle_type_id integer, depot_id integer, bought_on date, mileage integer, status text",
+    "driver": "first_name text, last_name text, born_on date, licence text, depot_id integer, hourly_rate numeric",
     "customer": "company_name text, contact_name text, email text, city text, country text, credit_limit numeric",
     "contract": "customer_id integer, starts_on date, ends_on date, monthly_fee numeric, status text",
     "warehouse": "name text, depot_id integer, floor_area_m2 numeric, is_cooled integer",
     "product": "sku text, description text, weight_kg numeric, hazard_class text, unit_price numeric",
     "stock_level": "warehouse_id integer, product_id integer, quantity integer, counted_on date",
-    "shipment": "customer_id integer, contract_id integer, ordered_at timestamp, priority text, status text, notes text",
+    "shipment": "customer_id integer, contract_id integer, ordered_at timestamp, priority text, status text, note text",
     "shipment_line": "shipment_id integer, product_id integer, quantity integer, unit_price numeric",
     "tour": "vehicle_id integer, driver_id integer, starts_at timestamp, ends_at timestamp, distance_km numeric",
     "tour_stop": "tour_id integer, shipment_id integer, position integer, arrived_at timestamp, signed_by text",
@@ -75,9 +76,7 @@ COLUMNS = {
 }
 """The tables of the made database; each has an id, and columns that end with _id refer to the table before that."""
 ROWS = 40
-WORDS = (
-    "amber birch cedar delta ember fjord grove heath islet juniper kelp linden marsh north oak pine quay reed".split()
-)
+WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath", "islet", "juniper", "kelp", "linden")
 
 
 def statements() -> Iterator[str]:
@@ -138,12 +137,12 @@ def only(form: str) -> None:
 ALL_STEPS = target.STEPS
 
 
-def child(database: str, form: str) -> None:
+def child(database: str, form: str, weights: str) -> None:
     """Ask two questions in this process, and print their seconds and tokens as JSON."""
     only(form)
     began = time.perf_counter()
     figures: list[dict[str, Any]] = []
-    with Session(database, cache=False) as session:
+    with Session(database, model=weights, cache=False) as session:
         session.pipeline = replace(session.pipeline, recipe=recipe_of(form))
         table = introspect(session.database).tables[0].name.replace("_", " ")
         for question in QUESTIONS:
@@ -158,15 +157,14 @@ def times(files: dict[str, str], forms: list[str], out: Path) -> None:
     """Measure what is left to measure, and print the table."""
     store = out / "times.jsonl"
     lines = [json.loads(line) for line in store.read_text().splitlines()] if store.exists() else []
-    done = {(line["database"], line["form"]) for line in lines}
+    done, weights = {(line["database"], line["form"]) for line in lines}, str(models.resolve(models.DEFAULT))
     for name, database in files.items():
         for form in forms:
             if (name, form) in done:
                 continue
             with tempfile.TemporaryDirectory() as cache:
-                told = {**os.environ, "XDG_CACHE_HOME": cache, **_models(cache)}
-                command = [sys.executable, __file__, "--child", database, form]
-                text = subprocess.check_output(command, text=True, env=told)
+                command = [sys.executable, __file__, "--child", database, form, weights]
+                text = subprocess.check_output(command, text=True, env={**os.environ, "SQLJURY_CACHE": cache})
             first, second = json.loads(text)
             lines.append({"database": name, "form": form, "first": first, "second": second})
             with store.open("a") as stream:
@@ -178,16 +176,6 @@ def times(files: dict[str, str], forms: list[str], out: Path) -> None:
             f"{line['database']:30s} {line['form']:14s} {first['seconds']:8.1f} {first['model']:6.1f} "
             f"{second['seconds']:8.1f} {second['model']:6.1f} {first['tokens']:7d}"
         )
-
-
-def _models(cache: str) -> dict[str, str]:
-    """An empty cache that holds the weights all the same."""
-    from sqljury.llm import models
-
-    folder = Path(cache) / "sqljury"
-    folder.mkdir()
-    (folder / "models").symlink_to(models.cache_dir() / "models")
-    return {}
 
 
 def accuracy(data: Path, forms: list[str], out: Path, limit: int, seed: int) -> None:
@@ -202,7 +190,14 @@ def accuracy(data: Path, forms: list[str], out: Path, limit: int, seed: int) -> 
         pipeline = Pipeline(recipe_of(form), model)
         dataset = {"name": "spider", "data": str(data.resolve()), "split": "train", "limit": limit, "form": form}
         folder = out / form
-        run(chosen, pipeline, folder, settings(pipeline, dataset, seed), lambda done, _: print(form, done, flush=True))
+        run(
+            chosen,
+            pipeline,
+            folder,
+            settings(pipeline, dataset, seed),
+            lambda done, _: print(done, end=" ", flush=True),
+        )
+        print()
         _report(form, folder, data)
     model.close()  # type: ignore[attr-defined]
 
@@ -250,7 +245,7 @@ def main() -> None:
     parser.add_argument("--ex", type=int, metavar="N", help="measure accuracy on so many questions")
     parser.add_argument("--seed", type=int, default=17)
     parser.add_argument("--tokens", action="store_true")
-    parser.add_argument("--child", nargs=2, metavar=("DATABASE", "FORM"), help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=3, metavar=("DATABASE", "FORM", "WEIGHTS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         child(*options.child)

@@ -142,7 +142,8 @@ def _missing(tree: exp.Expr, one: Instruction, schema: Schema) -> Iterator[str]:
 def _is_on_a_term(one: Instruction, schema: Schema, question: str) -> bool:
     """Whether a statement is about a term of the question, such as ``veterans``, and not about a table or column."""
     opening, asked = content_words(one.text)[:2], set(words(question))
-    named = {word for table in schema.tables for name in (table, *table.columns) for word in words(name.name)}
+    names = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
+    named = {word for name in names for word in words(name)}
     return asked.issuperset(opening) or (opening[0] in asked and opening[0] not in named)
 
 
