@@ -27,6 +27,7 @@ from sqljury.sql.text import plain, tokens
 from sqljury.sql.translate import translations
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.repair.hints import Advice, advise, fault_of, stored
+from sqljury.stages.repair.meaning import as_meant
 from sqljury.stages.select import VOTES
 from sqljury.stages.select.consistency import decided, group, likelihood
 from sqljury.types import Candidate, Fix, Result, Schema, Task
@@ -34,7 +35,7 @@ from sqljury.values.bind import bind_values
 
 REASON_CHARACTERS = 300
 
-By = Literal["schema", "dialect", "values", "model"]
+By = Literal["schema", "dialect", "values", "instructions", "model"]
 
 ANOTHER_READING: Final = "another reading of its names"
 """Ends the reason of a repair that is not the likeliest one of its query."""
@@ -160,7 +161,10 @@ def needs_fixing(candidate: Candidate) -> bool:
 
 
 def by_program(candidate: Candidate, task: Task, context: Context, *, names: bool, dialect: bool) -> Candidate:
-    """What can be repaired of a failed query without the model: its names, and the words of another dialect."""
+    """What can be repaired without the model.
+
+    Names and other dialects' words of a query that failed, values, and what its engine takes otherwise than meant.
+    """
     return all_by_program(candidate, task, context, names=names, dialect=dialect)[0]
 
 
@@ -172,7 +176,7 @@ def all_by_program(
     if dialect:
         bound[0] = conforming(bound[0], task, context, names=names)
         bound[0] = translate(bound[0], task, context, names=names)
-    return [put_values(reading, task, context) for reading in bound]
+    return [as_meant(put_values(reading, task, context), task, context) for reading in bound]
 
 
 def put_values(candidate: Candidate, task: Task, context: Context) -> Candidate:
