@@ -122,7 +122,7 @@ def test_the_fallback_is_told_what_is_not_there(db: Database) -> None:
         found = answer(db, model, Recipe("test", generate=parts, fix=FixPart(hints=hints)))
         assert found.sql == JOINED
         asked = model.calls[2].messages[-1].content
-        assert ("no table of this query has a column has_final_project; course.has_final_project" in asked) is hints
+        assert ("student has no column has_final_project; course.has_final_project" in asked) is hints
         assert asked.endswith("Who has a final project?")
         assert model.calls[2].messages[0] == model.calls[0].messages[0]  # the schema's prefix stays
 
