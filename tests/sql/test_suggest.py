@@ -51,8 +51,8 @@ def schema(dialect: str = "sqlite") -> Schema:
         ),
         (
             "SELECT capacity FROM singer, sings",
-            "no table of this query has a column capacity; hall.capacity (JOIN concert ON sings.concert_id = concert.id "
-            "JOIN hall ON concert.hall_id = hall.id)",
+            "no table of this query has a column capacity; hall.capacity "
+            "(JOIN concert ON sings.concert_id = concert.id JOIN hall ON concert.hall_id = hall.id)",
         ),
         ("SELECT x FROM (SELECT 1 AS a)", "no table of this query has a column x, only a"),
         ("SELECT theme, hall_id FROM shows", "there is no table shows; concert has the columns that the query names"),
