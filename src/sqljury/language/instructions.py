@@ -54,6 +54,11 @@ _BINDING: Final = re.compile(
     re.IGNORECASE,
 )
 _CONDITION: Final = re.compile(r"^(?:when|whenever|if|for|in questions? (?:about|on))\s+(?P<condition>[^,]+),", re.I)
+_IMPERATIVE: Final = re.compile(
+    r"(?:please\s+)?(?:always|never|do not|don't|use|exclude|ignore|include|filter|compare|match|round|show|list|"
+    r"return|report|give|sort|order|limit|treat|leave|skip|avoid|prefer)\b",
+    re.IGNORECASE,
+)
 _TERM_WORDS: Final = 6
 _FIRM_WORDS: Final = 3
 _SHORT: Final = 3
@@ -167,7 +172,7 @@ def _binds(one: Instruction) -> bool:
     """Whether what looks like a definition is a rule, such as ``cancelled lessons do not count: leave them out``."""
     if _ACRONYM.fullmatch(one.term):
         return False
-    if _RULE.match(one.text) or _BINDING.search(one.term):
+    if _RULE.match(one.text) or _BINDING.search(one.term) or _IMPERATIVE.match(one.meaning):
         return True
     firm = len(one.term.split()) <= _FIRM_WORDS and any(pattern.match(one.text) for pattern in _DEFINITIONS[:3])
     return bool(_BINDING.search(one.meaning)) and not firm
