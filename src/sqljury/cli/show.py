@@ -215,6 +215,7 @@ _REPAIRS = {
     "schema": "names bound to the schema",
     "dialect": "written in the database's dialect",
     "values": "values as the database has them",
+    "meaning": "rewritten as the question means it",
     "model": "rewritten by the model",
     "tests": "rewritten by the model",
 }

@@ -97,16 +97,20 @@ class StopPart:
 
 @dataclass(frozen=True, slots=True)
 class FixPart:
-    """Repairs: of ``names``, ``dialect`` and ``values`` without a model, and up to ``attempts`` by the model.
+    """Repairs: of ``names``, ``dialect``, ``values`` and ``meaning`` without a model, up to ``attempts`` by the model.
 
     With ``hints`` the model is shown what schema and content tell about its query, besides the engine's message.
+    Repairs by the model may take ``seconds`` of a question, and no longer than writing took; a call under way is
+    finished, and one is begun at any rate unless ``seconds`` is 0.
     """
 
     names: bool = True
     dialect: bool = True
     values: bool = False
+    meaning: bool = True
     attempts: Annotated[int, Interval(ge=0, le=20)] = 3
     hints: bool = True
+    seconds: Annotated[float, Interval(ge=0, le=3600)] = 15.0
 
 
 @dataclass(frozen=True, slots=True)
