@@ -83,6 +83,13 @@ def test_rules_of_notes_hold_for_every_question(db: Database) -> None:
     assert "Keep in mind: Round averages to 1 decimal" in model.calls[0].prompt
 
 
+def test_terms_of_notes_are_checked(db: Database) -> None:
+    model = FakeModel(["SELECT count(*) FROM person", "SELECT count(*) FROM person WHERE age > 60"])
+    notes = Notes(glossary=(("senior", "older than 60"), ("junior", "younger than 20")))
+    answer = Pipeline(PLAIN, model).answer(Question("How many seniors are there?"), db, notes=notes)
+    assert (answer.rows, answer.remarks) == (((2,),), ())
+
+
 def test_the_likeliest_candidate_is_asked_about_once_and_only_where_none_follows(db: Database) -> None:
     eight = replace(PLAIN, generate=(replace(PLAIN.generate[0], samples=3),))
     texts = ["SELECT count(*) FROM person", "SELECT count(*) FROM person WHERE age > 60", "SELECT 1"]

@@ -8,7 +8,7 @@ far from it, so the lines that concern the question are told from the others by 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -196,6 +196,12 @@ class Demands(NamedTuple):
     limit: int | None = None
     distinct: bool = False
 
+    def folds(self, column: str, columns: Iterable[str]) -> bool:
+        """Whether texts of a column, one of these of the schema, are compared regardless of case."""
+        if not self.ignore_case or self.case_of.intersection(words(column)):
+            return self.ignore_case
+        return not any(self.case_of.intersection(words(other)) for other in columns)
+
 
 _CASE: Final = re.compile(
     r"\bILIKE\b|\b(?:regardless of|ignor\w*|whatever) (?:the |their |its )?(?:upper and lower |letter )?case\b"
@@ -228,12 +234,15 @@ _DISTINCT: Final = re.compile(
 
 
 def demands(given: Sequence[Instruction]) -> Demands:
-    """What rules and statements demand of a query; definitions demand nothing that their words alone would tell."""
+    """What rules and statements demand of a query; definitions demand at most that case is ignored."""
     found = Demands()
-    for text in (one.text for one in given if not one.term):
+    for one in given:
+        text = one.text
         if _CASE.search(text) and not _NOT.search(text):
             subject = frozenset(words(text)) - _CASE_WORDS - STOP_WORDS
             found = found._replace(ignore_case=True, case_of=found.case_of | subject)
+        if one.term:
+            continue
         if match := _DECIMALS.search(text):
             found = found._replace(decimals=_number(match["number"]))
         elif _WHOLE.search(text) or _CENTS.search(text):

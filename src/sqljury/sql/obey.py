@@ -184,6 +184,7 @@ def _by_case(tree: exp.Expr, demanded: Demands, schema: Schema) -> list[str]:
     dialect = schema.dialect
     if dialect in _FOLDS_CASE:
         return []
+    names = [column.name for table in schema.tables for column in table.columns]
     kinds: tuple[type[exp.Expr], ...] = (exp.EQ, exp.NEQ, exp.In)
     kinds += () if dialect in _LIKE_FOLDS_CASE else (exp.Like,)
     found = []
@@ -191,18 +192,9 @@ def _by_case(tree: exp.Expr, demanded: Demands, schema: Schema) -> list[str]:
         sides = [comparison.this, *(comparison.expressions or [comparison.args.get("expression")])]
         columns = [side for side in sides if isinstance(side, exp.Column)]
         lettered = any(isinstance(side, exp.Literal) and side.is_string and _letters(side.name) for side in sides)
-        if columns and lettered and _meant(columns[0].name, schema, demanded):
+        if columns and lettered and demanded.folds(columns[0].name, names):
             found.append(columns[0].name)
     return list(dict.fromkeys(found))
-
-
-def _meant(column: str, schema: Schema, demanded: Demands) -> bool:
-    """Whether the rule is about this column: its name shares a word, or no column's of the schema does."""
-    about = demanded.case_of
-    if about.intersection(words(column)):
-        return True
-    columns = (other.name for table in schema.tables for other in table.columns)
-    return not any(about.intersection(words(other)) for other in columns)
 
 
 def _letters(text: str) -> bool:
