@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sqljury.language.words import words
+from sqljury.language.instructions import Demands, demands, instructions
 from sqljury.sql.meaning.base import Asked, Change, compared, held
 from sqljury.sql.parse import exp
 
-_IGNORED: Final = re.compile(
-    r"\bilike\b|\bcase[- ]?insensitiv\w*|\bignor\w* (?:the )?(?:letter )?case\b|\bregardless of (?:letter )?case\b",
-    re.IGNORECASE,
-)
-_NAMES_ONLY: Final = re.compile(r"\b(?:filter|compare|match|search|for|on) (?:all |the )?names?\b", re.IGNORECASE)
 _ILIKE: Final = frozenset({"postgres", "duckdb"})
 """Dialects with ILIKE, where LIKE tells upper from lower case."""
 _WILD: Final = re.compile(r"[%_\\]")
@@ -21,8 +16,7 @@ _WILD: Final = re.compile(r"[%_\\]")
 
 def ignored_case(tree: exp.Query, asked: Asked) -> Change | None:
     """Compare without regard to case where the evidence says so, or where the column has the text in another case."""
-    evidence = asked.question.whole
-    insisted = bool(_IGNORED.search(evidence))
+    insisted = _demanded(asked).ignore_case
     changed = False
     for node, column, other in compared(tree, exp.EQ, exp.NEQ):
         if _applies(column, other, asked, insisted=insisted):
@@ -55,9 +49,14 @@ def _applies(column: exp.Expr, other: exp.Expr, asked: Asked, *, insisted: bool)
 
 
 def _named(column: exp.Column, asked: Asked) -> bool:
-    """Whether an order to ignore case is about this column: all, or those of names."""
-    only = _NAMES_ONLY.search(asked.question.whole) is not None
-    return not only or bool({"name", "title"} & set(words(column.name)))
+    """Whether an order to ignore case is about this column."""
+    names = (other.name for table in asked.schema.tables for other in table.columns)
+    return _demanded(asked).folds(column.name, names)
+
+
+def _demanded(asked: Asked) -> Demands:
+    """What the question and its evidence demand."""
+    return demands(instructions(f"{asked.question.text}\n{asked.question.evidence}"))
 
 
 def _comparison(node: exp.Expr, column: exp.Column, text: str, dialect: str) -> exp.Expr:
