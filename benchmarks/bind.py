@@ -74,8 +74,8 @@ class Tally:
         )
         failing = self.queries - self.ran
         yield (
-            f"  of {failing} that fail {self.repaired} are repaired, {_share(self.repaired_right, self.repaired)} right "
-            f"and with the other readings {_share(self.any_right, self.repaired)}; {self.several} have several; "
+            f"  of {failing} that fail {self.repaired} repaired: {_share(self.repaired_right, self.repaired)} right, "
+            f"with the other readings {_share(self.any_right, self.repaired)}; {self.several} have several; "
             f"{self.seconds / max(failing, 1) * 1000:.1f} ms each, at most {self.longest * 1000:.0f} ms"
         )
         yield f"  questions whose first query does not run: {_share(len(self.silent), len(self.questions))}"

@@ -15,7 +15,7 @@ def complete_groups(sources: Sources) -> bool:
     """
     select = sources.scope.expression
     outputs = bare_outputs(select)
-    if not outputs:
+    if not outputs or not isinstance(select, exp.Select):
         return False
     group = select.args.get("group")
     if group is None:
@@ -39,7 +39,7 @@ def bare_outputs(select: exp.Expr) -> list[exp.Expr]:
 def ordered_by_count(select: exp.Expr) -> bool:
     """Whether a SELECT without groups, aggregates or DISTINCT is ordered by an aggregate."""
     order = select.args.get("order")
-    if order is None or select.args.get("group") or select.args.get("distinct"):
+    if not isinstance(select, exp.Select) or order is None or select.args.get("group") or select.args.get("distinct"):
         return False
     aggregated = any(item.find(exp.AggFunc) is not None for item in select.selects)
     return not aggregated and any(
