@@ -7,7 +7,8 @@ Shrinking removes the least useful information first:
 3. Comments are cut to 60 characters; then only those that share a word with the question stay.
 4. The form becomes ``compact``, first with those comments, then without any.
 5. As few columns as necessary are left out; the text says how many. Primary keys, foreign keys and the columns they
-   refer to stay; of the others, those that share a word with the question, and the first of each table, stay longest.
+   refer to stay, declared or inferred; of the others, those that share a word with the question, and the first of each
+   table, stay longest.
 6. Tables are left out; the text says how many. Those that share a word with the question stay longest.
 7. The text is empty.
 """
@@ -264,7 +265,7 @@ def _largest(make: Callable[[int], str], most: int, room: _Room) -> str | None:
 
 def _keys(schema: Schema) -> dict[str, set[str]]:
     """For each table the columns that joins need; the first column of a table without keys."""
-    keys = {table.name: set(table.primary_key) for table in schema.tables}
+    keys = {table.name: set(table.row_key) for table in schema.tables}
     for table in schema.tables:
         for key in table.foreign_keys:
             keys[table.name].update(key.columns)

@@ -17,6 +17,7 @@ from sqljury import prompts
 from sqljury.access.guard import skip
 from sqljury.context import Context, State
 from sqljury.db.base import Database
+from sqljury.keys import known_schema
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes.parts import SchemaPart
@@ -110,10 +111,10 @@ class Preparation:
     ) -> Task:
         """The task for one question; ``keywords`` are looked up among the values, by default those of the rules.
 
-        Raises what ``introspect`` raises, ``NotesError`` for notes on what the database does not have, and
+        Raises what ``known_schema`` raises, ``NotesError`` for notes on what the database does not have, and
         ``CancelledError`` once ``cancel`` is set.
         """
-        whole, notes = _described(introspect(db), notes)
+        whole, notes = described(known_schema(db, told, cancel), notes)
         if keywords is None:
             keywords = by_rules(f"{question.text} {question.evidence}")
         values = self._values(keywords, db, whole, told, cancel)
@@ -183,8 +184,11 @@ def value_index(context: Context) -> Callable[[], ValueIndex] | None:
     return cache(lambda: prepared.index(db, introspect(db), cancel=context.cancel))
 
 
-def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
-    """The schema with the notes in its comments and keys, and the notes with its spelling."""
+def described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
+    """The schema with the notes in its comments and keys, and the notes with its spelling.
+
+    Keys are inferred before: notes confirm or deny them. Warns of notes that match nothing; raises ``NotesError``.
+    """
     if notes == NO_NOTES:
         return schema, notes
     notes = bind(schema, notes)
