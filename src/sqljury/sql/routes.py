@@ -35,6 +35,8 @@ _SAME: Final = 0.4
 _ENDING: Final = 0.3
 _TABLE: Final = 0.25
 _UNRELATED: Final = 0.15
+_SAME_ROWS: Final = 0.1
+_PEOPLE: Final = frozenset(("people", "person", "employee", "staff", "user", "member", "customer", "participant"))
 _BARE: Final = frozenset(
     (
         *("id", "code", "key", "name", "number", "num", "no", "nr", "type", "status", "date", "year", "title"),
@@ -188,9 +190,12 @@ def _related(column: str, table: Table) -> bool:
 
 
 def _namesakes(schema: Schema) -> Iterator[tuple[Table, str, Table, str, float]]:
-    """Columns that are named like the key of another table: table, column, other table, its key, score."""
+    """Columns that may mean the key of another table by their names: table, column, other table, its key, score."""
     names = _key_names(schema)
+    people = [(table, key) for table in schema.tables if (key := _key_of_people(table)) is not None][:_OWNERS]
     for table in schema.tables:
+        if (key := own_key(table)) is not None:
+            yield from ((table, key, person, other, _SAME_ROWS) for person, other in people if person is not table)
         for column in table.columns:
             pieces = words(column.name)
             for start in range(len(pieces)):
@@ -222,6 +227,12 @@ def _key_names(schema: Schema) -> dict[tuple[str, ...], list[tuple[Table, str, f
         if any(likely >= _TABLE for *_, likely in owners):  # of several the one that it is named after
             names[pieces] = [owner for owner in owners if owner[2] >= _TABLE]
     return names
+
+
+def _key_of_people(table: Table) -> str | None:
+    """The key of a table of people, which those of their roles often share: ``gymnast_id`` is a ``people_id``."""
+    named = words(table.name)
+    return own_key(table) if len(named) == 1 and named[0] in _PEOPLE else None
 
 
 def _same_kind(table: Table, column: str, other: Table, key: str) -> bool:
