@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 from sqljury.sql.from_clause import FromClause
-from sqljury.sql.near_names import after_table, near_columns
+from sqljury.sql.near_names import after_table, near_by_meaning, near_columns
 from sqljury.sql.parse import exp
 from sqljury.sql.readings import PLAUSIBLE, Option, Reading, identifier
 from sqljury.sql.repair_groups import bare_outputs, one_row_each, ordered_by_count
@@ -284,12 +284,18 @@ class Binder:
         for alias, table in self._tables.items():
             if (name := after_table(column.name, alias, table)) is not None:
                 options.append(Option(_OWNER, "table and column", self._assigning(column, alias, name)))
-            near = near_columns(column.name, table, self._reading.question, by_meaning=alias in aliases)
-            for one in near:
+            for one in near_columns(column.name, table, self._reading.question):
                 if alias in aliases or one.kind == "spelling":
                     likely = one.score * (1.0 if alias in aliases else _ELSEWHERE) * self._reading.asks_for(table)
                     options.append(Option(likely, one.kind, self._assigning(column, alias, one.column)))
-        return options or self._near_by(column)
+        return options or self._near_by(column) or self._by_meaning(column, aliases)
+
+    def _by_meaning(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        return [
+            Option(one.score, one.kind, self._assigning(column, alias, one.column))
+            for alias in aliases
+            for one in near_by_meaning(column.name, self._tables[alias])
+        ]
 
     def _near_by(self, column: exp.Column) -> list[Option]:
         """Columns of tables that the query lacks, where the name has the table's name too: ``airline_name``."""
