@@ -75,7 +75,8 @@ class Binder:
     def _paired(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
         """The column that a key ties to what the unknown one is compared with: ``customer_id IN (SELECT ...)``."""
         other, source = compared(column)
-        if other is None:
+        real = column.name.lower() in self._reading.names
+        if other is None or (real and other.name.lower() != column.name.lower()):
             return []
         if source is None:
             tables = [self._tables[alias] for alias in self._tables if alias.lower() == other.table.lower()]

@@ -31,6 +31,8 @@ _GUESSED_COLUMNS: Final = 20_000
 _OWNERS: Final = 3
 """A name that is the key of more tables says nothing."""
 
+_LEAST: Final = 0.05
+"""Guesses over several keys that are less likely are none."""
 _SAME: Final = 0.4
 _ENDING: Final = 0.3
 _TABLE: Final = 0.25
@@ -101,10 +103,10 @@ class Routes:
 
         With ``guess``, where no key leads to any, by equal names.
         """
-        found = [route for route in self.over(tables) if wanted(end(route))]
-        if not found and guess and any(map(wanted, self._schema.tables)):
-            found = [route for route in self.over(tables, guess=True) if wanted(end(route))]
-        return sorted(found, key=score, reverse=True)
+        routes = [route for route in self.over(tables) if wanted(end(route))]
+        if not routes and guess and any(map(wanted, self._schema.tables)):
+            routes = [route for route in self.over(tables, guess=True) if wanted(end(route)) and score(route) >= _LEAST]
+        return sorted(routes, key=score, reverse=True)
 
     def over(self, tables: Mapping[str, Table], *, guess: bool = False) -> Iterator[Route]:
         """Every route from the ``tables`` of a query, the shorter ones first; of certain keys, one key longer ones."""
@@ -156,7 +158,8 @@ class Routes:
             return steps
         for table, column, other, key, likely in _namesakes(self._schema):
             steps[table.name].append(Step(other, (column,), (key,), many=False, score=likely))
-            steps[other.name].append(Step(table, (key,), (column,), many=True, score=likely))
+            if likely > _SAME_ROWS:  # people of one role are people, and few people are of that role
+                steps[other.name].append(Step(table, (key,), (column,), many=True, score=likely))
         return steps
 
 
