@@ -15,7 +15,7 @@ from sqljury.sql.bind_columns import Binder
 from sqljury.sql.near_names import near_tables
 from sqljury.sql.parse import errors, exp, parse_one, quiet
 from sqljury.sql.readings import MAX_UNKNOWN, PLAUSIBLE, READINGS, Option, Reading, identifier
-from sqljury.sql.repair_groups import complete_groups
+from sqljury.sql.repair_groups import group_outputs
 from sqljury.sql.resolve import Sources, bare_name, find_table, read_sources
 from sqljury.types import Schema, Table
 
@@ -48,7 +48,7 @@ def bindings(sql: str, schema: Schema, question: str = "") -> list[Binding]:
     query; one of a table that keys lead to, which is joined in; a near name of the tables that the query has. Two
     tables joined on a column that one of them lacks are joined along keys. Tables that do not exist take the most
     similar table's name. Columns that two tables share are qualified, names quoted where the engine needs it, and
-    groups completed. Empty where nothing could be bound. The results are parsed, not run: whether they answer is for
+    a query that is ordered by an aggregate grouped. Empty where nothing could be bound. The results are parsed, not run: whether they answer is for
     the caller to see.
     """
     try:
@@ -109,7 +109,7 @@ def _rename_tables(tree: exp.Expr, reading: Reading) -> bool:
         if not isinstance(node.this, exp.Identifier) or (not node.db and node.name.lower() in ctes):
             continue
         if known is not None and known.schema.lower() in ("", node.db.lower()):
-            if node.db and not known.schema:  # the default schema, or one that does not exist
+            if node.db and not known.schema and node.db.lower() != schema.default.lower():
                 changed |= _elsewhere(node, known, reading)
             continue
         reading.search()
@@ -189,7 +189,7 @@ def _column_names(sources: Sources) -> Iterator[tuple[exp.Identifier, str]]:
 
 
 def _grouped(sources: Sources, reading: Reading) -> bool:
-    if not complete_groups(sources):
+    if not group_outputs(sources):
         return False
     reading.kinds["groups"] = None
     return True

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from sqljury.sql.parse import errors, exp, parse, quiet, scopes
-from sqljury.types import Schema, Table
+from sqljury.sql.parse import errors, exp, parse, parse_one, quiet, scopes
+from sqljury.types import ForeignKey, Schema, Table
 from sqljury.types.schema import subset
 
 if TYPE_CHECKING:
@@ -24,10 +25,14 @@ _COMPARED: Final = ("EQ", "NEQ", "GT", "GTE", "LT", "LTE", "In")
 
 
 def find_table(schema: Schema, node: exp.Table) -> Table | None:
-    """The table that FROM names; one without a schema of its own is in the default one, whatever that is called."""
+    """The table that FROM names; one without a schema of its own is in the default one, whatever that is called.
+
+    A name without a schema that the default one lacks is looked up in the others, in their order, as engines do.
+    """
     named = [table for table in schema.tables if bare_name(table).lower() == node.name.lower()]
     wanted = [node.db.lower(), ""] if node.db else [""]
-    return next((table for group in wanted for table in named if table.schema.lower() == group), None)
+    found = next((table for group in wanted for table in named if table.schema.lower() == group), None)
+    return found if found is not None or node.db or not named else named[0]
 
 
 def bare_name(table: Table) -> str:
@@ -287,6 +292,50 @@ def key_columns(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Column]]:
         left, right = _column(node.this), _column(node.args.get("query") or node.args.get("expression"))
         if left is not None and right is not None and _apart(left, right):
             yield left, right
+
+
+@quiet()
+def with_joins(schema: Schema, queries: Iterable[str]) -> Schema:
+    """The schema with a key for each two columns that the queries join on and no key ties yet.
+
+    Such a key is not declared, with a score of 0: it says only that these queries run with it.
+    """
+    tied, keys = _tied(schema), defaultdict[str, list[ForeignKey]](list)
+    for query in queries:
+        try:
+            tree = parse_one(query, schema.dialect)
+            equal = [(node.this, node.expression) for node in tree.find_all(exp.EQ)]
+            pairs = [*key_columns(tree), *(pair for pair in equal if all(isinstance(one, exp.Column) for one in pair))]
+            joined = [(owner(left, schema), left.name, owner(right, schema), right.name) for left, right in pairs]
+        except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+            continue
+        for left, column, right, ref in joined:
+            if left is None or right is None or left[1].name == right[1].name:
+                continue
+            ends = frozenset({(left[1].name.lower(), column.lower()), (right[1].name.lower(), ref.lower())})
+            if ends in tied:
+                continue
+            tied |= {ends}
+            start, target = (left[1], column), (right[1], ref)
+            if _is_key(*start) and not _is_key(*target):
+                start, target = target, start
+            names = [
+                next(known.name for known in table.columns if known.name.lower() == name.lower())
+                for table, name in (start, target)
+            ]
+            key = ForeignKey((names[0],), target[0].name, (names[1],), target[0].schema, declared=False, score=0.0)
+            keys[start[0].name].append(key)
+    tables = tuple(
+        replace(table, foreign_keys=(*table.foreign_keys, *keys[table.name])) if table.name in keys else table
+        for table in schema.tables
+    )
+    return replace(schema, tables=tables) if keys else schema
+
+
+def _is_key(table: Table, name: str) -> bool:
+    keys = [table.primary_key, *table.unique_keys, *table.candidate_keys]
+    keys += [(column.name,) for column in table.columns if column.unique]
+    return any(len(key) == 1 and key[0].lower() == name.lower() for key in keys)
 
 
 def _apart(left: exp.Column, right: exp.Column) -> bool:

@@ -16,7 +16,7 @@ from sqljury.stages.conclude import raise_unusable
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate.grammar import grammar
 from sqljury.stages.prepare import Preparation
-from sqljury.stages.repair import all_by_program
+from sqljury.stages.repair import all_by_program, repair
 from sqljury.stages.select.consistency import agreed, group
 from sqljury.types import Candidate, QueryFailure, Result, Task
 
@@ -31,10 +31,16 @@ def write(state: State, context: Context) -> State:
 
 
 def fall_back(state: State, context: Context) -> State:
-    """The stage: the fallback parts of the recipe write where none of the candidates runs."""
+    """The stage: the fallback parts of the recipe write where none of the candidates runs.
+
+    If none of theirs runs either, these are repaired by the model too, in what is left of the time for repairs.
+    """
     if any(candidate.result.ok for candidate in state.candidates):
         return state
-    return _written(state, context, fallback=True)
+    more = _written(state, context, fallback=True)
+    if len(more.candidates) == len(state.candidates) or any(one.result.ok for one in more.candidates):
+        return more
+    return repair(more, context, state.candidates)
 
 
 def run_again(state: State, context: Context) -> State:
