@@ -47,6 +47,11 @@ TEXTS: list[tuple[list[str], Meaning | None]] = [
     (["3.78 MB", "4.12 MB", "3.69 MB", "10.5 MB", "1 MB"], Meaning("amount", "text", mark=" MB", sorts=False)),
     (["EUR 3", "EUR 4", "EUR 5", "EUR 6", "EUR 7"], Meaning("amount", "text", mark="EUR")),
     (["3 kg", "4 MB", "5 kg", "6 kg", "7 kg"], None),
+    (["8 May", "9 May", "10 May", "11 May", "12 May"], None),
+    (["101CS", "102CS", "103CS", "104CS", "105CS"], None),
+    (["101 CS", "102 CS", "103 CS", "104 CS", "105 CS"], Meaning("amount", "text", mark=" CS")),
+    (["INV 3", "INV 4", "INV 5", "INV 6", "INV 7"], None),
+    (["10kg", "9kg", "11kg", "12kg", "13kg"], Meaning("amount", "text", mark="kg", sorts=False)),
     (["A4", "A5", "A6", "A7", "A8"], None),
     (["600a", "007a", "5a", "6a", "7a"], None),
 ]  # fmt: skip
