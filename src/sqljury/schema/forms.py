@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from sqljury.schema.meanings import meanings, phrase
 from sqljury.sql.parse import errors, exp, parse_one, quiet
 from sqljury.sql.text import NAME_CHARS, cell_text, name, names, plain, remark, table_name, type_text
-from sqljury.types import Column, Result, Schema, Table
+from sqljury.types import Column, ForeignKey, Result, Schema, Table
 
 
 def contents(table: Table, sample: Result) -> dict[str, str]:
@@ -35,17 +35,21 @@ class Remarks(NamedTuple):
     def beside(self, column: str) -> str:
         """The remark and the examples of a column."""
         examples = self.examples.get(column)
-        return "; ".join(filter(None, (self.columns.get(column), f"such as {examples}" if examples else "")))
+        return _joined(self.columns.get(column, ""), f"such as {examples}" if examples else "")
 
 
 def ddl(table: Table, dialect: str, remarks: Remarks) -> list[str]:
-    """CREATE TABLE with one column or constraint on each line and remarks as comments."""
+    """CREATE TABLE with one column or constraint on each line and remarks as comments, such as ``likely``."""
     about = [f"-- {remarks.about}"] if remarks.about else []
     if table.is_view and (query := _view_query(table.definition, dialect)):
         columns = names(tuple(column.name for column in table.columns), dialect)
         return [*about, f"CREATE {table.kind.upper()} {_table(table, dialect)} ({columns}) AS", f"{query};"]
-    body = [(_column(column, table, dialect), remarks.beside(column.name)) for column in table.columns]
-    body += [(constraint, "") for constraint in _constraints(table, dialect)]
+    likely = {table.likely_key[0]: "likely key"} if len(table.likely_key) == 1 else {}
+    body = [
+        (_column(column, table, dialect), _joined(likely.get(column.name, ""), remarks.beside(column.name)))
+        for column in table.columns
+    ]
+    body += _constraints(table, dialect)
     last = len(body) - 1
     lines = [
         f"  {line}{',' if number < last else ''}{f' -- {beside}' if beside else ''}"
@@ -57,9 +61,10 @@ def ddl(table: Table, dialect: str, remarks: Remarks) -> list[str]:
 
 
 def compact(table: Table, dialect: str, remarks: Remarks) -> list[str]:
-    """``table(column type pk, column type -> other.column, ...)``."""
+    """``table(column type pk, column type -> other.column, ...)``; ``likely`` precedes ``pk`` or ``->`` if inferred."""
     targets = {
-        column: f"-> {table_name(key.ref_table, key.ref_schema, dialect)}.{name(ref_column, dialect)}"
+        column: f"{'' if key.certain else 'likely '}-> "
+        f"{table_name(key.ref_table, key.ref_schema, dialect)}.{name(ref_column, dialect)}"
         for key in reversed(table.foreign_keys)
         for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
     }
@@ -67,7 +72,7 @@ def compact(table: Table, dialect: str, remarks: Remarks) -> list[str]:
         _words(
             name(column.name, dialect),
             type_text(column.type).lower(),
-            "pk" if column.name in table.primary_key else "",
+            "pk" if column.name in table.primary_key else "likely pk" if column.name in table.likely_key else "",
             targets.get(column.name, ""),
             f"/* {beside} */" if (beside := remarks.beside(column.name)) else "",
         )
@@ -89,6 +94,7 @@ def mschema(table: Table, dialect: str, remarks: Remarks) -> list[str]:
             name(column.name, dialect) + (f": {kind}" if kind else ""),
             remarks.columns.get(column.name, ""),
             "Primary Key" if column.name in table.primary_key else "",
+            "Likely Primary Key" if column.name in table.likely_key else "",
             "NOT NULL" if column.not_null and column.name not in table.primary_key else "",
             "UNIQUE" if column.unique and table.primary_key != (column.name,) else "",
             f"examples: [{examples}]" if examples else "",
@@ -102,17 +108,21 @@ def mschema(table: Table, dialect: str, remarks: Remarks) -> list[str]:
 
 
 def mschema_keys(schema: Schema) -> list[str]:
-    """The foreign keys of all tables, which end an M-Schema."""
-    keys = [
-        " AND ".join(
-            f"{_table(table, schema.dialect)}.{name(column, schema.dialect)} = "
-            f"{table_name(key.ref_table, key.ref_schema, schema.dialect)}.{name(ref_column, schema.dialect)}"
-            for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
-        )
-        for table in schema.tables
-        for key in table.foreign_keys
-    ]
-    return ["# Foreign keys", *keys] if keys else []
+    """The foreign keys of all tables, which end an M-Schema, the inferred ones under a heading of their own."""
+    lines: dict[bool, list[str]] = {True: [], False: []}
+    for table in schema.tables:
+        for key in table.foreign_keys:
+            lines[key.certain].append(_equated(table, key, schema.dialect))
+    headed = (("# Foreign keys", lines[True]), ("# Likely foreign keys", lines[False]))
+    return [line for heading, keys in headed if keys for line in (heading, *keys)]
+
+
+def _equated(table: Table, key: ForeignKey, dialect: str) -> str:
+    return " AND ".join(
+        f"{_table(table, dialect)}.{name(column, dialect)} = "
+        f"{table_name(key.ref_table, key.ref_schema, dialect)}.{name(ref_column, dialect)}"
+        for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
+    )
 
 
 def sample_lines(table: Table, sample: Result, cell_chars: int, rows: int | None) -> Iterator[str]:
@@ -130,7 +140,7 @@ def sample_lines(table: Table, sample: Result, cell_chars: int, rows: int | None
 
 
 def _column(column: Column, table: Table, dialect: str) -> str:
-    if table.primary_key == (column.name,):
+    if (column.name,) in (table.primary_key, table.likely_key):
         return _words(name(column.name, dialect), type_text(column.type), "PRIMARY KEY")
     return _words(
         name(column.name, dialect),
@@ -140,15 +150,17 @@ def _column(column: Column, table: Table, dialect: str) -> str:
     )
 
 
-def _constraints(table: Table, dialect: str) -> Iterator[str]:
-    if len(table.primary_key) > 1:
-        yield f"PRIMARY KEY ({names(table.primary_key, dialect)})"
+def _constraints(table: Table, dialect: str) -> Iterator[tuple[str, str]]:
+    """The constraints that have a line of their own, each with a remark."""
+    for primary, beside in ((table.primary_key, ""), (table.likely_key, "likely")):
+        if len(primary) > 1:
+            yield f"PRIMARY KEY ({names(primary, dialect)})", beside
     for unique in table.unique_keys:
         if len(unique) > 1:
-            yield f"UNIQUE ({names(unique, dialect)})"
+            yield f"UNIQUE ({names(unique, dialect)})", ""
     for key in table.foreign_keys:
         target = f"{table_name(key.ref_table, key.ref_schema, dialect)}({names(key.ref_columns, dialect)})"
-        yield f"FOREIGN KEY ({names(key.columns, dialect)}) REFERENCES {target}"
+        yield f"FOREIGN KEY ({names(key.columns, dialect)}) REFERENCES {target}", "" if key.certain else "likely"
 
 
 @lru_cache(maxsize=256)
@@ -172,6 +184,10 @@ def _view_query(definition: str, dialect: str) -> str:
 
 def _table(table: Table, dialect: str) -> str:
     return table_name(table.name, table.schema, dialect)
+
+
+def _joined(*texts: str) -> str:
+    return "; ".join(filter(None, texts))
 
 
 def _words(*words: str) -> str:

@@ -7,7 +7,8 @@ Shrinking removes the least useful information first:
 3. Comments are cut to 60 characters; then only those that share a word with the question stay.
 4. The form becomes ``compact``, first with those comments, then without any.
 5. As few columns as necessary are left out; the text says how many. Primary keys, foreign keys and the columns they
-   refer to stay; of the others, those that share a word with the question, and the first of each table, stay longest.
+   refer to stay, declared or inferred; of the others, those that share a word with the question, and the first of each
+   table, stay longest.
 6. Tables are left out; the text says how many. Those that share a word with the question stay longest.
 7. The text is empty.
 """
@@ -39,15 +40,16 @@ class Style:
 
     ``rows`` is the number of sample rows below a table (all if None), never used in the form ``mschema``.
     ``examples`` is the number of distinct values beside each column (if None, three in the form ``mschema`` and none
-    in others): first those in ``near`` by table and column, then values of rows chosen by ``seed``. Comments are cut
-    to ``comments`` characters, 0 for none. ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd``
-    finds. ``shuffle`` seeds an order of tables and columns; None keeps the database's. Words of ``question`` decide
-    what stays when the text must shrink.
+    in others): first those in ``near`` by table and column, then values of rows chosen by ``seed``. With ``only_texts``
+    columns that hold no texts have none: numbers tell little. Comments are cut to ``comments`` characters, 0 for none.
+    ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd`` finds. ``shuffle`` seeds an order of
+    tables and columns; None keeps the database's. Words of ``question`` decide what stays when the text must shrink.
     """
 
     rows: int | None = None
     cell_chars: int = CELL_CHARS
     examples: int | None = None
+    only_texts: bool = False
     comments: int = COMMENT_CHARS
     types: bool = False
     odd: bool = False
@@ -199,7 +201,9 @@ def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str,
             continue
         index = sample.columns.index(column.name)
         drawn = (row[index] for row in rows if row[index] is not None and not isinstance(row[index], bytes))
-        usable = (*style.near.get((table.name, column.name), ()), *drawn)
+        usable = [*style.near.get((table.name, column.name), ()), *drawn]
+        if style.only_texts and not any(isinstance(value, str) for value in usable):
+            continue
         values = dict.fromkeys(literal(value, style.cell_chars) for value in usable if value != TOO_LARGE)
         if values:
             found[column.name] = ", ".join(list(values)[:count])
@@ -280,7 +284,7 @@ def _largest(make: Callable[[int], str], most: int, room: _Room) -> str | None:
 
 def _keys(schema: Schema) -> dict[str, set[str]]:
     """For each table the columns that joins need; the first column of a table without keys."""
-    keys = {table.name: set(table.primary_key) for table in schema.tables}
+    keys = {table.name: set(table.row_key) for table in schema.tables}
     for table in schema.tables:
         for key in table.foreign_keys:
             keys[table.name].update(key.columns)

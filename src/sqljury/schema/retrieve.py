@@ -145,7 +145,7 @@ class _Choice:
             return {column.name for column in table.columns}
         scores = dict(zip((column.name for column in table.columns), self.scores.columns[number], strict=True))
         asked = [name for name in self._by_score(number)[:_MATCHED] if scores[name]]
-        return {*table.primary_key, *asked} or {column.name for column in table.columns[:_MATCHED]}
+        return {*table.row_key, *asked} or {column.name for column in table.columns[:_MATCHED]}
 
     def _by_score(self, number: int) -> list[str]:
         scores, columns = self.scores.columns[number], self.index.schema.tables[number].columns

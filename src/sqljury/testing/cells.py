@@ -92,7 +92,7 @@ def sources(
     for table, column in _columns(schema):
         key, name = (table.name, column.name), column.name.lower()
         known = [*values[key], *shared.get(name, ()), *_near(facts.constants.get(name, ()))]
-        nullable = not column.not_null and column.name not in table.primary_key
+        nullable = not column.not_null and column.name not in table.row_key
         null = nullable and (nulls or key in with_null)
         drawn[key] = Source(_kind(column, values[key]), tuple(dict.fromkeys(known)), null)
     return drawn

@@ -180,7 +180,7 @@ class Shape:
         return frozenset(
             index
             for index, column in enumerate(table.columns)
-            if not column.not_null and column.name not in table.primary_key
+            if not column.not_null and column.name not in table.row_key
         )
 
     def statements(self, *, plain: bool = False) -> dict[str, str]:
@@ -240,4 +240,4 @@ def _checked(table: Table, tables: Mapping[str, Table]) -> Table:
         for key in table.foreign_keys
         if key.ref_table in tables and set(key.ref_columns) in map(set, unique_keys(tables[key.ref_table]))
     )
-    return Table(table.name, table.columns, table.primary_key, keys, table.unique_keys)
+    return Table(table.name, table.columns, table.primary_key, keys, table.unique_keys, table.candidate_keys)

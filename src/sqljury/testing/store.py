@@ -108,9 +108,9 @@ def _keys(table: Table) -> list[str]:
 
 
 def unique_keys(table: Table) -> tuple[tuple[str, ...], ...]:
-    """The columns of the primary key, where there is one, and of each unique key."""
+    """The columns that identify a row, where there are some, and those of each unique key."""
     single = [(column.name,) for column in table.columns if column.unique]
-    return tuple(dict.fromkeys(key for key in (table.primary_key, *table.unique_keys, *single) if key))
+    return tuple(dict.fromkeys(key for key in (table.row_key, *table.unique_keys, *single) if key))
 
 
 def query_hash(sql: str) -> str:

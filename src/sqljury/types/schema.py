@@ -45,6 +45,11 @@ class ForeignKey:
     score: float = 1.0
     evidence: tuple[str, ...] = ()
 
+    @property
+    def certain(self) -> bool:
+        """Whether the key was declared or given by notes, not inferred."""
+        return self.declared or self.score >= 1.0
+
 
 Kind = Literal["table", "partitioned table", "foreign table", "view", "materialized view"]
 """What a table is, as SQL writes it after CREATE."""
@@ -77,6 +82,21 @@ class Table:
     def is_view(self) -> bool:
         """Whether the rows come from a query, of which ``definition`` may be known."""
         return self.kind in ("view", "materialized view")
+
+    @property
+    def declared_keys(self) -> tuple[ForeignKey, ...]:
+        """The foreign keys that the database declares: what published metrics may rest on."""
+        return tuple(key for key in self.foreign_keys if key.declared)
+
+    @property
+    def likely_key(self) -> tuple[str, ...]:
+        """The most likely candidate key where no primary key is declared, else empty."""
+        return self.candidate_keys[0] if self.candidate_keys and not self.primary_key else ()
+
+    @property
+    def row_key(self) -> tuple[str, ...]:
+        """The columns that identify a row: the primary key, or the likely one; empty if there is neither."""
+        return self.primary_key or self.likely_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Facts:
 
     @classmethod
     def of_schema(cls, schema: Schema) -> Self:
-        """From an introspected schema; views are left out.
+        """From what a schema declares, not from inferred keys; views are left out.
 
         Spider's ``tables.json`` will not do: it says nothing of NOT NULL and UNIQUE, on which most rules rest.
         """
@@ -46,7 +46,7 @@ class Facts:
             references={
                 own: f"{key.ref_table}.{other}".lower()
                 for table in tables
-                for key in reversed(table.foreign_keys)  # of two keys on one column the first declared counts
+                for key in reversed(table.declared_keys)  # of two keys on one column the first declared counts
                 for own, other in zip(_full(table, key.columns), key.ref_columns, strict=True)
             },
             affinities={

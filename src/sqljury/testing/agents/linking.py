@@ -146,7 +146,7 @@ def _keyed(schema: Schema, columns: dict[str, set[str]]) -> Schema:
             columns.setdefault(schema.tables[between].name, set())
     for table in schema.tables:
         if table.name in columns:
-            columns[table.name] |= set(table.primary_key) or set(_names(table)[:1])
+            columns[table.name] |= set(table.row_key) or set(_names(table)[:1])
             for key in table.foreign_keys:
                 if key.ref_table in columns:
                     columns[table.name] |= set(key.columns)
