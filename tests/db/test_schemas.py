@@ -19,7 +19,7 @@ from sqljury.errors import DatabaseNotFoundError, InputError
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
 from sqljury.sql.parse import exp, parse_one
-from sqljury.sql.repair_names import rebind
+from sqljury.sql.repair_names import rebindings
 from sqljury.sql.resolve import find_table
 
 
@@ -139,8 +139,7 @@ def test_access_rules_reach_the_other_schemas(two: str) -> None:
         assert not bare.execute(
             "SELECT name FROM customer"
         ).ok  # a name without its schema is not followed: fails closed
-        repaired = rebind("SELECT customer.name FROM customer", introspect(bare))
-        assert repaired is not None
+        [repaired] = rebindings("SELECT customer.name FROM customer", introspect(bare))
         assert bare.execute(repaired).rows == (("Ada",),)
 
 
@@ -156,7 +155,8 @@ def test_names_mean_what_the_engine_takes_them_for(two: str) -> None:
 
     names = ("orders", "archive.orders", "shop.orders", "customer", "shop.customer", "nothing")
     assert list(map(meant, names)) == ["orders", "orders", "shop.orders", "shop.customer", "shop.customer", ""]
-    assert rebind("SELECT name FROM shop.customer", schema) is None  # nothing is wrong with it
+    assert rebindings("SELECT customer.name FROM shop.customer", schema) == []  # nothing is wrong with it
+    assert rebindings("SELECT id FROM archive.orders", schema) == []
 
 
 def test_the_search_path_of_a_role(postgres_server: Server) -> None:

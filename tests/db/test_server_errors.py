@@ -94,7 +94,9 @@ def test_no_such_database(postgres_shop: Server, mariadb_shop: Server) -> None:
     message = refused(servers.postgres_url(postgres_shop, "gone"), DatabaseNotFoundError)
     assert 'database "gone" does not exist' in message
     assert "no database 'gone'" in refused(servers.mysql_url(mariadb_shop, "gone"), DatabaseNotFoundError)
-    assert "names no database" in refused(servers.mysql_url(mariadb_shop, ""), DatabaseNotFoundError)
+    servers.in_mariadb(mariadb_shop, "CREATE OR REPLACE USER nobody_yet IDENTIFIED BY 'n'")
+    message = refused(servers.mysql_url(mariadb_shop, "", "nobody_yet", "n"), DatabaseNotFoundError)
+    assert "names no database, and it sees none; write mysql://" in message
 
 
 def test_tls(postgres_shop: Server, mariadb_shop: Server) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import servers
+from sqljury import Question, connect
+from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.meanings import Meaning, meanings, odd
+from sqljury.stages.prepare import Preparation
 from sqljury.types import Column, ForeignKey, Result, Table
 
 
@@ -47,6 +52,11 @@ TEXTS: list[tuple[list[str], Meaning | None]] = [
     (["3.78 MB", "4.12 MB", "3.69 MB", "10.5 MB", "1 MB"], Meaning("amount", "text", mark=" MB", sorts=False)),
     (["EUR 3", "EUR 4", "EUR 5", "EUR 6", "EUR 7"], Meaning("amount", "text", mark="EUR")),
     (["3 kg", "4 MB", "5 kg", "6 kg", "7 kg"], None),
+    (["8 May", "9 May", "10 May", "11 May", "12 May"], None),
+    (["101CS", "102CS", "103CS", "104CS", "105CS"], None),
+    (["101 CS", "102 CS", "103 CS", "104 CS", "105 CS"], Meaning("amount", "text", mark=" CS")),
+    (["INV 3", "INV 4", "INV 5", "INV 6", "INV 7"], None),
+    (["10kg", "9kg", "11kg", "12kg", "13kg"], Meaning("amount", "text", mark="kg", sorts=False)),
     (["A4", "A5", "A6", "A7", "A8"], None),
     (["600a", "007a", "5a", "6a", "7a"], None),
 ]  # fmt: skip
@@ -108,3 +118,42 @@ def test_numbers_for_booleans_are_odd_where_the_engine_tells_them_apart() -> Non
     known = {"is_open": Meaning("boolean", "number", values=("1", "0"))}
     assert odd(table, known, "postgres", Result()) == {"is_open": "1 or 0, not boolean"}
     assert odd(table, known, "mysql", Result()) == {}
+
+
+EPOCH = 1_700_000_000_123  # milliseconds
+VISITS = [
+    "CREATE TABLE visit (id INTEGER PRIMARY KEY, day VARCHAR(20), born VARCHAR(20), seen_at BIGINT, is_paid INTEGER)",
+    *(
+        f"INSERT INTO visit VALUES ({n}, '202403{n + 10} 10:00:00', '1990-01-{n + 10}', {EPOCH + n}, {n % 2})"
+        for n in range(6)
+    ),
+]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("engine", ["postgresql", "duckdb", "mariadb"])
+def test_every_engine(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if engine == "duckdb":
+        import duckdb
+
+        url = str(tmp_path / "visits.duckdb")
+        with duckdb.connect(url) as connection:
+            connection.execute(";".join(VISITS))
+    elif engine == "postgresql":
+        server = request.getfixturevalue("postgres_server")
+        servers.in_postgres(server, "postgres", "DROP DATABASE IF EXISTS visits", "CREATE DATABASE visits")
+        servers.in_postgres(server, "visits", *VISITS)
+        url = servers.postgres_url(server, "visits")
+    else:
+        server = request.getfixturevalue("mariadb_server")
+        servers.in_mariadb(server, "CREATE OR REPLACE DATABASE visits", "USE visits", *VISITS)
+        url = servers.mysql_url(server, "visits")
+    with connect(url) as db:
+        text = Preparation(SchemaPart()).task(Question("When?"), db).text
+    remarks = [line.strip().partition(" -- ")[::2] for line in text.splitlines() if " -- " in line]
+    expected = {"day": "dates as YYYYMMDD HH:MI:SS", "seen_at": "epoch milliseconds"}
+    if engine != "mariadb":
+        expected["born"] = "dates as text"
+    if engine == "postgresql":
+        expected["is_paid"] = "1 or 0, not boolean"
+    assert {line.split()[0]: words for line, words in remarks} == expected

@@ -131,6 +131,11 @@ def _joined(order: str, words: dict[str, str], mark: str, other: str) -> str:
     return f"{first}{mark}{second}{other}{third}"
 
 
+def is_month(word: str) -> bool:
+    """Whether the word is the English name of a month, whole or its beginning."""
+    return bool(_month_form(word))
+
+
 def _month_form(name: str) -> str:
     """``Month`` for a whole name, ``Mon`` for its beginning, ``May`` for that, nothing for another word."""
     word = name.lower()

@@ -38,7 +38,7 @@ class Description:
         for table in schema.tables:
             if cancel is not None and cancel.is_set():
                 raise CancelledError("stopped while reading rows of the tables")
-            if table.kind == "table" and time.monotonic() < ends:
+            if not table.is_view and time.monotonic() < ends:
                 held = contents(table, sample_rows(db, table, ROWS))
                 shown.update(((table.name, column), text) for column, text in held.items())
         return cls(schema, shown)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sqljury.schema.dates import Dates, date_form, numeric_form
+from sqljury.schema.dates import Dates, date_form, is_month, numeric_form
 from sqljury.types import Column, Result, Table
 
 MIN_VALUES: Final = 5
@@ -70,8 +70,12 @@ _TYPED: Final = ("postgres", "duckdb")
 _NUMBER: Final = re.compile(r"[+-]?(\d{1,15}(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _GROUPED: Final = re.compile(r"[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d+)?)")
 _LEADING_ZERO: Final = re.compile(r"[+-]?0\d")
-_AMOUNT: Final = re.compile(r"(?P<before>[-+]?(?:[$€£¥₹₩₽]|[A-Z]{3}) ?)?(?P<number>[+-]?[\d.,]*\d)"
-                            r"(?P<after> ?(?:[%‰$€£¥₹₩₽]|[A-Za-z]{1,6}/?[A-Za-z]{0,4}))?")  # fmt: skip
+_CURRENCY: Final = "[$€£¥₹₩₽]|USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|BRL|MXN|KRW|SEK|NOK|DKK|PLN|CZK|TRY|ZAR|SGD|HKD|NZD"
+_UNIT: Final = "[kcm]?m|[km]?g|mi|ft|in|lbs?|oz|m?s|mins?|hrs?|[kKMGT]B|[kMG]W|[kMG]Wh|[kMG]Hz|°[CF]|[kmb]"
+_AMOUNT: Final = re.compile(
+    rf"(?P<before>[-+]?(?:{_CURRENCY}) ?)?(?P<number>[+-]?[\d.,]*\d)"
+    rf"(?P<after> ?(?:[%‰]|{_CURRENCY}|{_UNIT})| [A-Za-z]{{1,6}}(?:/[A-Za-z]{{1,4}})?)?"
+)
 _TRUE_FALSE: Final = (("true", "false"), ("t", "f"), ("yes", "no"), ("y", "n"), ("1", "0"), ("on", "off"))
 
 _EPOCH: Final = (946_684_800, 2_208_988_800)  # the years 2000 to 2039: smaller numbers are too often plain ones
@@ -272,7 +276,7 @@ def _amount(values: Sequence[str]) -> Meaning | None:
         return None
     ((before, after),) = marks
     numbers = [part["number"] for part in parts]
-    if not (before or after) or any(_LEADING_ZERO.match(number) for number in numbers):
+    if not (before or after) or is_month(after.strip()) or any(_LEADING_ZERO.match(number) for number in numbers):
         return None
     plain = are_numbers(numbers)
     if not plain and not all(_GROUPED.fullmatch(number) for number in numbers):

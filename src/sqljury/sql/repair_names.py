@@ -131,7 +131,8 @@ def _rename_tables(tree: exp.Expr, reading: Reading) -> bool:
 def _elsewhere(node: exp.Table, known: Table, reading: Reading) -> bool:
     """Drop a schema's name from a table that stands in the default schema."""
     schemas = {table.schema.lower() for table in reading.schema.tables}
-    if node.db.lower() not in schemas and node.db.lower() in ("public", "main", "dbo", ""):
+    usual = {"public", "main", "dbo", "", reading.schema.default.lower()}
+    if node.db.lower() in usual - schemas:
         return False
     reading.kinds["schema of a table"] = None
     _name_table(node, known, reading.schema.dialect)
