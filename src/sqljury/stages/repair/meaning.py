@@ -37,7 +37,7 @@ def as_meant(candidate: Candidate, task: Task, context: Context) -> Candidate:
     """The candidate after every rule that is sure of its rewrite; of a failed query only if it runs then."""
     if not context.recipe.fix.meaning or not candidate.sql or candidate.result.error_kind not in (None, "sql"):
         return candidate
-    data = _Content(task.known, context)
+    data = Content(task.known, context)
     if not candidate.result.ok:
         candidate = _running(candidate, task, data)
     if not candidate.result.ok:
@@ -57,14 +57,14 @@ def doubts(candidate: Candidate, task: Task, context: Context) -> tuple[str, ...
     """Remarks on an answer: what may be meant otherwise, and the day from which the query counts."""
     if not context.recipe.fix.meaning or not candidate.result.ok:
         return ()
-    data = _Content(task.known, context)
+    data = Content(task.known, context)
     asked = Asked(task.question, task.known, data)
     written = (rewrite(candidate.sql, rule, asked) for rule in RULES)
     lines = [line for one in written if one is not None for line in _doubt(one, candidate, data)]
     return (*lines, *_day(candidate, task.known, data))
 
 
-def _running(candidate: Candidate, task: Task, data: _Content) -> Candidate:
+def _running(candidate: Candidate, task: Task, data: Content) -> Candidate:
     """A failed query after the rules for errors together, if it runs then."""
     asked = Asked(task.question, task.known, data, failed=True)
     sql, reasons = candidate.sql, list[str]()
@@ -79,7 +79,7 @@ def _running(candidate: Candidate, task: Task, data: _Content) -> Candidate:
     return _rewritten(candidate, sql, result, "; ".join(reasons)) if result.ok else candidate
 
 
-def _doubt(written: Rewrite, candidate: Candidate, data: _Content) -> Iterator[str]:
+def _doubt(written: Rewrite, candidate: Candidate, data: Content) -> Iterator[str]:
     if written.change.sure:
         return
     if written.sql == candidate.sql:
@@ -90,7 +90,7 @@ def _doubt(written: Rewrite, candidate: Candidate, data: _Content) -> Iterator[s
         yield f"{plain(written.change.reason, 200)}; without that the result is {_shown(result)}"
 
 
-def _day(candidate: Candidate, schema: Schema, data: _Content) -> Iterator[str]:
+def _day(candidate: Candidate, schema: Schema, data: Content) -> Iterator[str]:
     """The day that the database's clock shows, if the query reads it."""
     tree = read_query(candidate.sql, schema.dialect)
     if tree is not None and clock.is_clock(tree):
@@ -115,7 +115,7 @@ def _rewritten(candidate: Candidate, sql: str, result: Result, reason: str) -> C
     return replace(candidate, sql=sql, result=result, fixes=(*candidate.fixes, fix))
 
 
-class _Content:
+class Content:
     """Asks the database what rules need to know: see ``sql.meaning.Data``."""
 
     def __init__(self, schema: Schema, context: Context) -> None:
