@@ -98,6 +98,8 @@ class FixPart:
     """Repairs: of ``names``, ``dialect``, ``values`` and ``meaning`` without a model, up to ``attempts`` by the model.
 
     With ``hints`` the model is shown what schema and content tell about its query, besides the engine's message.
+    Repairs by the model may take ``seconds`` of a question, and no longer than writing took; a call under way is
+    finished, and one is begun at any rate unless ``seconds`` is 0.
     """
 
     names: bool = True
@@ -106,6 +108,7 @@ class FixPart:
     meaning: bool = True
     attempts: Annotated[int, Interval(ge=0, le=20)] = 3
     hints: bool = True
+    seconds: Annotated[float, Interval(ge=0, le=3600)] = 15.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from sqljury.db.base import Database
 from sqljury.errors import CancelledError, DatabaseError
+from sqljury.keys import known_schema
 from sqljury.llm.base import derive_seed
-from sqljury.schema.introspect import introspect
 from sqljury.sql.resolve import used
 from sqljury.stages.select.base import groups, representative
 from sqljury.types import Answer, TestCase, Tried, Verified
@@ -68,7 +68,7 @@ def _searched(
     from sqljury.testing.suite import separating_suite
     from sqljury.testing.trial import run_case
 
-    schema = introspect(db)
+    schema = known_schema(db, cancel=cancel)
     part = used(schema, queries)
     try:
         on_nothing = run_case(TestCase(part, ((),) * len(part.tables)), queries)

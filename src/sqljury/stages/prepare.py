@@ -17,6 +17,7 @@ from sqljury import prompts
 from sqljury.access.guard import skip
 from sqljury.context import Context, State
 from sqljury.db.base import Database
+from sqljury.keys import known_schema
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes.parts import SchemaPart
@@ -80,7 +81,7 @@ One that is longer in its smallest form too is cut down to what the question nee
 """
 
 SEEN_ROWS: Final = 50
-"""Rows read of each table where more is wanted of them than to be shown: varied examples, what columns hold."""
+"""Rows read of each table: to be shown, for varied examples, and for what the values of columns mean."""
 
 UNMATCHED_SHOWN: Final = 5
 """Lines of a user's notes that match nothing, as warnings; a foreign description folder may have hundreds."""
@@ -110,10 +111,10 @@ class Preparation:
     ) -> Task:
         """The task for one question; ``keywords`` are looked up among the values, by default those of the rules.
 
-        Raises what ``introspect`` raises, ``NotesError`` for notes on what the database does not have, and
+        Raises what ``known_schema`` raises, ``NotesError`` for notes on what the database does not have, and
         ``CancelledError`` once ``cancel`` is set.
         """
-        whole, notes = _described(introspect(db), notes)
+        whole, notes = described(known_schema(db, told, cancel), notes)
         if keywords is None:
             keywords = by_rules(f"{question.text} {question.evidence}")
         values = self._values(keywords, db, whole, told, cancel)
@@ -183,8 +184,11 @@ def value_index(context: Context) -> Callable[[], ValueIndex] | None:
     return cache(lambda: prepared.index(db, introspect(db), cancel=context.cancel))
 
 
-def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
-    """The schema with the notes in its comments and keys, and the notes with its spelling."""
+def described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
+    """The schema with the notes in its comments and keys, and the notes with its spelling.
+
+    Keys are inferred before: notes confirm or deny them. Warns of notes that match nothing; raises ``NotesError``.
+    """
     if notes == NO_NOTES:
         return schema, notes
     notes = bind(schema, notes)
@@ -207,8 +211,8 @@ def _warn(unmatched: Sequence[str]) -> None:
 def _schema_text(db: Database, schema: Schema, part: SchemaPart, near: Near = (), order: int | None = None) -> str:
     """The schema as the recipe wants it seen; ``order`` is the seed of an order of tables and columns."""
     examples = part.examples or (part.sample_rows if part.form == "mschema" else 0)
-    rows = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
-    samples = sample(db, schema, rows) if rows else None
+    least = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
+    samples = sample(db, schema, max(part.sample_rows, SEEN_ROWS), least=least)
     by_column = {(table, column): values for table, column, values in near}
-    style = Style(rows=part.sample_rows, examples=examples, types=part.types, shuffle=order, near=by_column)
+    style = Style(part.sample_rows, examples=examples, types=part.types, odd=True, shuffle=order, near=by_column)
     return render(schema, samples, form=part.form, style=style, max_chars=SCHEMA_CHARS)

@@ -25,10 +25,10 @@ from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import DatabaseError, InputError
+from sqljury.keys import known_schema
 from sqljury.llm.base import derive_seed
 from sqljury.recipes.parts import SchemaPart
 from sqljury.resources import write_whole
-from sqljury.schema.introspect import introspect
 from sqljury.sql.resolve import used
 from sqljury.stages import link
 from sqljury.stages.generate.direct import messages
@@ -238,7 +238,7 @@ def _from_gold(examples: Sequence[Example], part: SchemaPart, make: Make) -> Ite
             continue
         preparation = Preparation(part)
         with db:
-            whole = introspect(db)
+            whole = known_schema(db)
             for example in group:
                 needed = used(whole, [example.gold_sql])
                 if not needed.tables:

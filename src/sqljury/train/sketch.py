@@ -18,8 +18,8 @@ from sqljury.datasets.spider import Example
 from sqljury.db.connect import connect
 from sqljury.errors import DatabaseError
 from sqljury.evaluation import run_folder
+from sqljury.keys import known_schema
 from sqljury.language import linking
-from sqljury.schema.introspect import introspect
 from sqljury.sql.features import Anatomy, anatomy
 from sqljury.stages.select.sketch import DIGITS, Sketch, elements, phrases, wide
 from sqljury.train import logit
@@ -90,7 +90,7 @@ def _schema(database: Path) -> Schema | None:
     """The database's schema, None where it cannot be used."""
     try:
         with connect(database) as db:
-            return introspect(db)
+            return known_schema(db)
     except DatabaseError:
         return None
 

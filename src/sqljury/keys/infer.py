@@ -1,0 +1,148 @@
+"""Which columns are keys, and which refer to keys of other tables: the choice among the pairs that were found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from sqljury.keys import names
+from sqljury.keys.pairs import Finder, Pair, Profiles
+from sqljury.keys.profile import Contained, TableProfile
+from sqljury.keys.score import evidence, probability
+from sqljury.types import Column, ForeignKey, Schema, Table
+
+LEAST: Final = 0.5
+"""A less likely key is not shown."""
+
+LEAST_BESIDE: Final = 0.9
+"""The same for a database that declares most of its keys: what it does not declare is rarely one."""
+
+_UNREAD: Final = TableProfile()
+_ORDER: Final = (*names.RELATIONS, "")
+
+
+class Inferred(NamedTuple):
+    """What was inferred about one table."""
+
+    candidate_keys: tuple[tuple[str, ...], ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+
+
+def declares(schema: Schema) -> bool:
+    """Whether the database declares its keys: half of its tables have a foreign key or are referred to by one."""
+    within = {table.name for table in schema.tables if table.foreign_keys}
+    within |= {key.ref_table for table in schema.tables for key in table.foreign_keys}
+    return len(within) * 2 >= len(schema.tables) and bool(within)
+
+
+def worth_reading(schema: Schema) -> list[Table]:
+    """The tables whose rows may show a key that is not declared; views show rows of tables and are left out."""
+    tables = [table for table in schema.tables if table.kind == "table"]
+    if not declares(schema):
+        return tables
+    finder, wanted = Finder(schema, {}), {table.name for table in tables if not table.primary_key}
+    for table in tables:
+        for column in _free(table):
+            for pair in finder.of(table, column):
+                wanted |= {table.name, pair.key.table.name}
+    return [table for table in tables if table.name in wanted]
+
+
+def infer(schema: Schema, profiles: Profiles, contained: Contained) -> dict[str, Inferred]:
+    """For each table the keys that it does not declare, as far as they are likely."""
+    finder = Finder(schema, profiles, contained)
+    least = LEAST_BESIDE if declares(schema) else LEAST
+    chosen: dict[tuple[str, str], tuple[float, Pair]] = {}
+    for table in schema.tables:
+        if table.kind == "table":
+            for column in _free(table):
+                best = _best(finder.of(table, column))
+                if best is not None and best[0] >= least and (best[1].relation or least == LEAST):
+                    chosen[table.name, column.name] = best
+    for name in _reversed(schema, chosen):
+        del chosen[name]
+    return {
+        table.name: Inferred(
+            () if declares(schema) else _candidates(finder, table, profiles.get(table.name, _UNREAD)),
+            tuple(
+                _foreign_key(*chosen[table.name, column.name], profiles)
+                for column in table.columns
+                if (table.name, column.name) in chosen
+            ),
+        )
+        for table in schema.tables
+    }
+
+
+def merged(schema: Schema, inferred: dict[str, Inferred]) -> Schema:
+    """The schema with what was inferred, after what is declared."""
+    if not any(any(found) for found in inferred.values()):
+        return schema
+    tables = []
+    for table in schema.tables:
+        found = inferred.get(table.name, Inferred())
+        keys = (*table.foreign_keys, *found.foreign_keys)
+        tables.append(replace(table, candidate_keys=found.candidate_keys, foreign_keys=keys))
+    return replace(schema, tables=tuple(tables))
+
+
+def _free(table: Table) -> list[Column]:
+    """The columns of a table that no declared key has."""
+    covered = {name for key in table.foreign_keys for name in key.columns}
+    return [column for column in table.columns if column.name not in covered]
+
+
+def _best(pairs: list[Pair]) -> tuple[float, Pair] | None:
+    """The most likely pair of a column, with its probability."""
+    if not pairs:
+        return None
+    first = min((_ORDER.index(pair.relation), -pair.key.own) for pair in pairs)
+    scored = [(probability(pair, (_ORDER.index(pair.relation), -pair.key.own) == first), pair) for pair in pairs]
+    return max(scored, key=lambda item: item[0])
+
+
+def _reversed(schema: Schema, chosen: dict[tuple[str, str], tuple[float, Pair]]) -> Iterable[tuple[str, str]]:
+    """Of columns that refer to each other the one that does so less likely; a declared key is certain."""
+    declared = {
+        (table.name, column, key.ref_table, other)
+        for table in schema.tables
+        for key in table.foreign_keys
+        for column, other in zip(key.columns, key.ref_columns, strict=True)
+    }
+    dropped = []
+    for (table, column), (score, pair) in chosen.items():
+        other = pair.key.table.name, pair.key.column
+        back = chosen.get(other)
+        if (*other, table, column) in declared or (
+            back is not None
+            and (back[1].key.table.name, back[1].key.column) == (table, column)
+            and (score, pair.key.own, other) < (back[0], back[1].key.own, (table, column))
+        ):
+            dropped.append((table, column))
+    return dropped
+
+
+def _candidates(finder: Finder, table: Table, profile: TableProfile) -> tuple[tuple[str, ...], ...]:
+    """The keys of a table that declares no primary key: columns whose values are unique and not NULL.
+
+    A date or a measure may be unique too; only what is called like a key or a name, or comes first, is one.
+    """
+    if table.primary_key or profile.rows < 2:
+        return ()
+    first = table.columns[0].name
+    return tuple(
+        (key.column,)
+        for key in finder.keys[table.name]
+        if key.seen.unique
+        and not key.seen.nulls
+        and (key.own or key.column == first or names.column_name(key.column).end)
+    )
+
+
+def _foreign_key(score: float, pair: Pair, profiles: Profiles) -> ForeignKey:
+    key = pair.key
+    why = evidence(pair, profiles.get(pair.table.name, _UNREAD), profiles.get(key.table.name, _UNREAD))
+    return ForeignKey(
+        (pair.column.name,), key.table.name, (key.column,), key.table.schema, declared=False, score=score, evidence=why
+    )

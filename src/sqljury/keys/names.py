@@ -1,0 +1,230 @@
+"""What the name of a column says about the table that it refers to.
+
+``customer_id``, ``custID``, ``billing_customer`` and ``cid`` may all mean ``customers.id``; ``manager_id`` means a row
+of ``employees``. A relation is one of ``RELATIONS``; what each is worth, ``score`` knows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from sqljury.language.words import words
+
+RELATIONS: Final = (
+    "owner",  # customer_id and customers.id, customers.customer_id
+    "role",  # billing_customer_id
+    "entity",  # customer
+    "role entity",  # host_city
+    "part",  # building_id and apartment_buildings.id
+    "same",  # a name that two tables share and that is not made of the other table's name
+    "abbreviation",  # cust_id, dept_no
+    "initials",  # oid, pid, po_id
+    "person",  # manager_id and employees.id
+    "parent",  # parent_id in the table itself
+    "plain",  # both are called id, code or name
+)
+"""How a column's name relates to a key, from what says most to what says least."""
+
+_IDENTIFIER_WORDS: Final = "id no num number nr nbr cod code cd key pk fk uid uuid guid oid ref ident identifier idx sk"
+_NOISE_WORDS: Final = """
+    tbl table t tb dim fact fct ref reference lookup lkp lu all master mst list info detail data stg raw vw view dbo
+    public db record code
+"""
+_PERSON_WORDS: Final = """
+    person people employee staff user member customer physician account contact client player student teacher professor
+    worker agent emp usr individual party
+"""
+_ROLE_WORDS: Final = """
+    manager mgr supervisor boss head leader lead chief director owner author creator editor reviewer approver assignee
+    assigner reporter requester sender receiver recipient advisor adviser mentor instructor teacher coach captain
+    president principal operator responsible created updated modified approved assigned reported handled closed sold
+    served by rep representative salesperson buyer seller follower friend
+"""
+_OTHER_ROW_WORDS: Final = "parent super previous prev next root predecessor successor ancestor original reply prereq"
+_NOT_IDENTIFIERS: Final = """
+    paid valid void avoid solid grid bid kid mid said fluid hybrid android humid rapid acid lid rid liquid casino piano
+    volcano domino monkey turkey hockey jockey money barcode
+"""
+
+
+def _known(text: str) -> frozenset[str]:
+    """The words as ``tokens`` gives them."""
+    return frozenset(_bare(word) for word in text.split())
+
+
+def _bare(word: str) -> str:
+    """The word without a final ``e``, since ``campuses`` and ``campus`` have to meet."""
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+IDENTIFIERS: Final = _known(_IDENTIFIER_WORDS)
+"""Words at the end of a column's name that say that it identifies something."""
+
+_TITLES: Final = _known("name title")
+_NOISE: Final = _known(_NOISE_WORDS)
+"""Words of table names that say nothing about what a row is."""
+
+_PERSONS, _ROLES, _UP = _known(_PERSON_WORDS), _known(_ROLE_WORDS), _known(_OTHER_ROW_WORDS)
+_GLUED: Final = re.compile(r"(?P<stem>[^\W\d_]+?)_?(?P<end>id|no|num|cod|key|nr)")
+_WORDS_IN_ID: Final = _known(_NOT_IDENTIFIERS)
+"""Words that end like an identifier and are not one."""
+
+Tokens = tuple[str, ...]
+
+
+@lru_cache(maxsize=100_000)
+def tokens(name: str) -> Tokens:
+    """The words of a name in one form: in lower case, singular, without a final ``e``."""
+    return tuple(_bare(word) for word in words(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A column's name: all its words, those before the identifier at its end, and that end."""
+
+    tokens: Tokens
+    stem: Tokens
+    end: str = ""
+    glued: str = ""
+    """What is before ``id`` in a word such as ``dormid``; empty where nothing is."""
+
+    @property
+    def joined(self) -> str:
+        """All words in one, so that ``StuID`` and ``stuid`` are the same."""
+        return "".join(self.tokens)
+
+
+@lru_cache(maxsize=100_000)
+def column_name(name: str) -> Name:
+    """The parts of a column's name."""
+    every = tokens(name)
+    if len(every) > 1 and every[0] in ("fk", "id", "pk", "sk"):
+        return Name(every, every[1:-1] if every[-1] in IDENTIFIERS and len(every) > 2 else every[1:], "id")
+    if every and (every[-1] in IDENTIFIERS or every[-1] in _TITLES):
+        return Name(every, every[:-1], every[-1])
+    if every and (match := _GLUED.fullmatch(every[-1])) and every[-1] not in _WORDS_IN_ID:
+        return Name(every, every[:-1], match["end"], match["stem"])
+    return Name(every, every)
+
+
+@lru_cache(maxsize=100_000)
+def table_words(name: str) -> Tokens:
+    """The words of a table's name without its schema and without words that say nothing."""
+    every = tokens(name.rpartition(".")[2])
+    return tuple(word for word in every if word not in _NOISE and not word.isdigit()) or every
+
+
+def is_title(name: str) -> bool:
+    """Whether a column is called a name or title of something."""
+    end = column_name(name).end
+    return end in _TITLES
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a column's name ends like that of an identifier."""
+    end = column_name(name).end
+    return bool(end) and end not in _TITLES
+
+
+def ownership(table: str, column: str) -> int:
+    """How much a column is called like the key of its own table, from 0 to 3.
+
+    3: ``id``, ``code`` or ``customer_id`` of ``customers``; 2: ``building_id`` of ``apartment_buildings``; 1:
+    ``product_id`` of ``products_for_hire``, ``dept_no`` of ``departments``; 0: otherwise.
+    """
+    name, entity = column_name(column), table_words(table)
+    if not name.end:
+        return 3 if name.tokens == entity else 0
+    stem = (*name.stem, name.glued) if name.glued else name.stem
+    if name.end in _TITLES:
+        return 0
+    if not stem or stem == entity or "".join(stem) == "".join(entity):
+        return 3
+    if stem == entity[-1:]:
+        return 2
+    return int(_run(stem, entity) or _abbreviates("".join(stem), entity) > 0)
+
+
+def relation(column: str, table: str, key: str, *, same_table: bool = False, own: bool = False) -> str:
+    """How ``column`` relates by name to ``key`` of ``table``, one of ``RELATIONS``; empty if it does not.
+
+    ``own`` says that the key identifies the table's rows, whatever it is called.
+    """
+    child, parent, entity = column_name(column), column_name(key), table_words(table)
+    if child.joined == parent.joined and not same_table:
+        if not parent.stem and not parent.glued:
+            return "plain" if parent.end else ""
+        return "owner" if ownership(table, key) else "same"
+    if not own and not _ends(child.tokens, parent.tokens):
+        return ""
+    return _to_entity(child, parent, entity, same_table=same_table)
+
+
+def _to_entity(child: Name, parent: Name, entity: Tokens, *, same_table: bool) -> str:
+    """The relation of a column to the key of what an ``entity`` is."""
+    stem = (*child.stem, child.glued) if child.glued else child.stem
+    if not stem or (child.end in _TITLES and parent.end not in _TITLES):
+        return ""
+    sure = bool(child.end) and child.end not in _TITLES
+    named = _variants(entity, parent)
+    if not same_table and (stem in named or "".join(stem) == "".join(entity)):
+        return ("owner" if sure else "entity") if stem not in (entity[:1], entity[-1:]) or len(entity) == 1 else "part"
+    if any(_begins_or_ends(stem, variant) for variant in named):
+        return "role" if sure else "role entity"
+    if parent.stem and len(child.tokens) > len(parent.tokens) and _ends(child.tokens, parent.tokens):
+        return "role"
+    if same_table:
+        return "parent" if set(stem) & (_UP | _ROLES) else ""
+    how = _abbreviates("".join(stem), entity) or (_abbreviates(stem[-1], entity) if len(stem[-1]) > 2 else 0)
+    if how and (sure or how > 1):
+        return "abbreviation" if how > 1 else "initials"
+    return "person" if set(stem) & _ROLES and set(entity) & _PERSONS else ""
+
+
+def _variants(entity: Tokens, parent: Name) -> set[Tokens]:
+    """What a row of a table may be called: its whole name, the last word or the first, and the key's own stem."""
+    own = {entity, entity[-1:]}
+    if len(entity) > 1:
+        own.add(entity[:1])
+    if parent.stem:
+        own.add(parent.stem)
+    if parent.glued:
+        own.add((*parent.stem, parent.glued))
+    return own - {()}
+
+
+def _run(stem: Tokens, entity: Tokens) -> bool:
+    """Whether the stem is a run of the words of a table's name, or the other way round."""
+    short, long = sorted((stem, entity), key=len)
+    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+
+
+def _begins_or_ends(stem: Tokens, part: Tokens) -> bool:
+    """Whether the stem is longer than a part of it at either end."""
+    return len(stem) > len(part) and (_ends(stem, part) or stem[: len(part)] == part)
+
+
+def _ends(name: Tokens, end: Tokens) -> bool:
+    return len(end) <= len(name) and name[len(name) - len(end) :] == end
+
+
+@lru_cache(maxsize=200_000)
+def _abbreviates(short: str, entity: Tokens) -> int:
+    """3 for a beginning of three letters or more, 2 for letters in order, 1 for initials, 0 for nothing."""
+    whole = "".join(entity)
+    if not short or not whole or len(short) >= len(whole) or short[0] not in {word[0] for word in entity}:
+        return 0
+    if len(short) > 2 and (whole.startswith(short) or any(word.startswith(short) for word in entity)):
+        return 3
+    if len(short) > 2 and short[0] == whole[0] and _in_order(short, whole):
+        return 2
+    initials = "".join(word[0] for word in entity)
+    return 1 if short == initials or (len(short) <= 2 and whole.startswith(short)) else 0
+
+
+def _in_order(short: str, whole: str) -> bool:
+    letters = iter(whole)
+    return all(letter in letters for letter in short)

@@ -1,0 +1,267 @@
+"""The pairs of a column and a key that it may refer to, with what speaks for and against each.
+
+Pairs are found by their names and by their values. A column called ``customer_id`` is compared with tables of customers
+only; one whose name says nothing is compared with keys that hold its values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Final, NamedTuple
+
+from sqljury.keys import names
+from sqljury.keys.profile import ColumnProfile, Contained, TableProfile
+from sqljury.types import Column, Schema, Table
+
+_NOTHING: Final = ColumnProfile()
+_KEYS: Final = 4
+"""Keys of one table that others may refer to."""
+
+_MOST_PAIRS: Final = 24
+"""Keys that one column is compared with, those with the best names first."""
+
+_HOLDERS: Final = 40
+"""Where more keys hold a value than this, the value says nothing."""
+
+_PROBES: Final = 3
+_ABBREVIATED: Final = 1_000
+"""In schemas with more tables abbreviations are not looked for, since each has hundreds of readings."""
+
+_CONTAINED: Final = 0.9
+"""The share of values that must be there for a pair whose names do not relate."""
+
+
+class Key(NamedTuple):
+    """A column that others may refer to; ``main`` says that it is the first choice of its table."""
+
+    table: Table
+    column: str
+    main: bool
+    seen: ColumnProfile
+    whole: bool
+    """Whether all values are known."""
+    own: int
+    """``names.ownership``, 0 where another table owns the name more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A column that may refer to a key.
+
+    ``relation`` is one of ``names.RELATIONS`` or empty. Of ``looked_up`` distinct values ``found`` are values of the
+    key; none looked up means that nothing is known. ``chance`` is the logarithm of the probability that the values are
+    there by chance, 0 where that is certain.
+    """
+
+    table: Table
+    column: Column
+    seen: ColumnProfile
+    key: Key
+    relation: str
+    looked_up: int = 0
+    found: int = 0
+    chance: float = 0.0
+    is_main: bool = False
+    """Whether the column itself is the main key of its table."""
+    own: int = 0
+    """How much the column is called like the key of its own table."""
+
+    @property
+    def contained(self) -> float:
+        """The share of the values that were found, 0 where none was looked up."""
+        return self.found / self.looked_up if self.looked_up else 0.0
+
+
+Profiles = Mapping[str, TableProfile]
+
+
+class Owners:
+    """Which columns are called like the key of their own table, and of no other table more."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._most: dict[str, int] = defaultdict(int)
+        for table in schema.tables:
+            for column in table.columns:
+                stem = _stem(column.name)
+                self._most[stem] = max(self._most[stem], names.ownership(table.name, column.name))
+            self._most["".join(names.table_words(table.name))] = 3
+
+    def of(self, table: str, column: str) -> int:
+        """``names.ownership``; 0 where another table owns the name more."""
+        own = names.ownership(table, column)
+        stem = _stem(column)
+        return own if not stem or own == self._most[stem] else 0
+
+
+def _stem(column: str) -> str:
+    name = names.column_name(column)
+    return "".join(name.stem) + name.glued
+
+
+def keys_of(table: Table, profile: TableProfile, owners: Owners) -> list[Key]:
+    """The single columns that others may refer to, the most likely one first.
+
+    Those are declared as unique, or unique in the rows that were read, or, where there are none, called like keys.
+    """
+    declared = {*table.primary_key} if len(table.primary_key) == 1 else set()
+    declared |= {column.name for column in table.columns if column.unique}
+    chosen = []
+    for at, column in enumerate(table.columns):
+        seen = profile.columns.get(column.name, _NOTHING)
+        own, identifier = owners.of(table.name, column.name), names.is_identifier(column.name)
+        if column.name in declared or (seen.unique and not seen.nulls):
+            pass
+        elif seen.unique is False or seen.nulls or not (own and (identifier or at == 0)):
+            continue
+        title, number = names.is_title(column.name), seen.low is not None
+        rank = ((column.name,) != table.primary_key, title, -own, at > 0, not identifier, not number, at)
+        chosen.append((rank, column.name, seen, own))
+    chosen.sort(key=lambda item: item[0])
+    return [
+        Key(table, name, at == 0, seen, profile.whole and profile.rows > 0, own)
+        for at, (_, name, seen, own) in enumerate(chosen[:_KEYS])
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finder:
+    """Finds the pairs of a schema; ``contained`` looks values up in tables that were not read whole."""
+
+    schema: Schema
+    profiles: Profiles
+    contained: Contained = lambda *_: None
+    owners: Owners = field(init=False)
+    keys: dict[str, list[Key]] = field(init=False)
+    _by_column: dict[str, list[Key]] = field(init=False)
+    _by_word: dict[str, list[Key]] = field(init=False)
+    _by_value: dict[int, list[Key]] = field(init=False)
+    _related: dict[names.Tokens, list[Key]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        owners = Owners(self.schema)
+        keys = {t.name: keys_of(t, self.profiles.get(t.name, TableProfile()), owners) for t in self.schema.tables}
+        by_column, by_word, by_value = defaultdict(list), defaultdict(list), defaultdict(list)
+        for key in (key for own in keys.values() for key in own):
+            name = names.column_name(key.column)
+            by_column[name.joined].append(key)
+            entity = names.table_words(key.table.name)
+            for word in {*entity[-1:], *entity[:1], *name.stem[-1:], name.glued} - {""}:
+                by_word[word].append(key)
+            if key.whole:
+                for value in key.seen.values:
+                    by_value[value].append(key)
+        for name, value in (
+            ("owners", owners),
+            ("keys", keys),
+            ("_by_column", by_column),
+            ("_by_word", by_word),
+            ("_by_value", by_value),
+        ):
+            object.__setattr__(self, name, value)
+
+    def of(self, table: Table, column: Column) -> list[Pair]:
+        """The pairs of one column, those with the best names first."""
+        profile = self.profiles.get(table.name, TableProfile())
+        if column.name not in profile.columns and profile.columns:
+            return []
+        seen = profile.columns.get(column.name, _NOTHING)
+        is_main = any(key.main and key.column == column.name for key in self.keys[table.name])
+        pairs = []
+        for key, relation in self._candidates(table, column, seen):
+            pair = Pair(
+                table, column, seen, key, relation, is_main=is_main, own=self.owners.of(table.name, column.name)
+            )
+            pair = self._looked_up(pair)
+            if relation or (pair.looked_up > 1 and pair.contained >= _CONTAINED):
+                pairs.append(pair)
+        return pairs
+
+    def _candidates(self, table: Table, column: Column, seen: ColumnProfile) -> list[tuple[Key, str]]:
+        name = names.column_name(column.name)
+        near = list(self._by_column.get(name.joined, ()))
+        for word in {*name.tokens, name.glued} - {""}:
+            near += self._by_word.get(word, ())
+        near += self._abbreviated(name) if len(self.schema.tables) <= _ABBREVIATED else ()
+        related: dict[tuple[str, str], tuple[Key, str]] = {}
+        for key in near:
+            if key.table is table and key.column == column.name:
+                continue
+            how = names.relation(
+                column.name,
+                key.table.name,
+                key.column,
+                same_table=key.table is table,
+                own=key.main or key.whole or key.own > 0,
+            )
+            if how:
+                related[key.table.name, key.column] = key, how
+        for key in self._holders(seen):
+            if key.table is not table or key.column != column.name:
+                related.setdefault((key.table.name, key.column), (key, ""))
+        order = (*names.RELATIONS, "")
+        ranked = sorted(related.values(), key=lambda item: order.index(item[1]))
+        return [item for item in ranked if _comparable(seen, item[0])][:_MOST_PAIRS]
+
+    def _abbreviated(self, name: names.Name) -> list[Key]:
+        """Keys that the name may abbreviate or that persons have; found once for each name."""
+        if name.tokens not in self._related:
+            self._related[name.tokens] = [
+                key
+                for own in self.keys.values()
+                for key in own
+                if key.main and names.relation("_".join(name.tokens), key.table.name, key.column, own=True)
+            ]
+        return self._related[name.tokens]
+
+    def _holders(self, seen: ColumnProfile) -> Iterator[Key]:
+        """Main keys that hold some of the values."""
+        met = set()
+        for value in islice(sorted(seen.values), _PROBES):
+            holders = self._by_value.get(value, ())
+            if len(holders) <= _HOLDERS:
+                for key in holders:
+                    if key.main and (key.table.name, key.column) not in met:
+                        met.add((key.table.name, key.column))
+                        yield key
+
+    def _looked_up(self, pair: Pair) -> Pair:
+        """The pair with what its values show."""
+        seen, key = pair.seen, pair.key
+        if not seen.values or not (key.seen.count or key.seen.values):
+            return pair
+        if key.whole:
+            looked_up, found = len(seen.values), len(seen.values & key.seen.values)
+        elif pair.relation:
+            counts = self.contained(pair.table, pair.column.name, key.table, key.column)
+            if counts is None:
+                return pair
+            looked_up, found = counts
+        else:
+            return pair
+        return replace(pair, looked_up=looked_up, found=found, chance=_chance(seen, key, found))
+
+
+def _comparable(seen: ColumnProfile, key: Key) -> bool:
+    """Whether the values may be equal: not numbers and texts."""
+    if not seen.values or not key.seen.values:
+        return True
+    return (seen.low is None) == (key.seen.low is None)
+
+
+def _chance(seen: ColumnProfile, key: Key, found: int) -> float:
+    """The logarithm of the probability that so many values are among the key's by chance.
+
+    Numbers are compared with the part of the key's range that the key fills: 1 to 12 are among any 1 to 12. Of texts
+    each counts as a toss of a coin.
+    """
+    if seen.low is None or key.seen.low is None or key.seen.high is None:
+        return -found * math.log(2)
+    span = key.seen.high - key.seen.low + 1
+    filled = min(max(key.seen.count, 1) / span, 1.0)
+    # Small numbers, such as 1 to 100, are chosen before others: ranges from 1 say little even with gaps.
+    small = max(1.0, math.log10(max(abs(key.seen.high), abs(key.seen.low), 10)))
+    return found * math.log(filled) * min(small / 4, 1.0) if filled < 1 else 0.0

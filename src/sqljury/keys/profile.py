@@ -1,0 +1,244 @@
+"""What is read of a database to find its keys: for each table a sample of rows, and whether a column is unique.
+
+Every query is bounded in rows and in time, and all of them together in time. Of values only hashes are kept.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any, Final
+
+from sqljury.db.base import Database
+from sqljury.errors import CancelledError
+from sqljury.keys.names import is_identifier, ownership
+from sqljury.sql.text import quote_name, quote_table
+from sqljury.types import Column, Limits, Result, Row, Table
+
+KEY_CHARS: Final = 100
+"""Texts longer than this are prose: a column that holds one is not a key."""
+
+_COLUMNS: Final = 100
+"""Columns read of one table; those called like identifiers come first."""
+
+_CHECKED: Final = 5
+"""Columns of a table whose uniqueness is checked beyond the sample."""
+
+_NO_KEY: Final = re.compile(
+    r"bool|\bbit\b|json|xml|blob|bytea|binary|geo|point|polygon|linestring|struct|map|list|array|\[|interval|vector",
+    re.IGNORECASE,
+)
+_FRACTION: Final = re.compile(r"float|real|double|money", re.IGNORECASE)
+_WHOLE: Final = re.compile(r"-?\d{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Limits on reading: seconds in all and for a query, sampled rows of a table, rows searched for duplicates."""
+
+    seconds: float = 10.0
+    query_seconds: float = 5.0
+    sample_rows: int = 2_000
+    rows: int = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """What was seen of a column: ``values`` are hashes of its distinct values, all of them if its table was read whole.
+
+    ``unique`` is None where that is not known; ``low`` and ``high`` are set if all values are whole numbers.
+    """
+
+    count: int = 0
+    nulls: int = 0
+    values: frozenset[int] = frozenset()
+    unique: bool | None = None
+    low: int | None = None
+    high: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableProfile:
+    """What was seen of a table: ``rows`` of it, which were all if ``whole``.
+
+    Columns that are not there were not read. ``checked`` rows were searched for duplicates; ``why`` is the reason for
+    missing rows.
+    """
+
+    rows: int = 0
+    whole: bool = False
+    checked: int = 0
+    columns: dict[str, ColumnProfile] = field(default_factory=dict)
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reader:
+    """Runs bounded queries on a database until the time is spent."""
+
+    db: Database
+    bounds: Bounds = field(default_factory=Bounds)
+    cancel: threading.Event | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left for reading."""
+        return self.bounds.seconds - (time.monotonic() - self.started)
+
+    def rows(self, sql: str, limit: int) -> Result | str:
+        """The result of a query, or why there is none; raises ``CancelledError``."""
+        self.check()
+        if self.left <= 0:
+            return "not read: the time was spent"
+        limits = Limits(max(min(self.left, self.bounds.query_seconds), 0.05), limit, 64 << 20)
+        result = self.db.execute(sql, limits, self.cancel)
+        self.check()
+        return result if result.error is None else f"not read ({result.error})"
+
+    def check(self) -> None:
+        """Raise ``CancelledError`` once ``cancel`` is set."""
+        if self.cancel is not None and self.cancel.is_set():
+            raise CancelledError("The search for keys was cancelled.")
+
+
+def read_table(reader: Reader, table: Table, columns: Sequence[Column]) -> TableProfile:
+    """The profile of these columns of a table, from at most three queries; raises ``CancelledError``."""
+    chosen = sorted(columns, key=lambda column: not is_identifier(column.name))[:_COLUMNS]
+    if not chosen:
+        return TableProfile()
+    dialect, most = reader.db.dialect, reader.bounds.sample_rows
+    source = quote_table(table.name, table.schema, dialect)
+    listed = ", ".join(quote_name(column.name, dialect) for column in chosen)
+    result = reader.rows(f"SELECT {listed} FROM {source} LIMIT {most}", most)  # noqa: S608
+    if isinstance(result, str):
+        return TableProfile(why=result)
+    whole = len(result.rows) < most and not result.truncated
+    profiles = {
+        column.name: seen
+        for at, column in enumerate(chosen)
+        if (seen := _profile([row[at] for row in result.rows], dialect)) is not None
+    }
+    if whole:
+        return TableProfile(len(result.rows), True, len(result.rows), profiles)
+    return _checked(reader, table, source, profiles, len(result.rows))
+
+
+def may_be_key(column: Column, dialect: str) -> bool:
+    """Whether a column of this type may be part of a key; SQLite and files declare whole numbers as ``REAL``."""
+    if _NO_KEY.search(column.type):
+        return False
+    return dialect == "sqlite" or not _FRACTION.search(column.type)
+
+
+def hashed(value: object, dialect: str = "") -> int:
+    """A number of 63 bits that equal values share, whether they are numbers or the same as text."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = str(value)
+    if dialect == "mysql":
+        text = text.rstrip().casefold()
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
+
+
+def _profile(cells: Sequence[Any], dialect: str) -> ColumnProfile | None:
+    """The profile of a column's cells, None if it holds what no key holds."""
+    present = [cell for cell in cells if cell is not None and cell != ""]
+    if any(_is_no_key(cell) for cell in present):
+        return None
+    values = {hashed(cell, dialect) for cell in present}
+    numbers = _whole_numbers(present)
+    return ColumnProfile(
+        count=len(present),
+        nulls=len(cells) - len(present),
+        values=frozenset(values),
+        unique=None if not present else len(values) == len(cells),
+        low=min(numbers, default=None),
+        high=max(numbers, default=None),
+    )
+
+
+def _is_no_key(cell: object) -> bool:
+    if isinstance(cell, bytes | bool):
+        return True
+    if isinstance(cell, float):
+        return not cell.is_integer()
+    return isinstance(cell, str) and len(cell) > KEY_CHARS
+
+
+def _whole_numbers(cells: Iterable[Any]) -> list[int]:
+    """The cells as whole numbers; none if one of them is something else."""
+    numbers = []
+    for cell in cells:
+        if not isinstance(cell, int | float) and not _WHOLE.fullmatch(str(cell)):
+            return []
+        numbers.append(int(cell))
+    return numbers
+
+
+def _checked(
+    reader: Reader, table: Table, source: str, profiles: dict[str, ColumnProfile], sampled: int
+) -> TableProfile:
+    """The profile of a table larger than the sample, with the columns that may be keys searched for duplicates."""
+    order = [column.name for column in table.columns]
+    unique = [name for name in profiles if profiles[name].unique and profiles[name].count == sampled]
+    unique.sort(key=lambda name: (-ownership(table.name, name), not is_identifier(name), order.index(name)))
+    profiles = {name: replace(seen, unique=None if seen.unique else False) for name, seen in profiles.items()}
+    dialect, most, checked = reader.db.dialect, reader.bounds.rows, sampled
+    for names in (unique[:_CHECKED],):
+        if not names:
+            break
+        quoted = [quote_name(name, dialect) for name in names]
+        # PostgreSQL has no MIN of some types, such as UUIDs.
+        ends = [
+            f"MIN({q}), MAX({q})" if profiles[n].low is not None else "NULL, NULL"
+            for n, q in zip(names, quoted, strict=True)
+        ]
+        counts = ", ".join(f"COUNT({q}), COUNT(DISTINCT {q}), {both}" for q, both in zip(quoted, ends, strict=True))
+        part = f"(SELECT {', '.join(quoted)} FROM {source} LIMIT {most}) AS part"  # noqa: S608
+        result = reader.rows(f"SELECT COUNT(*), {counts} FROM {part}", 1)  # noqa: S608
+        if isinstance(result, str) or not result.rows:
+            return TableProfile(sampled, False, 0, profiles, result if isinstance(result, str) else "not read")
+        checked = int(result.rows[0][0])
+        profiles.update(zip(names, _counted(result.rows[0], [profiles[name] for name in names]), strict=True))
+    return TableProfile(sampled, False, checked, profiles)
+
+
+def _counted(row: Row, seen: Sequence[ColumnProfile]) -> list[ColumnProfile]:
+    rows, counted = int(row[0]), []
+    for at, profile in enumerate(seen):
+        present, distinct, low, high = row[1 + 4 * at : 5 + 4 * at]
+        numbers = _whole_numbers([low, high]) if profile.low is not None and low is not None else []
+        counted.append(
+            replace(
+                profile,
+                count=int(present),
+                nulls=rows - int(present),
+                unique=int(distinct) == rows,
+                low=numbers[0] if numbers else None,
+                high=numbers[1] if numbers else None,
+            )
+        )
+    return counted
+
+
+def inclusion_sql(table: Table, column: str, other: Table, key: str, dialect: str, bounds: Bounds) -> str:
+    """A query that counts sampled distinct values of a column, and those that are among the values of ``key``."""
+    name, there = quote_name(column, dialect), quote_name(key, dialect)
+    source = quote_table(table.name, table.schema, dialect)
+    target = quote_table(other.name, other.schema, dialect)
+    rows = f"SELECT {name} AS v FROM {source} WHERE {name} IS NOT NULL LIMIT {bounds.sample_rows}"  # noqa: S608
+    some = f"SELECT DISTINCT v FROM ({rows}) AS seen LIMIT {SAMPLED_VALUES}"  # noqa: S608
+    part = f"SELECT {there} AS k FROM {target}"  # noqa: S608
+    return f"SELECT COUNT(*), SUM(CASE WHEN v IN ({part}) THEN 1 ELSE 0 END) FROM ({some}) AS some_values"  # noqa: S608
+
+
+SAMPLED_VALUES: Final = 200
+"""Distinct values of a column that are looked up in a table that is too large to be read whole."""
+
+Contained = Callable[[Table, str, Table, str], tuple[int, int] | None]
+"""For column and key, how many values were looked up and how many were there; None if that is not known."""

@@ -1,0 +1,155 @@
+"""The probability that a column refers to a key, from what ``pairs`` found, and the evidence in words.
+
+The weights are those of a logistic regression on the 110 training databases of Spider with their keys removed;
+``benchmarks/infer_keys.py --fit`` prints them, and their figures on databases that were left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from sqljury.keys import names
+from sqljury.keys.pairs import Pair
+from sqljury.keys.profile import TableProfile
+from sqljury.sql.text import remark
+
+_MEASURE_WORDS: Final = """
+    age year month day date time count quantity qty amount amt price cost total sum number rank position score point
+    rating rate grade level salary weight height width length size percent population capacity duration distance lat
+    latitude long longitude lng order sequence seq version floor round storey page volume season week hour minute
+    temperature balance budget revenue sale profit credit hrs phone fax zip postal
+"""
+_MEASURE: Final = frozenset(word for listed in _MEASURE_WORDS.split() for word in names.tokens(listed))
+"""Words at the end of names of columns that measure, count or order something."""
+
+
+def features(pair: Pair, best: bool) -> list[float]:
+    """The numbers that the probability is computed from, in the order of ``FEATURES``.
+
+    ``best`` says that no other key relates better to the column by name.
+    """
+    name, related = names.column_name(pair.column.name), pair.relation
+    known = pair.looked_up > 0
+    lost = 1 - pair.contained if known else 0.0
+    evidence = min(-pair.chance, 12.0) / 4 if known and not lost else 0.0
+    key_title = names.is_title(pair.key.column)
+    used = pair.found / max(pair.key.seen.count, 1) if known else 0.0
+    return [
+        1.0,
+        *(float(related == kind) for kind in names.RELATIONS),
+        float(known),
+        float(lost > 0),
+        min(lost * 5, 2.0),
+        evidence,
+        evidence if not related else 0.0,
+        float(known and pair.looked_up < 3),
+        used,
+        float(bool(name.end) and not names.is_title(pair.column.name)),
+        float(pair.is_main),
+        float(pair.is_main and not related),
+        pair.own / 3,
+        float(bool(name.tokens) and name.tokens[-1] in _MEASURE),
+        float(pair.key.main),
+        pair.key.own / 3,
+        float(key_title),
+        float(pair.seen.unique is True),
+        float(pair.key.table is pair.table),
+        float(best),
+        float(not related and pair.seen.low is not None),
+    ]
+
+
+FEATURES: Final = (
+    ("bias", -6.57),
+    ("owner", 1.34),
+    ("role", -0.10),
+    ("entity", 2.14),
+    ("role entity", -1.02),
+    ("part", -1.31),
+    ("same", 0.29),
+    ("abbreviation", -0.96),
+    ("initials", 0.76),
+    ("person", 0.38),
+    ("parent", -1.04),
+    ("plain", -0.49),
+    ("values known", 2.24),
+    ("some missing", -1.06),
+    ("share missing", -2.17),
+    ("not by chance", 0.29),
+    ("not by chance, no name", 1.62),
+    ("few values", -0.57),
+    ("share of key used", 0.08),
+    ("identifier", 0.38),
+    ("main key itself", -1.23),
+    ("main key itself, no name", 0.36),
+    ("own key", -1.93),
+    ("measure", -1.50),
+    ("to main key", 2.07),
+    ("to own key", 0.06),
+    ("to title", 0.99),
+    ("unique", -0.37),
+    ("same table", -2.61),
+    ("best name", 3.27),
+    ("numbers, no name", -3.05),
+)
+"""The features by name, each with its weight."""
+
+_MOST: Final = 0.99
+"""What was not declared is never shown as certain."""
+
+
+def probability(pair: Pair, best: bool) -> float:
+    """The probability that the column refers to the key; see ``features``."""
+    total = sum(weight * value for (_, weight), value in zip(FEATURES, features(pair, best), strict=True))
+    return round(min(1 / (1 + math.exp(-total)), _MOST), 2)
+
+
+_SAID: Final = {
+    "owner": "the name {column} says {table}",
+    "role": "the name {column} says {table}, in a role",
+    "entity": "{column} is called like {table}",
+    "role entity": "{column} is called like {table}, in a role",
+    "part": "the name {column} has a word of {table}",
+    "same": "both columns are called {column}",
+    "abbreviation": "the name {column} abbreviates {table}",
+    "initials": "the name {column} has the initials of {table}",
+    "person": "{column} is a role of persons, and {table} holds persons",
+    "parent": "the name {column} says another row of {table}",
+    "plain": "both columns are called {column}",
+}
+
+
+def evidence(pair: Pair, profile: TableProfile, other: TableProfile) -> tuple[str, ...]:
+    """What speaks for the key and what is not known, a line each, without anything that could leave its line.
+
+    ``profile`` is that of the column's table, ``other`` that of the key's.
+    """
+    table, key = pair.table.name, pair.key
+    column, target = f"{table}.{pair.column.name}", f"{key.table.name}.{key.column}"
+    lines = [_SAID[pair.relation].format(column=pair.column.name, table=key.table.name)] if pair.relation else []
+    if pair.looked_up and pair.found == pair.looked_up:
+        what = "every value" if profile.whole else f"each of {pair.looked_up} values read"
+        lines.append(f"{what} of {column} is in {target}")
+    elif pair.looked_up:
+        lines.append(f"{pair.found} of {pair.looked_up} values of {column} are in {target}")
+    else:
+        lines.append(_unread(column, target, profile, other))
+    if key.seen.unique:
+        lines.append(f"{target} is unique" + ("" if other.whole else f" in {other.checked:,} rows"))
+    if pair.looked_up and pair.chance > _LIKELY and pair.seen.low is not None:
+        lines.append("the values alone prove little: such numbers match by chance")
+    return tuple(remark(line) for line in lines)
+
+
+_LIKELY: Final = math.log(0.05)
+
+
+def _unread(column: str, target: str, profile: TableProfile, other: TableProfile) -> str:
+    """Why the values of a pair are not known."""
+    for seen, name in ((profile, column), (other, target)):
+        if seen.why:
+            return f"values of {name} {seen.why}"
+        if seen.whole and not seen.rows:
+            return f"{name} is empty: names and types alone say it"
+    return f"values of {column} are not known"
