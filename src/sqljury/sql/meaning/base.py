@@ -52,8 +52,8 @@ class Asked:
 class Change(NamedTuple):
     """Why a rule rewrote a query, in the words of a remark.
 
-    Without ``sure`` the query stays as it is and the answer carries a remark. With ``may_empty`` the rewritten query
-    replaces one that finds rows even if it finds none.
+    Without ``sure`` the tree is as it was, and the answer carries the reason as a remark. With ``may_empty`` the
+    rewritten query replaces one that finds rows even if it finds none.
     """
 
     reason: str

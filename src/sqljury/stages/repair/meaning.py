@@ -16,10 +16,10 @@ from sqljury.context import Context
 from sqljury.schema.forms import contents
 from sqljury.sql import clock
 from sqljury.sql.compare import VOTES, same
-from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Rewrite, rewrite
+from sqljury.sql.meaning import DOUBTING, FOR_ERRORS, RULES, Asked, rewrite
 from sqljury.sql.meaning.base import Epoch
 from sqljury.sql.parse import exp, read_query
-from sqljury.sql.text import literal, plain, quote_name, quote_table
+from sqljury.sql.text import plain, quote_name, quote_table
 from sqljury.types import Candidate, Fix, Limits, Result, Row, Schema, Table, Task
 
 SEEK_SECONDS: Final = 2.0
@@ -30,7 +30,7 @@ PATIENCE: Final = 5.0
 """A rewritten query may take this many seconds, or twice as long as the query before it."""
 _VALUES: Final = 200
 _CASES: Final = 10
-_SHOWN: Final = 60
+_REASON: Final = 200
 
 
 def as_meant(candidate: Candidate, task: Task, context: Context) -> Candidate:
@@ -45,7 +45,7 @@ def as_meant(candidate: Candidate, task: Task, context: Context) -> Candidate:
     asked = Asked(task.question, task.known, data)
     for rule in RULES:
         written = rewrite(candidate.sql, rule, asked)
-        if written is None or not written.change.sure or written.sql == candidate.sql:
+        if written is None or not written.change.sure:
             continue
         result = data.run(written.sql, candidate.result.seconds)
         if _differs(candidate.result, result) and (result.rows or written.change.may_empty):
@@ -59,9 +59,9 @@ def doubts(candidate: Candidate, task: Task, context: Context) -> tuple[str, ...
         return ()
     data = Content(task.known, context)
     asked = Asked(task.question, task.known, data)
-    written = (rewrite(candidate.sql, rule, asked) for rule in RULES)
-    lines = [line for one in written if one is not None for line in _doubt(one, candidate, data)]
-    return (*lines, *_day(candidate, task.known, data))
+    written = (rewrite(candidate.sql, rule, asked) for rule in DOUBTING)
+    reasons = (one.change.reason for one in written if one is not None and not one.change.sure)
+    return (*(plain(reason, _REASON) for reason in reasons), *_day(candidate, task.known, data))
 
 
 def _running(candidate: Candidate, task: Task, data: Content) -> Candidate:
@@ -79,17 +79,6 @@ def _running(candidate: Candidate, task: Task, data: Content) -> Candidate:
     return _rewritten(candidate, sql, result, "; ".join(reasons)) if result.ok else candidate
 
 
-def _doubt(written: Rewrite, candidate: Candidate, data: Content) -> Iterator[str]:
-    if written.change.sure:
-        return
-    if written.sql == candidate.sql:
-        yield plain(written.change.reason, 200)
-        return
-    result = data.run(written.sql, candidate.result.seconds)
-    if _differs(candidate.result, result):
-        yield f"{plain(written.change.reason, 200)}; without that the result is {_shown(result)}"
-
-
 def _day(candidate: Candidate, schema: Schema, data: Content) -> Iterator[str]:
     """The day that the database's clock shows, if the query reads it."""
     tree = read_query(candidate.sql, schema.dialect)
@@ -101,13 +90,6 @@ def _day(candidate: Candidate, schema: Schema, data: Content) -> Iterator[str]:
 
 def _differs(before: Result, after: Result) -> bool:
     return after.ok and not same(before, after, VOTES, ordered=True)
-
-
-def _shown(result: Result) -> str:
-    if len(result.rows) == 1 and len(result.rows[0]) == 1:
-        return literal(result.rows[0][0], _SHOWN)
-    first = f", the first {plain(', '.join(map(str, result.rows[0])), _SHOWN)}" if result.rows else ""
-    return f"{len(result.rows):,} row{'s' * (len(result.rows) != 1)}{first}"
 
 
 def _rewritten(candidate: Candidate, sql: str, result: Result, reason: str) -> Candidate:
