@@ -40,15 +40,16 @@ class Style:
 
     ``rows`` is the number of sample rows below a table (all if None), never used in the form ``mschema``.
     ``examples`` is the number of distinct values beside each column (if None, three in the form ``mschema`` and none
-    in others): first those in ``near`` by table and column, then values of rows chosen by ``seed``. Comments are cut
-    to ``comments`` characters, 0 for none. ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd``
-    finds. ``shuffle`` seeds an order of tables and columns; None keeps the database's. Words of ``question`` decide
-    what stays when the text must shrink.
+    in others): first those in ``near`` by table and column, then values of rows chosen by ``seed``. With ``only_texts``
+    columns that hold no texts have none: numbers tell little. Comments are cut to ``comments`` characters, 0 for none.
+    ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd`` finds. ``shuffle`` seeds an order of
+    tables and columns; None keeps the database's. Words of ``question`` decide what stays when the text must shrink.
     """
 
     rows: int | None = None
     cell_chars: int = CELL_CHARS
     examples: int | None = None
+    only_texts: bool = False
     comments: int = COMMENT_CHARS
     types: bool = False
     odd: bool = False
@@ -200,7 +201,9 @@ def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str,
             continue
         index = sample.columns.index(column.name)
         drawn = (row[index] for row in rows if row[index] is not None and not isinstance(row[index], bytes))
-        usable = (*style.near.get((table.name, column.name), ()), *drawn)
+        usable = [*style.near.get((table.name, column.name), ()), *drawn]
+        if style.only_texts and not any(isinstance(value, str) for value in usable):
+            continue
         values = dict.fromkeys(literal(value, style.cell_chars) for value in usable if value != TOO_LARGE)
         if values:
             found[column.name] = ", ".join(list(values)[:count])

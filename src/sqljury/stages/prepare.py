@@ -18,15 +18,17 @@ from sqljury.access.guard import skip
 from sqljury.context import Context, State
 from sqljury.db.base import Database
 from sqljury.keys import known_schema
+from sqljury.language.instructions import concerning, instructions
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import NO_NOTES, Notes, bind, merge, relevant
-from sqljury.schema.render import Style, render
+from sqljury.schema.render import Style
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
+from sqljury.schema.target import aimed
 from sqljury.types import Question, Schema, Task
 from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
@@ -115,8 +117,10 @@ class Preparation:
         ``CancelledError`` once ``cancel`` is set.
         """
         whole, notes = described(known_schema(db, told, cancel), notes)
+        if notes.rules:
+            question = replace(question, evidence="\n".join(filter(None, (question.evidence, *notes.rules))))
         if keywords is None:
-            keywords = by_rules(f"{question.text} {question.evidence}")
+            keywords = by_rules(_searched(question))
         values = self._values(keywords, db, whole, told, cancel)
         hits = tuple(Hit(one.match.table, one.match.column, one.match.score) for one in values)
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
@@ -196,6 +200,14 @@ def described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
     return merge(schema, notes), notes
 
 
+def _searched(question: Question) -> str:
+    """The question with its evidence; of several instructions those that concern it, which name its values."""
+    given = instructions(question.evidence)
+    if len(given) <= 1:
+        return f"{question.text} {question.evidence}"
+    return "\n".join((question.text, *(one.text for one in concerning(given, question.text))))
+
+
 def _relevant(question: Question, notes: Notes) -> list[str]:
     return relevant(notes, f"{question.text} {question.evidence}")
 
@@ -215,4 +227,4 @@ def _schema_text(db: Database, schema: Schema, part: SchemaPart, near: Near = ()
     samples = sample(db, schema, max(part.sample_rows, SEEN_ROWS), least=least)
     by_column = {(table, column): values for table, column, values in near}
     style = Style(part.sample_rows, examples=examples, types=part.types, odd=True, shuffle=order, near=by_column)
-    return render(schema, samples, form=part.form, style=style, max_chars=SCHEMA_CHARS)
+    return aimed(schema, samples, form=part.form, style=style, tokens=part.tokens, max_chars=SCHEMA_CHARS)
