@@ -194,6 +194,7 @@ def test_as_written_and_as_meant(
     assert [fix.by for fix in meant.fixes] == ["meaning"] * len(meant.fixes)
     assert changed == bool(meant.fixes) == (before != after)
     assert as_meant(meant, task, context) == meant
+    assert cells(by_program(candidate, task, context, names=True, dialect=True)) == after
     off = replace(context, recipe=replace(PLAIN, fix=replace(PLAIN.fix, meaning=False)))
     assert as_meant(candidate, task, off) is candidate
 

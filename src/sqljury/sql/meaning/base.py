@@ -11,7 +11,7 @@ from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
 from sqljury.types import Column, Question, Row, Schema, Table
 
-Epoch = Literal["", "seconds", "milliseconds"]
+Epoch = Literal["", "seconds", "milliseconds", "microseconds"]
 """The unit since 1970 in which a column of numbers holds times; empty where it holds none."""
 
 _TEXT: Final = re.compile(r"char|clob|text|string|enum", re.IGNORECASE)

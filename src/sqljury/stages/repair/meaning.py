@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sqljury.access.guard import skip
 from sqljury.context import Context
-from sqljury.schema.forms import contents
+from sqljury.schema.meanings import Kind, meanings
 from sqljury.sql import clock
 from sqljury.sql.compare import VOTES, same
 from sqljury.sql.meaning import DOUBTING, FOR_ERRORS, RULES, Asked, rewrite
@@ -29,19 +29,21 @@ READ_ROWS: Final = 1000
 PATIENCE: Final = 5.0
 """A rewritten query may take this many seconds, or twice as long as the query before it."""
 _VALUES: Final = 200
+_EPOCHS: Final[dict[Kind, Epoch]] = {
+    "epoch seconds": "seconds",
+    "epoch milliseconds": "milliseconds",
+    "epoch microseconds": "microseconds",
+}
 _CASES: Final = 10
 _REASON: Final = 200
 
 
 def as_meant(candidate: Candidate, task: Task, context: Context) -> Candidate:
-    """The candidate after every rule that is sure of its rewrite; of a failed query only if it runs then."""
-    if not context.recipe.fix.meaning or not candidate.sql or candidate.result.error_kind not in (None, "sql"):
+    """The candidate after every rule that is sure of its rewrite; a failed query as ``meant_to_run`` leaves it."""
+    candidate = meant_to_run(candidate, task, context)
+    if not context.recipe.fix.meaning or not candidate.sql or not candidate.result.ok:
         return candidate
     data = Content(task.known, context)
-    if not candidate.result.ok:
-        candidate = _running(candidate, task, data)
-    if not candidate.result.ok:
-        return candidate
     asked = Asked(task.question, task.known, data)
     for rule in RULES:
         written = rewrite(candidate.sql, rule, asked)
@@ -64,8 +66,14 @@ def doubts(candidate: Candidate, task: Task, context: Context) -> tuple[str, ...
     return (*(plain(reason, _REASON) for reason in reasons), *_day(candidate, task.known, data))
 
 
-def _running(candidate: Candidate, task: Task, data: Content) -> Candidate:
-    """A failed query after the rules for errors together, if it runs then."""
+def meant_to_run(candidate: Candidate, task: Task, context: Context) -> Candidate:
+    """A query that failed after the rules for errors together, if it runs then; else the candidate as it is.
+
+    To be tried before repairs that only make it run: a number cast to text can be compared with a date, for nothing.
+    """
+    if not context.recipe.fix.meaning or not candidate.sql or candidate.result.error_kind != "sql":
+        return candidate
+    data = Content(task.known, context)
     asked = Asked(task.question, task.known, data, failed=True)
     sql, reasons = candidate.sql, list[str]()
     for rule in FOR_ERRORS:
@@ -123,10 +131,8 @@ class Content:
     def epoch(self, table: Table, column: str) -> Epoch:
         """The unit since 1970 in which the values of the column are times."""
         cells = tuple((value,) for value in self._read(table, column)[:_VALUES])
-        held = contents(table, Result(columns=(column,), rows=cells)).get(column, "")
-        if not held.endswith("since 1970-01-01"):
-            return ""
-        return "milliseconds" if "milliseconds" in held else "seconds"
+        meaning = meanings(table, Result(columns=(column,), rows=cells)).get(column)
+        return _EPOCHS.get(meaning.kind, "") if meaning is not None and meaning.stored == "number" else ""
 
     def other_case(self, table: Table, column: str, text: str) -> bool:
         """Whether the column lacks the text and has it in another case; ``_CASES`` texts are looked up at most."""
