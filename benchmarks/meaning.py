@@ -13,6 +13,7 @@ rewrite of one is a false alarm, or an error in gold.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import time
 from collections import Counter
@@ -23,6 +24,7 @@ from typing import Any
 from sqljury import connect
 from sqljury.context import Context
 from sqljury.db.base import Database
+from sqljury.errors import DatasetError
 from sqljury.llm.fake import FakeModel
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.schema.introspect import introspect
@@ -133,8 +135,9 @@ def main() -> None:
                 schema = introspect(db)
                 context = Context(db, FakeModel(""), limits=Limits(seconds=10))
                 for record in (one for one in records if one["db_id"] == name):
-                    for line in lines(record, db, schema, context):
-                        stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+                    with contextlib.suppress(DatasetError):  # gold that does not run judges nothing
+                        for line in lines(record, db, schema, context):
+                            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

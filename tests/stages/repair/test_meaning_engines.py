@@ -144,7 +144,7 @@ CASES: list[tuple[str, str, str, Any, Any]] = [
             ("customers without orders", "SELECT id FROM customer WHERE id NOT IN (SELECT customer_id FROM orders)",
              NONE, [2.0]),
             ("customers in porto", "SELECT id FROM customer WHERE city = 'porto'", NONE, [3.0]),
-            ("names, case-insensitive", "SELECT id FROM customer WHERE name = 'BEN'", NONE, [2.0]),
+            ("customers called BEN", "SELECT id FROM customer WHERE name = 'BEN'", NONE, [2.0]),
             ("customers in Porto", "SELECT id FROM customer WHERE city = 'Porto'", [3.0], [3.0]),
             ("visits of the last 30 days", "SELECT id FROM visit WHERE seen >= '2020-01-01' ORDER BY id",
              [1.0, 2.0], [1.0]),
