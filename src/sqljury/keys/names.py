@@ -72,6 +72,9 @@ _GLUED: Final = re.compile(r"(?P<stem>[^\W\d_]+?)_?(?P<end>id|no|num|cod|key|nr)
 _WORDS_IN_ID: Final = _known(_NOT_IDENTIFIERS)
 """Words that end like an identifier and are not one."""
 
+OWN: Final = 6
+"""``ownership`` of a column that is called exactly like the key of its table."""
+
 Tokens = tuple[str, ...]
 
 
@@ -130,22 +133,28 @@ def is_identifier(name: str) -> bool:
 
 
 def ownership(table: str, column: str) -> int:
-    """How much a column is called like the key of its own table, from 0 to 3.
+    """How much a column is called like the key of its own table, from 0 to ``OWN``.
 
-    3: ``id``, ``code`` or ``customer_id`` of ``customers``; 2: ``building_id`` of ``apartment_buildings``; 1:
-    ``product_id`` of ``products_for_hire``, ``dept_no`` of ``departments``; 0: otherwise.
+    Most for ``id``, ``code`` or ``customer_id`` of ``customers``, then ``building_id`` of ``apartment_buildings``,
+    ``product_id`` of ``products_for_hire``, ``dept_no`` of ``departments``, ``stu_id`` of ``student_details`` and of
+    ``new_students``; 0 for others.
     """
     name, entity = column_name(column), table_words(table)
     if not name.end:
-        return 3 if name.tokens == entity else 0
+        return OWN if name.tokens == entity else 0
     stem = (*name.stem, name.glued) if name.glued else name.stem
     if name.end in _TITLES:
         return 0
     if not stem or stem == entity or "".join(stem) == "".join(entity):
-        return 3
+        return OWN
     if stem == entity[-1:]:
-        return 2
-    return int(_run(stem, entity) or _abbreviates("".join(stem), entity) > 0)
+        return 5
+    if _run(stem, entity):
+        return 4
+    short = "".join(stem)
+    if not _abbreviates(short, entity):
+        return 0
+    return 3 if len(entity) == 1 else 2 if _abbreviates(short, entity[:1]) else 1
 
 
 def relation(column: str, table: str, key: str, *, same_table: bool = False, own: bool = False) -> str:
@@ -172,8 +181,10 @@ def _to_entity(child: Name, parent: Name, entity: Tokens, *, same_table: bool) -
     named = _variants(entity, parent)
     if not same_table and (stem in named or "".join(stem) == "".join(entity)):
         return ("owner" if sure else "entity") if stem not in (entity[:1], entity[-1:]) or len(entity) == 1 else "part"
-    if any(_begins_or_ends(stem, variant) for variant in named):
+    if any(len(stem) > len(variant) and _ends(stem, variant) for variant in named):
         return "role" if sure else "role entity"
+    if sure and any(len(stem) > len(variant) and stem[: len(variant)] == variant for variant in named):
+        return "role"
     if parent.stem and len(child.tokens) > len(parent.tokens) and _ends(child.tokens, parent.tokens):
         return "role"
     if same_table:
@@ -197,14 +208,8 @@ def _variants(entity: Tokens, parent: Name) -> set[Tokens]:
 
 
 def _run(stem: Tokens, entity: Tokens) -> bool:
-    """Whether the stem is a run of the words of a table's name, or the other way round."""
-    short, long = sorted((stem, entity), key=len)
-    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
-
-
-def _begins_or_ends(stem: Tokens, part: Tokens) -> bool:
-    """Whether the stem is longer than a part of it at either end."""
-    return len(stem) > len(part) and (_ends(stem, part) or stem[: len(part)] == part)
+    """Whether the stem is a run of the words of a table's name."""
+    return any(entity[at : at + len(stem)] == stem for at in range(len(entity) - len(stem) + 1))
 
 
 def _ends(name: Tokens, end: Tokens) -> bool:

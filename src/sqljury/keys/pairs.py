@@ -88,7 +88,7 @@ class Owners:
             for column in table.columns:
                 stem = _stem(column.name)
                 self._most[stem] = max(self._most[stem], names.ownership(table.name, column.name))
-            self._most["".join(names.table_words(table.name))] = 3
+            self._most["".join(names.table_words(table.name))] = names.OWN
 
     def of(self, table: str, column: str) -> int:
         """``names.ownership``; 0 where another table owns the name more."""
@@ -176,7 +176,7 @@ class Finder:
                 table, column, seen, key, relation, is_main=is_main, own=self.owners.of(table.name, column.name)
             )
             pair = self._looked_up(pair)
-            if relation or (pair.looked_up > 1 and pair.contained >= _CONTAINED):
+            if _may_be(pair):
                 pairs.append(pair)
         return pairs
 
@@ -236,13 +236,26 @@ class Finder:
         if key.whole:
             looked_up, found = len(seen.values), len(seen.values & key.seen.values)
         elif pair.relation:
-            counts = self.contained(pair.table, pair.column.name, key.table, key.column)
+            counts = self.contained(pair.table, (pair.column.name,), key.table, (key.column,))
             if counts is None:
                 return pair
             looked_up, found = counts
         else:
             return pair
         return replace(pair, looked_up=looked_up, found=found, chance=_chance(seen, key, found))
+
+
+_BY_NAME_ALONE: Final = frozenset(("owner", "role", "same"))
+"""Relations that say enough where there are no values."""
+
+
+def _may_be(pair: Pair) -> bool:
+    """Whether there is enough to compare: a weak relation needs values, none needs nearly all of them."""
+    if pair.is_main and pair.own == names.OWN and pair.relation not in ("owner", "same", "parent"):
+        return False  # the column is its own table's key, and numbers from 1 are everywhere
+    if pair.relation in _BY_NAME_ALONE:
+        return True
+    return pair.found > 1 and (bool(pair.relation) or pair.contained >= _CONTAINED)
 
 
 def _comparable(seen: ColumnProfile, key: Key) -> bool:

@@ -7,6 +7,7 @@ The weights are those of a logistic regression on the 110 training databases of 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 from sqljury.keys import names
@@ -33,6 +34,7 @@ def features(pair: Pair, best: bool) -> list[float]:
     known = pair.looked_up > 0
     lost = 1 - pair.contained if known else 0.0
     evidence = min(-pair.chance, 12.0) / 4 if known and not lost else 0.0
+    identifier = names.is_identifier(pair.column.name)
     key_title = names.is_title(pair.key.column)
     used = pair.found / max(pair.key.seen.count, 1) if known else 0.0
     return [
@@ -40,18 +42,18 @@ def features(pair: Pair, best: bool) -> list[float]:
         *(float(related == kind) for kind in names.RELATIONS),
         float(known),
         float(lost > 0),
-        min(lost * 5, 2.0),
+        min(lost * 5, 4.0),
         evidence,
         evidence if not related else 0.0,
         float(known and pair.looked_up < 3),
         used,
-        float(bool(name.end) and not names.is_title(pair.column.name)),
+        float(identifier),
         float(pair.is_main),
         float(pair.is_main and not related),
-        pair.own / 3,
+        pair.own / names.OWN,
         float(bool(name.tokens) and name.tokens[-1] in _MEASURE),
         float(pair.key.main),
-        pair.key.own / 3,
+        pair.key.own / names.OWN,
         float(key_title),
         float(pair.seen.unique is True),
         float(pair.key.table is pair.table),
@@ -61,37 +63,37 @@ def features(pair: Pair, best: bool) -> list[float]:
 
 
 FEATURES: Final = (
-    ("bias", -6.57),
-    ("owner", 1.34),
-    ("role", -0.10),
-    ("entity", 2.14),
-    ("role entity", -1.02),
-    ("part", -1.31),
-    ("same", 0.29),
-    ("abbreviation", -0.96),
-    ("initials", 0.76),
-    ("person", 0.38),
-    ("parent", -1.04),
-    ("plain", -0.49),
-    ("values known", 2.24),
-    ("some missing", -1.06),
-    ("share missing", -2.17),
-    ("not by chance", 0.29),
-    ("not by chance, no name", 1.62),
-    ("few values", -0.57),
-    ("share of key used", 0.08),
-    ("identifier", 0.38),
-    ("main key itself", -1.23),
-    ("main key itself, no name", 0.36),
-    ("own key", -1.93),
-    ("measure", -1.50),
-    ("to main key", 2.07),
-    ("to own key", 0.06),
-    ("to title", 0.99),
-    ("unique", -0.37),
-    ("same table", -2.61),
-    ("best name", 3.27),
-    ("numbers, no name", -3.05),
+    ("bias", -6.69),
+    ("owner", 1.27),
+    ("role", -0.77),
+    ("entity", 2.17),
+    ("role entity", 0.46),
+    ("part", -2.02),
+    ("same", 0.66),
+    ("abbreviation", 0.22),
+    ("initials", 0.23),
+    ("person", 0.31),
+    ("parent", -1.02),
+    ("plain", 0.96),
+    ("values known", 1.91),
+    ("some missing", -1.78),
+    ("share missing", -1.55),
+    ("not by chance", 0.53),
+    ("not by chance, no name", 1.46),
+    ("few values", -0.05),
+    ("share of key used", -0.11),
+    ("identifier", 0.54),
+    ("main key itself", -1.18),
+    ("main key itself, no name", -1.05),
+    ("own key", -2.21),
+    ("measure", -1.82),
+    ("to main key", 2.81),
+    ("to own key", 0.54),
+    ("to title", 0.97),
+    ("unique", -0.93),
+    ("same table", -3.59),
+    ("best name", 3.93),
+    ("numbers, no name", -4.11),
 )
 """The features by name, each with its weight."""
 
@@ -99,9 +101,12 @@ _MOST: Final = 0.99
 """What was not declared is never shown as certain."""
 
 
-def probability(pair: Pair, best: bool) -> float:
+WEIGHTS: Final = tuple(weight for _, weight in FEATURES)
+
+
+def probability(pair: Pair, best: bool, weights: Sequence[float] = WEIGHTS) -> float:
     """The probability that the column refers to the key; see ``features``."""
-    total = sum(weight * value for (_, weight), value in zip(FEATURES, features(pair, best), strict=True))
+    total = sum(weight * value for weight, value in zip(weights, features(pair, best), strict=True))
     return round(min(1 / (1 + math.exp(-total)), _MOST), 2)
 
 
