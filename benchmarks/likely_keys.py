@@ -1,4 +1,4 @@
-"""What it costs to show keys as likely: estimated tokens of Spider's schemas, with their keys declared, likely, or gone.
+"""Estimated tokens of Spider's schemas in a prompt: keys declared, the same keys taken for likely ones, no keys.
 
 python benchmarks/likely_keys.py ../shared/spider [--split train|dev]
 """
