@@ -259,8 +259,8 @@ def _table(found: Answer, limit: int) -> None:
     cut = f", the first {len(shown)} shown" if len(shown) < len(found.rows) else ""
     terminal.show(f"{total}{cut}.{_agreement(found)}")
     if found.remarks:
-        start = "Note" if found.rows else "Nothing found"
-        terminal.show(terminal.clean(f"{start}; {'; '.join(found.remarks)}."))
+        opening = "Note: " if found.rows else "Nothing found; "
+        terminal.show(terminal.clean(f"{opening}{'; '.join(found.remarks)}."))
 
 
 def _agreement(found: Answer) -> str:

@@ -30,7 +30,8 @@ class SchemaPart:
     that the question seems to mean; 0 needs no value index. ``keywords`` selects who extracts the words that are
     looked up in it: ``rules``, or the ``model``, at the cost of a call. ``examples`` is the number of values beside
     each column in any form, seeded draws from the first rows; with ``nearest`` those of text columns are the most
-    similar to the question's words, which needs the value index (MSc-SQL, section 3.2).
+    similar to the question's words, which needs the value index (MSc-SQL, section 3.2). A schema of more than
+    ``tokens`` is shown smaller, see ``schema.target``; 0 for any size.
     """
 
     form: Form = "ddl"
@@ -40,6 +41,7 @@ class SchemaPart:
     keywords: Keywords = "rules"
     examples: Annotated[int, Interval(ge=0, le=20)] = 0
     nearest: bool = False
+    tokens: Annotated[int, Interval(ge=0, le=100_000)] = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ class Join:
 class Notes:
     """All notes on one database; a later item overrides an earlier one on the same table or column.
 
+    ``rules`` are instructions for every question, such as ``filter names with ILIKE``.
     ``unmatched`` has a message, after ``bind``, for each optional item whose table or column does not exist.
     """
 
@@ -67,6 +68,7 @@ class Notes:
     formulas: tuple[tuple[str, str], ...] = ()
     joins: tuple[Join, ...] = ()
     unmatched: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
     def __add__(self, other: Notes) -> Notes:
         """The union; ``other`` overrides where they differ."""
@@ -76,6 +78,7 @@ class Notes:
             _later(self.formulas + other.formulas),
             self.joins + other.joins,
             self.unmatched + other.unmatched,
+            tuple(dict.fromkeys(self.rules + other.rules)),
         )
 
 

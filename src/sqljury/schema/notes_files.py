@@ -28,7 +28,7 @@ _PART: Final = r"(?:\"(?:[^\"]|\"\")+\"|`(?:[^`]|``)+`|\[[^\]]+\]|[^\s.\"`\[\]=]
 _END: Final = rf"({_PART}(?:\.{_PART})+)"
 _EQUALS: Final = re.compile(rf"{_END}\s*=\s*{_END}")
 _AND: Final = re.compile(r"\s+and\s+", re.IGNORECASE)
-_SECTIONS: Final = ("tables", "glossary", "formulas", "joins", "not_joins")
+_SECTIONS: Final = ("tables", "glossary", "formulas", "rules", "joins", "not_joins")
 _OF_A_TABLE: Final = ("description", "synonyms", "columns")
 _OF_A_COLUMN: Final = ("description", "synonyms", "values")
 
@@ -85,6 +85,7 @@ def parse_yaml(text: str, name: str = "notes.yaml") -> Notes:
         glossary=reader.pairs(sections.get("glossary"), "glossary"),
         formulas=reader.pairs(sections.get("formulas"), "formulas"),
         joins=reader.joins(sections.get("joins"), sections.get("not_joins")),
+        rules=tuple(text for text, _ in reader.texts(sections.get("rules"), "rules")),
     )
 
 

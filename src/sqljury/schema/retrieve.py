@@ -141,7 +141,7 @@ class _Choice:
     def _first(self, number: int) -> set[str]:
         """The columns that a table is first shown with: its key and the most relevant ones; all columns of a view."""
         table = self.index.schema.tables[number]
-        if table.kind == "view":
+        if table.is_view:
             return {column.name for column in table.columns}
         scores = dict(zip((column.name for column in table.columns), self.scores.columns[number], strict=True))
         asked = [name for name in self._by_score(number)[:_MATCHED] if scores[name]]

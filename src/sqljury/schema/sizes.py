@@ -61,10 +61,10 @@ class Sizes:
                 table, columns=(Column("a"),), primary_key=(), foreign_keys=(), unique_keys=(), candidate_keys=()
             )
             keys = [(key, "") for key in (table.primary_key, *table.unique_keys)] + [(table.likely_key, _LIKELY)]
-            frame = self._size(table if table.kind == "view" else bare)
+            frame = self._size(table if table.is_view else bare)
             lines = [f"  PRIMARY KEY ({_listed(key)}),{beside}\n" for key, beside in keys if len(key) > 1]
             self._frames[number] = frame + sum(map(estimate_tokens, lines))
-        if self.schema.tables[number].kind == "view":
+        if self.schema.tables[number].is_view:
             return self._frames[number]
         return self._frames[number] + sum(self.column(number, name) for name in names)
 

@@ -25,12 +25,16 @@ _COMPARED: Final = ("EQ", "NEQ", "GT", "GTE", "LT", "LTE", "In")
 
 
 def find_table(schema: Schema, node: exp.Table) -> Table | None:
-    """The table that FROM names; one without a schema of its own is in the default one, whatever that is called."""
+    """The table that FROM names; one without a schema of its own is in the default one, whatever that is called.
+
+    A name without a schema that the default one lacks is looked up in the others, in their order, as engines do.
+    """
     named = [
         table for table in schema.tables if table.name.removeprefix(f"{table.schema}.").lower() == node.name.lower()
     ]
     wanted = [node.db.lower(), ""] if node.db else [""]
-    return next((table for group in wanted for table in named if table.schema.lower() == group), None)
+    found = next((table for group in wanted for table in named if table.schema.lower() == group), None)
+    return found if found is not None or node.db or not named else named[0]
 
 
 def table_named(schema: Schema, name: str) -> Table | None:

@@ -17,6 +17,7 @@ from sqljury.errors import (
 from sqljury.llm.replies import is_write
 from sqljury.sql.suggest import unknown
 from sqljury.sql.text import plain
+from sqljury.stages.obey import not_followed
 from sqljury.stages.repair import distance
 from sqljury.stages.repair.hints import looser
 from sqljury.stages.repair.meaning import doubts
@@ -81,7 +82,7 @@ def answer_of(state: State, context: Context) -> Answer:
         truncated=best.result.truncated,
         confidence=votes / len(candidates) if len(candidates) > 1 else None,
         candidates=candidates,
-        remarks=(*looser(best, task.known, context), *doubts(best, task, context)),
+        remarks=(*looser(best, task.known, context), *doubts(best, task, context), *not_followed(best, task)),
         cost=context.budget.total(),
         steps=context.budget.steps,
         choice=choice,

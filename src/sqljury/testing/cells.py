@@ -99,7 +99,7 @@ def sources(
 
 
 def _columns(schema: Schema) -> list[tuple[Table, Column]]:
-    return [(table, column) for table in schema.tables if table.kind == "table" for column in table.columns]
+    return [(table, column) for table in schema.tables if not table.is_view for column in table.columns]
 
 
 def _sampled(database: Runs, table: Table, column: Column) -> list[Cell]:

@@ -39,7 +39,7 @@ def read_checks(db: Database, schema: Schema) -> Checks:
     checks: defaultdict[str, list[str]] = defaultdict(list)
     definitions = _definitions(db)
     for table in schema.tables:
-        if table.kind == "table":
+        if not table.is_view:
             checks[table.name] += _enumerated(table)
             checks[table.name] += _conditions(definitions.get(table.name, ""), table)
     return {name: tuple(dict.fromkeys(conditions)) for name, conditions in checks.items() if conditions}
@@ -144,7 +144,7 @@ class Shape:
     """
 
     def __init__(self, schema: Schema, checks: Checks) -> None:
-        tables = tuple(table for table in schema.tables if table.kind == "table")
+        tables = tuple(table for table in schema.tables if not table.is_view)
         self.schema = Schema(schema.name, schema.dialect, tables)
         self.checks = checks
         self.tables = {table.name: table for table in tables}

@@ -64,7 +64,7 @@ def write_database(file: Path, schema: Schema, rows: Mapping[str, Sequence[Row]]
         with contextlib.closing(sqlite3.connect(file)) as connection:
             connection.execute("PRAGMA journal_mode=OFF")
             connection.execute("BEGIN")
-            for table in (table for table in schema.tables if table.kind == "table"):
+            for table in (table for table in schema.tables if not table.is_view):
                 connection.execute(create_table(table, plain=plain))
                 marks = ", ".join("?" * len(table.columns))
                 listed = list(rows[table.name])

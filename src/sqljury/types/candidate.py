@@ -14,12 +14,13 @@ class Fix:
 
     ``schema`` bound names to the schema, ``dialect`` translated constructs of another engine, ``values`` replaced
     texts that a column does not hold by stored values, ``meaning`` rewrote what the engine takes otherwise than the
-    question, ``model`` asked the model again after an error, ``tests`` asked it again after a failed test.
+    question, ``instructions`` added what evidence asks for, ``model`` asked the model again after an error or an
+    instruction that was not followed, ``tests`` after a failed test.
     """
 
     before: str
     reason: str
-    by: Literal["schema", "dialect", "values", "meaning", "model", "tests"]
+    by: Literal["schema", "dialect", "values", "meaning", "instructions", "model", "tests"]
 
 
 @dataclass(frozen=True, slots=True)

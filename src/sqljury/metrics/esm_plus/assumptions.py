@@ -37,7 +37,7 @@ class Facts:
 
         Spider's ``tables.json`` will not do: it says nothing of NOT NULL and UNIQUE, on which most rules rest.
         """
-        tables = [table for table in schema.tables if table.kind == "table"]
+        tables = [table for table in schema.tables if not table.is_view]
         return cls(
             names=Names.of((table.name, (column.name for column in table.columns)) for table in tables),
             unique=frozenset(name for table in tables for name in _unique(table)),

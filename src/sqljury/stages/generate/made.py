@@ -72,7 +72,7 @@ def _nearest(schema: Schema, wanted: Schema) -> list[Table]:
     beside = {key.ref_table for table in schema.tables if table.name in inside for key in table.foreign_keys}
     beside |= {table.name for table in schema.tables if inside & {key.ref_table for key in table.foreign_keys}}
     rank = {table.name: (table.name not in inside, table.name not in beside) for table in schema.tables}
-    chosen = sorted((table for table in schema.tables if table.kind == "table"), key=lambda table: rank[table.name])
+    chosen = sorted((table for table in schema.tables if not table.is_view), key=lambda table: rank[table.name])
     names = {table.name for table in chosen[:TABLES]}
     return [table for table in schema.tables if table.name in names]
 

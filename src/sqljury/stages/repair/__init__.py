@@ -35,7 +35,7 @@ from sqljury.values.bind import bind_values
 
 REASON_CHARACTERS = 300
 
-By = Literal["schema", "dialect", "values", "model"]
+By = Literal["schema", "dialect", "values", "instructions", "model"]
 
 ANOTHER_READING: Final = "another reading of its names"
 """Ends the reason of a repair that is not the likeliest one of its query."""

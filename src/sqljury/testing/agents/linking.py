@@ -64,7 +64,7 @@ def link(queries: Sequence[str], task: Task, context: Context) -> Linked:
     """
     text = f"{task.question.text} {task.question.evidence}"
     keywords = by_rules(text)
-    tables = tuple(table for table in task.known.tables if table.kind == "table")
+    tables = tuple(table for table in task.known.tables if not table.is_view)
     schema = subset(task.known, {table.name: _names(table) for table in tables})
     held = {table.name: set(_names(table)) for table in used(schema, queries).tables}
     values = _values(keywords, held, context)
