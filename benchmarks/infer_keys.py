@@ -34,7 +34,12 @@ from sqljury.types import Schema, Table
 READ = Path(__file__).with_name("keys_read.tsv")
 FOLDS = 5
 RIDGE = 0.3
-TABLES, ROWS = 20, 100_000
+ROWS = 100_000
+_LISTED = """
+    customer order product supplier invoice payment shipment warehouse employee department project contract ticket
+    campaign visit device sensor account region article
+"""
+NOUNS = _LISTED.split()
 
 Link = tuple[str, str, str, str, str]
 """Database, table, column, other table, other column."""
@@ -176,11 +181,11 @@ def cases_of(spider: Path, split: str) -> Iterator[Case]:
 
 def statements() -> Iterator[str]:
     """Tables without keys; each refers to two others, in one of them by a role."""
-    for at in range(TABLES):
-        near, far = (at + 1) % TABLES, (at + 7) % TABLES
+    for at, noun in enumerate(NOUNS):
+        near, far = (NOUNS[(at + step) % len(NOUNS)] for step in (1, 7))
         yield (
-            f"CREATE TABLE thing{at}s AS SELECT n AS id, (n * 37) % {ROWS} + 1 AS thing{near}_id, "
-            f"(n * 13) % 500 + 1 AS other_thing{far}_id, 'name ' || n AS name, n % 12 AS month, "
+            f"CREATE TABLE {noun}s AS SELECT n AS id, (n * 37) % {ROWS} + 1 AS {near}_id, "
+            f"(n * 13) % 500 + 1 AS other_{far}_id, 'name ' || n AS name, n % 12 AS month, "
             f"'2024-01-' || (10 + n % 20) AS day, n * 1.5 AS price FROM numbers"
         )
 
@@ -225,7 +230,7 @@ def timed(targets: Sequence[str]) -> None:
                     schema = known_schema(db)
                     seconds = time.perf_counter() - start
                     keys = [key for table in schema.tables for key in table.foreign_keys]
-                    print(f"{db.dialect}: {title} {seconds:.2f} s, {len(keys)} of {2 * TABLES} keys found")
+                    print(f"{db.dialect}: {title} {seconds:.2f} s, {len(keys)} of {2 * len(NOUNS)} keys found")
 
 
 def main() -> None:

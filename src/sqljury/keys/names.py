@@ -117,7 +117,7 @@ def column_name(name: str) -> Name:
 def table_words(name: str) -> Tokens:
     """The words of a table's name without its schema and without words that say nothing."""
     every = tokens(name.rpartition(".")[2])
-    return tuple(word for word in every if word not in _NOISE and not word.isdigit()) or every
+    return tuple(word for word in every if word not in _NOISE) or every
 
 
 def is_title(name: str) -> bool:
@@ -165,7 +165,7 @@ def relation(column: str, table: str, key: str, *, same_table: bool = False, own
     child, parent, entity = column_name(column), column_name(key), table_words(table)
     if child.joined == parent.joined and not same_table:
         if not parent.stem and not parent.glued:
-            return "plain" if parent.end else ""
+            return "plain" if parent.end and parent.end not in _TITLES else ""
         return "owner" if ownership(table, key) else "same"
     if not own and not _ends(child.tokens, parent.tokens):
         return ""

@@ -24,6 +24,9 @@ _KEYS: Final = 4
 _MOST_PAIRS: Final = 24
 """Keys that one column is compared with, those with the best names first."""
 
+_LOOKED_UP: Final = 4
+"""Of these the keys that are looked up in the database, since they were not read whole."""
+
 _HOLDERS: Final = 40
 """Where more keys hold a value than this, the value says nothing."""
 
@@ -170,12 +173,16 @@ class Finder:
             return []
         seen = profile.columns.get(column.name, _NOTHING)
         is_main = any(key.main and key.column == column.name for key in self.keys[table.name])
-        pairs = []
+        own, left = self.owners.of(table.name, column.name), _LOOKED_UP
+        pairs: list[Pair] = []
         for key, relation in self._candidates(table, column, seen):
-            pair = Pair(
-                table, column, seen, key, relation, is_main=is_main, own=self.owners.of(table.name, column.name)
-            )
-            pair = self._looked_up(pair)
+            pair = Pair(table, column, seen, key, relation, is_main=is_main, own=own)
+            if _is_own_key(pair):
+                continue
+            if key.whole:
+                pair = self._looked_up(pair)
+            elif left and not any(_better(other, pair) for other in pairs):
+                pair, left = self._looked_up(pair), left - 1
             if _may_be(pair):
                 pairs.append(pair)
         return pairs
@@ -249,10 +256,19 @@ _BY_NAME_ALONE: Final = frozenset(("owner", "role", "same"))
 """Relations that say enough where there are no values."""
 
 
+def _is_own_key(pair: Pair) -> bool:
+    """Whether the column is its own table's key and not called like another's: numbers from 1 are in every key."""
+    return pair.is_main and pair.own == names.OWN and pair.relation not in ("owner", "same", "parent")
+
+
+def _better(one: Pair, other: Pair) -> bool:
+    """Whether the values fit a key that relates better by name, so that the other need not be looked up."""
+    order = (*names.RELATIONS, "")
+    return one.looked_up == one.found > 1 and order.index(one.relation) < order.index(other.relation)
+
+
 def _may_be(pair: Pair) -> bool:
     """Whether there is enough to compare: a weak relation needs values, none needs nearly all of them."""
-    if pair.is_main and pair.own == names.OWN and pair.relation not in ("owner", "same", "parent"):
-        return False  # the column is its own table's key, and numbers from 1 are everywhere
     if pair.relation in _BY_NAME_ALONE:
         return True
     return pair.found > 1 and (bool(pair.relation) or pair.contained >= _CONTAINED)

@@ -25,7 +25,7 @@ KEY_CHARS: Final = 100
 _COLUMNS: Final = 100
 """Columns read of one table; those called like identifiers come first."""
 
-_CHECKED: Final = 5
+_CHECKED: Final = 3
 """Columns of a table whose uniqueness is checked beyond the sample."""
 
 _NO_KEY: Final = re.compile(
@@ -211,6 +211,8 @@ def _checked(
     """The profile of a table larger than the sample, with the columns that may be keys searched for duplicates."""
     order, sampled = [column.name for column in table.columns], seen.rows
     unique = [name for name in profiles if profiles[name].unique and profiles[name].count == sampled]
+    if any(ownership(table.name, name) for name in unique):  # names take long to compare, and it has a key
+        unique = [name for name in unique if is_identifier(name)]
     unique.sort(key=lambda name: (-ownership(table.name, name), not is_identifier(name), order.index(name)))
     known = {name: replace(profile, unique=None if profile.unique else False) for name, profile in profiles.items()}
     dialect, most, names = reader.db.dialect, reader.bounds.rows, unique[:_CHECKED]
