@@ -100,6 +100,14 @@ FEATURES: Final = (
 _MOST: Final = 0.99
 """What was not declared is never shown as certain."""
 
+_BY_NAME: Final = 0.8
+"""The most where no values were compared, since tables were empty or not read."""
+
+_BY_CHANCE: Final = 0.6
+"""The most where nothing but values speaks for it, and such values are likely to be equal by chance."""
+
+_LIKELY: Final = math.log(0.05)
+
 
 WEIGHTS: Final = tuple(weight for _, weight in FEATURES)
 
@@ -107,7 +115,10 @@ WEIGHTS: Final = tuple(weight for _, weight in FEATURES)
 def probability(pair: Pair, best: bool, weights: Sequence[float] = WEIGHTS) -> float:
     """The probability that the column refers to the key; see ``features``."""
     total = sum(weight * value for weight, value in zip(weights, features(pair, best), strict=True))
-    return round(min(1 / (1 + math.exp(-total)), _MOST), 2)
+    most = _MOST if pair.looked_up else _BY_NAME
+    if not pair.relation and pair.chance > _LIKELY:
+        most = _BY_CHANCE
+    return round(min(1 / (1 + math.exp(-min(total, 30.0))), most) if total > -30 else 0.0, 2)
 
 
 _SAID: Final = {
@@ -145,9 +156,6 @@ def evidence(pair: Pair, profile: TableProfile, other: TableProfile) -> tuple[st
     if pair.looked_up and pair.chance > _LIKELY and pair.seen.low is not None:
         lines.append("the values alone prove little: such numbers match by chance")
     return tuple(remark(line) for line in lines)
-
-
-_LIKELY: Final = math.log(0.05)
 
 
 def _unread(column: str, target: str, profile: TableProfile, other: TableProfile) -> str:
