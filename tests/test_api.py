@@ -92,6 +92,28 @@ def test_rules_notes_and_examples_reach_the_model(path: Path, tmp_path: Path) ->
     assert "salary" not in prompt
 
 
+def test_describe_needs_no_model(path: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.yaml"
+    notes.write_text("tables: {person: {columns: {height: in centimetres}}}\nnot_joins: [person.id = person.salary]")
+    steps: list[Progress] = []
+    found = sqljury.describe(path, access=Access(deny=("*.salary",)), progress=steps.append)
+    assert [column.name for column in found.schema.tables[0].columns] == ["id", "name", "height"]
+    assert steps
+    with pytest.raises(NotesError, match="no column of person called 'salary'"):
+        sqljury.describe(path, access=Access(deny=("*.salary",)), notes=notes)
+    with Session(path, recipe="fast", model=FakeModel([TALL]), notes=notes) as session:
+        described = session.describe()
+        assert described == sqljury.describe(path, notes=notes)
+        assert described.schema.tables[0].columns[2].comment == "in centimetres"
+        assert session.database.execute("SELECT 1").ok
+    (table,) = described.to_dict()["tables"]
+    assert (table["name"], table["columns"][2]["comment"]) == ("person", "in centimetres")
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(CancelledError):
+        sqljury.describe(path, cancel=cancel)
+
+
 def test_check_writes_candidates_and_runs_no_query_that_is_refused(path: Path) -> None:
     model = FakeModel([TALL] * 9)
     with Session(path, recipe="fast", model=model) as session:

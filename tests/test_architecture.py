@@ -24,7 +24,7 @@ LAYERS = {
     10: ("testing",),
     11: ("metrics", "stages"),
     12: ("pipeline",),
-    13: ("api",),
+    13: ("api", "engines"),
     14: ("evaluation",),
     15: ("bench", "check"),
     16: ("audit",),

@@ -173,6 +173,29 @@ def test_tables_are_joined_by_the_shortest_way(db: Database) -> None:
     assert joins.closed([], [0.0] * 5) == set()
 
 
+def test_certain_ways_come_before_likely_ones() -> None:
+    """From a to d lead four ways of two keys: of equally short ones that of certain, or more probable, keys is best."""
+    keys = {"certain": (1.0, 1.0), "likely": (0.9, 0.9), "mixed": (1.0, 0.6), "rare": (0.5, 0.9)}
+
+    def way(*names: str, scores: float = 0.0) -> list[str]:
+        columns = (Column("id"), *(Column(name) for name in names))
+
+        def key(column: str, table: str, score: float) -> ForeignKey:
+            return ForeignKey((column,), table, ("id",), declared=score == 1, score=score)
+
+        tables = [Table("a", columns, foreign_keys=tuple(key(name, name, keys[name][0]) for name in names))]
+        tables += [Table(name, (Column("id"), Column("d")), (), (key("d", "d", keys[name][1]),)) for name in names]
+        tables.append(Table("d", (Column("id"),)))
+        found = Joins.of(Schema("s", "sqlite", tuple(tables)))
+        path = found.path(0, {len(tables) - 1}, [scores * (place == 1) for place in range(len(tables))])
+        return [tables[place].name for place in path]
+
+    assert way("likely", "rare", "certain", scores=9.0) == ["certain", "d"]
+    assert way("mixed", "rare", "likely") == ["likely", "d"]
+    assert way("rare", "mixed") == ["mixed", "d"]
+    assert way("rare") == ["rare", "d"]
+
+
 @given(st.integers(1, 8), st.data())
 def test_what_is_kept_hangs_together_as_it_did(count: int, data: st.DataObject) -> None:
     """Two chosen tables that keys connect in the schema, they connect in what is kept; nothing chosen is lost."""

@@ -81,3 +81,59 @@ def test_a_narrowed_task_keeps_what_was_found(db: Database) -> None:
 def test_other_forms_keep_what_was_found(db: Database) -> None:
     whole = task(db, BESIDE)
     assert "Kowalska" in Preparation(BESIDE).reshown(whole, db, "compact").text
+
+
+ODD = """
+CREATE TABLE visit (id INTEGER PRIMARY KEY, day TEXT, seen_at INTEGER, paid TEXT, spent TEXT, note TEXT);
+CREATE TABLE plain (id INTEGER PRIMARY KEY, born TEXT, name TEXT);
+"""
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Iterator[Database]:
+    file = tmp_path / "odd.db"
+    with sqlite3.connect(file) as connection:
+        connection.executescript(ODD)
+        rows = [(f"{n + 10}/03/2024", 1_700_000_000 + n, "NY"[n > 4], f"{n * 5 + 5}", f"n{n}") for n in range(9)]
+        connection.executemany("INSERT INTO visit (day, seen_at, paid, spent, note) VALUES (?, ?, ?, ?, ?)", rows)
+        connection.executemany("INSERT INTO plain (born, name) VALUES (?, ?)", [("1990-01-02", r[4]) for r in rows])
+    connection.close()
+    with connect(file) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_what_a_query_would_get_wrong_stands_beside_columns(odd: Database, rows: int) -> None:
+    text = task(odd, SchemaPart(sample_rows=rows)).text
+    remarks = [line.strip() for line in text.splitlines() if " -- " in line]
+    assert remarks == [
+        "day TEXT, -- dates as DD/MM/YYYY",
+        "seen_at INTEGER, -- epoch seconds",
+        "paid TEXT, -- 'Y' or 'N'",
+        "spent TEXT, -- numbers as text",
+    ]
+    assert text.count("rows of") == (2 if rows else 0)  # more were read than are shown
+    assert "n3" not in text
+
+
+def test_columns_that_are_masked_are_not_looked_at(odd: Database) -> None:
+    guarded = guard(odd, introspect(odd), Access(mask=("visit.day", "visit.seen_at", "visit.paid", "visit.spent")))
+    assert " -- " not in task(guarded, SchemaPart()).text
+
+
+def test_a_comment_that_says_it_is_enough(odd: Database) -> None:
+    notes = Notes(items=(Item("visit", "day", description="day of the visit, DD/MM/YYYY"),))
+    text = Preparation(SchemaPart()).task(Question("When?"), odd, notes).text
+    assert "day TEXT, -- day of the visit, DD/MM/YYYY\n" in text
+
+
+def test_large_cells_do_not_keep_the_shown_rows_away(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "large.db") as connection:
+        connection.execute("CREATE TABLE page (id INTEGER PRIMARY KEY, body TEXT)")
+        connection.executemany(
+            "INSERT INTO page (body) VALUES (?)", [(f"page {n} " + "x" * 400_000,) for n in range(20)]
+        )
+    connection.close()
+    with connect(tmp_path / "large.db") as db:
+        text = task(db, SchemaPart(sample_rows=3)).text
+    assert "page 2 xxx" in text

@@ -1,10 +1,11 @@
 """Questions in, SQL that has been tried out."""
 
-from sqljury.api import Session, ask, check
+from sqljury.api import Session, ask, check, describe
 from sqljury.db.connect import connect
 from sqljury.llm.fake import FakeModel
 from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline
+from sqljury.schema.describe import Description
 from sqljury.stages.check import Checked
 from sqljury.types import Answer, Candidate, Cost, Limits, Question, Result
 
@@ -13,6 +14,7 @@ __all__ = [
     "Candidate",
     "Checked",
     "Cost",
+    "Description",
     "FakeModel",
     "Limits",
     "Pipeline",
@@ -22,5 +24,6 @@ __all__ = [
     "ask",
     "check",
     "connect",
+    "describe",
     "open_model",
 ]

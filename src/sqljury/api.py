@@ -28,12 +28,13 @@ from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline, compiled, run
 from sqljury.recipes.parts import TestKind
 from sqljury.resources import Closing
+from sqljury.schema.describe import Description
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.schema.notes_files import load as load_notes
 from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
-from sqljury.stages.prepare import Preparation
+from sqljury.stages.prepare import Preparation, described
 from sqljury.types import Answer, Limits, Question, Schema
 
 if TYPE_CHECKING:
@@ -82,9 +83,7 @@ class Session(Closing):
         self.notes = _notes(notes)
         pool = load_examples(os.fspath(examples)) if isinstance(examples, str | os.PathLike) else examples
         with ExitStack() as stack:
-            if isinstance(database, str | os.PathLike):
-                database = stack.enter_context(connect(database, schemas))
-            self.database = guard(database, introspect(database), access) if access else database
+            self.database = _opened(stack, database, schemas, access)
             base = model if isinstance(model, str) else None
             opened = partial(open_model, base=base, cache=cache, ledger=ledger, price=price)
             if model is None or isinstance(model, str):
@@ -138,6 +137,10 @@ class Session(Closing):
             prepared.index(self.database, schema, lambda *done: self._progress(Progress(*done)), self._cancel)
         return schema
 
+    def describe(self) -> Description:
+        """What questions see of the database; see ``describe``."""
+        return _description(self.database, self.notes, self._progress, self._cancel)
+
     def _options(self) -> Options:
         return {"seed": self.seed, "progress": self._progress, "cancel": self._cancel, "notes": self.notes}
 
@@ -172,6 +175,25 @@ def check(
         return opened.check(question, sql, evidence=evidence, tests=tests)
 
 
+def describe(
+    database: Database | Path,
+    *,
+    schemas: Sequence[str] = (),
+    access: Access | None = None,
+    notes: Notes | Path | Sequence[Path] = NO_NOTES,
+    progress: Callable[[Progress], None] = silent,
+    cancel: threading.Event | None = None,
+) -> Description:
+    """What questions see of a database: tables, keys declared and inferred, and what the values of columns show.
+
+    Notes are part of it. The arguments are those of ``Session``; no model is opened. Raises what ``connect``, ``guard``
+    and ``known_schema`` raise, ``NotesError`` for notes on what the database does not have, and ``CancelledError``.
+    """
+    with ExitStack() as stack:
+        opened = _opened(stack, database, schemas, access)
+        return _description(opened, _notes(notes), progress, cancel)
+
+
 def check_with(
     pipeline: Pipeline, question: Question, sql: str, database: Database, **options: Unpack[Options]
 ) -> Checked:
@@ -179,6 +201,22 @@ def check_with(
     context = pipeline.context(question, database, **options)
     stages = compiled(pipeline.recipe, last="group")
     return check_query(sql, context, lambda: run(stages, State.of(question), context))
+
+
+def _opened(stack: ExitStack, database: Database | Path, schemas: Sequence[str], access: Access | None) -> Database:
+    """The database behind its access rules; one given by name is closed with the stack."""
+    if isinstance(database, str | os.PathLike):
+        database = stack.enter_context(connect(database, schemas))
+    return guard(database, introspect(database), access) if access else database
+
+
+def _description(
+    db: Database, notes: Notes, progress: Callable[[Progress], None], cancel: threading.Event | None
+) -> Description:
+    progress(Progress("reading the schema", 0, 1))
+    schema, _ = described(known_schema(db, lambda *done: progress(Progress(*done)), cancel), notes)
+    progress(Progress("reading rows", 0, 1))
+    return Description.of(db, schema, cancel)
 
 
 def _notes(notes: Notes | Path | Sequence[Path]) -> Notes:

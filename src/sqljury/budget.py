@@ -66,6 +66,12 @@ class Budget:
         spent = sum((cost for _, cost in self.steps), Cost())
         return replace(spent, seconds=time.perf_counter() - self._started)
 
+    @property
+    def left(self) -> float:
+        """The seconds that the step under way may still take, by the allowance too; never less than 0."""
+        now = time.perf_counter()
+        return max(0.0, min(self._deadline - now, self._started + self.allowance.seconds - now))
+
     def exhausted(self) -> bool:
         """Whether the allowance, or the time of the step under way, is used up."""
         spent = self.total()

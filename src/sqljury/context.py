@@ -152,6 +152,11 @@ class Context:
         """Whether no further call of a model is to be begun."""
         return self.budget.exhausted()
 
+    def within(self, least: float) -> Context:
+        """The same context, its queries to end with the step under way; each may take ``least`` seconds at any rate."""
+        seconds = min(self.limits.seconds, max(self.budget.left, least))
+        return replace(self, limits=replace(self.limits, seconds=seconds))
+
     def complete(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply:
         """The model's reply, charged to the budget; raises what the model raises."""
         reply = self.model.complete(messages, sampling, n, cancel=self.cancel)

@@ -18,7 +18,7 @@ from sqljury.llm.open import by_names, open_model
 from sqljury.recipes import Recipe
 from sqljury.sandbox import Warm
 from sqljury.schema.retrieve import Indexes
-from sqljury.stages import link, prepare, refine, repair, select, write
+from sqljury.stages import link, obey, prepare, refine, repair, select, write
 from sqljury.stages.conclude import answer_of
 from sqljury.stages.registry import check_recipe
 from sqljury.types import Answer, Limits, Question
@@ -42,6 +42,7 @@ def compiled(recipe: Recipe, *, stored: bool = False, last: str = "") -> tuple[S
         Stage("write", write.write),
         Stage("fix", repair.repair),
         Stage("fallback", write.fall_back),
+        Stage("instructions", obey.obey),
     )
     stages = (
         *([Stage("keywords", prepare.find_keywords)] if by_model else []),
@@ -125,7 +126,7 @@ class Pipeline:
             self.model,
             self.limits,
             seed,
-            recipe=self.recipe,
+            recipe=_for(self.model, self.recipe),
             named=self.models,
             budget=budget,
             pool=self.pool,
@@ -148,3 +149,10 @@ class Pipeline:
     def finish(self, state: State, context: Context) -> Answer:
         """The answer to the question of a state; ``context.budget`` says what it took, if it raises too."""
         return answer_of(run(compiled(self.recipe, stored=self.stored), state, context), context)
+
+
+def _for(model: LanguageModel, recipe: Recipe) -> Recipe:
+    """The recipe for this model: a schema is shown smaller only to one that takes seconds to read it."""
+    if not recipe.schema.tokens or getattr(model, "on_cpu", False):
+        return recipe
+    return replace(recipe, schema=replace(recipe.schema, tokens=0))

@@ -19,6 +19,7 @@ from sqljury.datasets import spider
 from sqljury.datasets.formats import read_golds
 from sqljury.datasets.pairs import database_files
 from sqljury.db.readonly import MAX_SQL_CHARS
+from sqljury.engines.databases import Databases
 from sqljury.errors import DatasetError
 from sqljury.evaluation import report
 from sqljury.evaluation import run_folder as folder
@@ -85,7 +86,7 @@ def damaged(data: Path) -> None:
 def test_the_rest_of_a_run_is_judged(out: Path, data: Path, name: str) -> None:
     gold, words = BAD[name]
     change(out, {1: gold})
-    found = to_json(report.summary(report.judge_run(folder.records(out), data)))
+    found = to_json(report.summary(report.judge_run(folder.records(out), Databases(data))))
     ((id_, fault),) = found["faults"]
     assert id_ == "dev-0001"
     assert words in fault
@@ -111,7 +112,7 @@ def test_a_database_that_cannot_be_used_costs_its_own_questions(
 ) -> None:
     whole = (data / "database" / "more" / "more.sqlite").read_bytes()
     harm(data)
-    found = to_json(report.summary(report.judge_run(folder.records(out), data)))
+    found = to_json(report.summary(report.judge_run(folder.records(out), Databases(data))))
     assert [id_ for id_, _ in found["faults"]] == ["dev-0003"]
     assert found["faults"][0][1].startswith("its database cannot be used: ")
     assert (found["questions"], found["ex"]["right"]) == (3, 2)

@@ -7,6 +7,7 @@ import pytest
 from sqljury import FakeModel, Pipeline
 from sqljury.bench import run
 from sqljury.datasets import spider
+from sqljury.engines.databases import Databases
 from sqljury.evaluation import report
 from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.findings import to_json
@@ -31,7 +32,7 @@ SCRIPT = {key: REPLIES[key] for key in ("refused that query", *[key for key in R
 def verdicts(data: Path, tmp_path: Path) -> list[report.Verdict]:
     pipeline = Pipeline(Recipe("test", generate=(GeneratePart(samples=3, temperature=1.0),)), FakeModel(SCRIPT))
     run.run(spider.load(data, "dev"), pipeline, tmp_path / "run", run.settings(pipeline, {}, 0))
-    return report.judge_run(folder.records(tmp_path / "run"), data)
+    return report.judge_run(folder.records(tmp_path / "run"), Databases(data))
 
 
 def test_each_step_is_judged(verdicts: list[report.Verdict]) -> None:

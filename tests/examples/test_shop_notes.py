@@ -12,7 +12,7 @@ import pytest
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.schema.introspect import introspect
-from sqljury.schema.notes import Notes, bind, merge, relevant
+from sqljury.schema.notes import EVIDENCE, Notes, bind, merge, relevant
 from sqljury.schema.notes_files import load, parse_yaml
 from sqljury.types import ForeignKey, Schema, Table
 
@@ -55,8 +55,8 @@ def test_notes_match_the_schema(schema: Schema, notes: Notes) -> None:
     assert bind(schema, notes).unmatched == ()
     assert table(merged, "shipment").comment == "a parcel; an order has none, one or two"
     assert table(merged, "order_value").foreign_keys == (
-        ForeignKey(("order_id",), "orders", ("id",)),
-        ForeignKey(("customer_id",), "customer", ("id",)),
+        ForeignKey(("order_id",), "orders", ("id",), declared=False, evidence=EVIDENCE),
+        ForeignKey(("customer_id",), "customer", ("id",), declared=False, evidence=EVIDENCE),
     )
 
 

@@ -28,6 +28,7 @@ from sqljury.bench import choices, run, stored
 from sqljury.bench.run import Controls
 from sqljury.context import Context
 from sqljury.datasets import spider
+from sqljury.engines.databases import Databases
 from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation import report, targets, verdicts
 from sqljury.evaluation import run_folder as folder
@@ -168,7 +169,7 @@ def test_who_solves_what(asked: stored.StoredRun) -> None:
 
 def test_eval_says_the_same(asked: stored.StoredRun, out: Path, data: Path) -> None:
     """The other program over runs, which executes everything itself."""
-    for one, verdict in zip(asked.questions, report.judge_run(folder.records(out), data), strict=True):
+    for one, verdict in zip(asked.questions, report.judge_run(folder.records(out), Databases(data)), strict=True):
         assert verdict.steps == {
             "first candidate": one.right(one.candidates[0].queries[stored.WRITTEN]),
             "first candidate, names bound": one.right(one.candidates[0].queries[stored.REPAIRED]),

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.schema.forms import MIN_VALUES, contents
+from sqljury.schema.forms import contents
+from sqljury.schema.meanings import MIN_VALUES
 from sqljury.types import Column, Result, Table
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from sqljury.errors import NotesError
 from sqljury.language.words import content_words, words
-from sqljury.schema.notes import NOTE_CHARS, Item, Notes, bind, merge, relevant
+from sqljury.schema.notes import EVIDENCE, NOTE_CHARS, Item, Notes, bind, merge, relevant
 from sqljury.schema.notes_files import load, parse_yaml
 from sqljury.schema.sqlite import read_comments
 from sqljury.types import Column, ForeignKey, Schema, Table
@@ -52,6 +53,10 @@ joins:
 """
 
 
+def noted(columns: tuple[str, ...], table: str, refs: tuple[str, ...]) -> ForeignKey:
+    return ForeignKey(columns, table, refs, declared=False, evidence=EVIDENCE)
+
+
 def column(schema: Schema, table: str, name: str) -> Column:
     (found,) = (c for t in schema.tables if t.name == table for c in t.columns if c.name == name)
     return found
@@ -73,16 +78,52 @@ class TestYaml:
         assert column(schema, "orders", "state").comment == "how far it is"
         assert column(schema, "customer", "id").comment == "kept"
         assert schema.tables[1].foreign_keys == (
-            ForeignKey(("cust",), "customer", ("id",)),
-            ForeignKey(("cust", "cust_town"), "customer", ("id", "town")),
-            ForeignKey(("cust",), "customer", ("Full Name",)),
+            noted(("cust",), "customer", ("id",)),
+            noted(("cust", "cust_town"), "customer", ("id", "town")),
+            noted(("cust",), "customer", ("Full Name",)),
         )
-        assert schema.tables[2].foreign_keys == (ForeignKey(("order_id",), "orders", ("id",)),)
+        assert schema.tables[2].foreign_keys == (noted(("order_id",), "orders", ("id",)),)
         assert merge(schema, parse_yaml(WHOLE)) == schema  # nothing is added twice
 
     def test_a_key_that_is_known_the_other_way_round_is_not_added(self) -> None:
         schema = merge(SCHEMA, parse_yaml("joins: [orders.cust = customer.id]"))
         assert merge(schema, parse_yaml("joins: [customer.id = orders.cust]")) == schema
+
+    def test_joins_confirm_and_deny_inferred_keys(self) -> None:
+        declared = ForeignKey(("cust",), "customer", ("id",))
+        town = ForeignKey(("cust_town",), "customer", ("town",), declared=False, score=0.6, evidence=("names",))
+        guess = ForeignKey(("order_id",), "orders", ("id",), declared=False, score=0.9)
+        both = ForeignKey(("order_id", "id"), "orders", ("id", "cust"), declared=False, score=0.7)
+        customer, orders, stock = SCHEMA.tables
+        known = replace(
+            SCHEMA,
+            tables=(
+                customer,
+                replace(orders, foreign_keys=(declared, town)),
+                replace(stock, foreign_keys=(both, guess)),
+            ),
+        )
+
+        def keys(text: str, schema: Schema = known) -> tuple[tuple[ForeignKey, ...], ...]:
+            return tuple(table.foreign_keys for table in merge(schema, parse_yaml(text)).tables)
+
+        # A confirmed key keeps the direction of the inferred one, and stands before those that stay inferred.
+        confirmed = noted(("order_id",), "orders", ("id",))
+        assert keys("joins: [orders.id = s.stock.order_id]") == ((), (declared, town), (confirmed, both))
+        assert keys("joins: [customer.id = orders.cust]") == keys("")
+        # What a denied join takes away: inferred keys, those of more columns too, and declared ones.
+        assert keys("not_joins: [orders.id = s.stock.order_id]") == ((), (declared, town), ())
+        assert keys("not_joins: [s.stock.order_id = orders.id AND s.stock.id = orders.cust]")[2] == (guess,)
+        assert keys("not_joins: [ORDERS.cust = customer.id, orders.cust = customer.town]")[1] == (town,)
+        # Of two files the later one counts.
+        first, second = (
+            parse_yaml("joins: [orders.cust_town = customer.town]"),
+            parse_yaml("not_joins: [customer.town = orders.cust_town]"),
+        )
+        assert merge(known, first + second).tables[1].foreign_keys == (declared,)
+        assert merge(known, second + first).tables[1].foreign_keys[1:] == (
+            noted(("cust_town",), "customer", ("town",)),
+        )
 
     @pytest.mark.parametrize("text", ["", "# nothing\n", "tables:\n", "tables: {orders: }\nglossary:\njoins: []\n"])
     def test_nothing_is_fine(self, text: str) -> None:
@@ -98,6 +139,12 @@ class TestYaml:
             ("joins:\n- orders.cust -> customer.id", r"line 2: .* is not a join; write it as"),
             ("joins:\n- orders.id = orders.id", r"line 2: joins a column with itself"),
             ("joins:\n- orders.id = customer.id and s.stock.id = customer.id", r"line 2: a join has one table on"),
+            ("not_joins:\n- orders.cust = customer.no", r"line 2: there is no column of customer called 'no'"),
+            ("not_joins:\n- orders.cust", r"line 2: 'orders.cust' is not a join; write it as"),
+            (
+                "joins: [orders.cust = customer.id]\nnot_joins:\n- Customer.id = orders.cust\n",
+                r"line 3: the same join is listed under joins; remove one of the two",
+            ),
             ("tables:\n  orders:\n    colums: {}\n", r"line 3: orders has no field 'colums'; known are"),
             ("notes: x\n", r"line 1: the file has no field 'notes'; known are tables, glossary"),
             ("- a\n- b\n", r"line 1: the file must be names with a colon"),

@@ -315,6 +315,52 @@ def test_comments_examples_and_enums_never_leave_their_line(text: str, form: For
         assert rendered.count("*/") == rendered.count("/*") <= 3
 
 
+LIKELY = replace(
+    SCHEMA,
+    tables=(
+        replace(SCHEMA.tables[0], primary_key=(), candidate_keys=(("code",), ("name",))),
+        replace(
+            SCHEMA.tables[1],
+            primary_key=(),
+            candidate_keys=(("id", "line no"),),
+            foreign_keys=(
+                ForeignKey(("nation",), "nation", ("code",), declared=False, evidence=("notes",)),
+                ForeignKey(("free",), "nation", ("code",), declared=False, score=0.8),
+            ),
+        ),
+    ),
+)
+
+
+def test_inferred_keys_are_likely_and_those_of_notes_are_not() -> None:
+    remarked = replace(LIKELY.tables[0].columns[0], comment="of ISO")
+    schema = replace(LIKELY, tables=(replace(LIKELY.tables[0], columns=(remarked,)), LIKELY.tables[1]))
+    text = render(schema)
+    assert "  code CHAR(2) PRIMARY KEY -- likely key; of ISO\n" in text
+    assert '  PRIMARY KEY (id, "line no"), -- likely\n' in text
+    assert "  FOREIGN KEY (nation) REFERENCES nation(code),\n" in text
+    assert "  FOREIGN KEY (free) REFERENCES nation(code) -- likely\n" in text
+    assert render(LIKELY, form="compact") == (
+        "nation(code char(2) likely pk, name text)\n"
+        '"order"(id integer likely pk, "line no" int likely pk, nation text -> nation.code, mail text, '
+        "free likely -> nation.code)\n"
+    )
+    text = render(LIKELY, form="mschema")
+    assert "(code: CHAR(2), Likely Primary Key, UNIQUE),\n(name: TEXT),\n" in text
+    assert text.endswith(
+        '# Foreign keys\n"order".nation = nation.code\n# Likely foreign keys\n"order".free = nation.code\n'
+    )
+    assert "Foreign keys\n" not in render(replace(SCHEMA, tables=SCHEMA.tables[:1]), form="mschema")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_declared_keys_leave_nothing_to_infer(form: Form) -> None:
+    """Candidate keys beside a primary key change nothing in a prompt."""
+    tables = tuple(replace(table, candidate_keys=((table.columns[0].name,),)) for table in TOLD.tables[:2])
+    declared = replace(TOLD, tables=TOLD.tables[:2])
+    assert render(replace(TOLD, tables=tables), form=form) == render(declared, form=form)
+
+
 NAMES = st.text(alphabet="abcXYZ _\"`'-/*é1", min_size=1, max_size=12)
 TYPES = st.sampled_from(["INTEGER", "TEXT", "VARCHAR(20)", "DECIMAL(10, 2)", "DATE", "DOUBLE PRECISION", "TIMESTAMP"])
 
@@ -331,9 +377,14 @@ def schemas(draw: st.DrawFn) -> Schema:
             Column(column, draw(TYPES), draw(st.booleans()), comment=draw(comments), generated=draw(st.booleans()))
             for column in own
         )
-        keys = (ForeignKey((own[-1],), tables[0].name, (tables[0].columns[0].name,)),) if tables else ()
-        size = draw(st.integers(0, min(2, len(own))))
-        tables.append(Table(name, columns, tuple(own[:size]), keys, comment=draw(comments)))
+        target = tables[0] if tables else None
+        likely = draw(st.booleans())
+        keys = (ForeignKey((own[-1],), target.name, (target.columns[0].name,)),) if target else ()
+        keys = tuple(replace(key, declared=not likely, score=0.9 if likely else 1.0) for key in keys)
+        key = tuple(own[: draw(st.integers(0, min(2, len(own))))])
+        candidates = (key,) if key and likely else ()
+        primary = () if likely else key
+        tables.append(Table(name, columns, primary, keys, candidate_keys=candidates, comment=draw(comments)))
     return Schema("s", draw(st.sampled_from(["sqlite", "postgres", "duckdb", "mysql"])), tuple(tables))
 
 
@@ -436,6 +487,18 @@ def test_columns_that_keys_and_the_question_need_stay_longest() -> None:
     schema = wide(3, 30)
     text = render(schema, max_tokens=100, style=Style(question="What is column17?"))
     assert "t1(id integer pk, column17 text, before integer -> t0.id, … 29 more)" in text
+    first, *others = schema.tables
+    likely = tuple(
+        replace(
+            table,
+            primary_key=(),
+            candidate_keys=(("id",),),
+            foreign_keys=tuple(replace(key, declared=False, score=0.9) for key in table.foreign_keys),
+        )
+        for table in others
+    )
+    text = render(replace(schema, tables=(first, *likely)), max_tokens=105, style=Style(question="What is column17?"))
+    assert "t1(id integer likely pk, column17 text, before integer likely -> t0.id, … 29 more)" in text
     text = render(schema, max_tokens=45, style=Style(question="How many t2?"))
     assert text == "t2(id integer pk, before integer, … 30 more)\n-- 2 more tables\n"
 

@@ -132,9 +132,14 @@ def schemas(draw: st.DrawFn) -> Schema:
         columns = draw(st.lists(HOSTILE, max_size=8, unique=True))
         own = [Column(column, draw(st.sampled_from(["TEXT", "INTEGER", ""]))) for column in columns if column != "id"]
         links = [f"to {number}" for number in range(len(others)) if f"to {number}" not in columns]
-        keys = [ForeignKey((link,), other, ("id",)) for link, other in zip(links, others, strict=False)]
+        score = draw(st.sampled_from([1.0, 0.8]))
+        keys = [
+            ForeignKey((link,), other, ("id",), declared=score == 1, score=score)
+            for link, other in zip(links, others, strict=False)
+        ]
         every = (Column("id", "INTEGER"), *own, *map(Column, links))
-        tables.append(Table(name, every, ("id",), tuple(keys)))
+        primary, likely = (("id",), ()) if draw(st.booleans()) else ((), (("id",),))
+        tables.append(Table(name, every, primary, tuple(keys), candidate_keys=likely))
     return Schema("any", "sqlite", tuple(tables))
 
 

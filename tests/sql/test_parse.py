@@ -19,7 +19,7 @@ from sqljury.parallel.watch import Watch
 from sqljury.sql import parse as parsing
 from sqljury.sql.emptied import emptied
 from sqljury.sql.features import UNREAD, anatomy
-from sqljury.sql.repair_names import rebind
+from sqljury.sql.repair_names import rebindings
 from sqljury.sql.resolve import used
 from sqljury.sql.suggest import unknown
 from sqljury.sql.translate import in_sqlite
@@ -123,7 +123,7 @@ REWRITTEN = "SELECT a FROM t WHERE b = " + nested("arrays_zip(", ")", 12)
 @pytest.mark.parametrize(
     ("read", "nothing"),
     [
-        (lambda sql: rebind(sql, SCHEMA), None),
+        (lambda sql: rebindings(sql, SCHEMA), []),
         (lambda sql: lacking(sql, SCHEMA, lambda *_: False), []),
         (lambda sql: used(SCHEMA, [sql]).tables, ()),
         (lambda sql: unknown(sql, SCHEMA), []),
@@ -135,7 +135,7 @@ REWRITTEN = "SELECT a FROM t WHERE b = " + nested("arrays_zip(", ")", 12)
         (lambda sql: read_strictly(sql, Names({"t": ("a", "b")})), None),
     ],
     ids=[
-        "rebind",
+        "rebindings",
         "lacking",
         "used",
         "unknown",
@@ -159,7 +159,7 @@ def test_no_analysis_reads_such_a_query(
 def test_what_would_take_too_long_to_write_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsing, "BASE_STEPS", 3_000)
     assert anatomy(REWRITTEN, DUCKDB) == UNREAD
-    assert rebind(REWRITTEN.replace("b =", "bb ="), DUCKDB) is None
+    assert rebindings(REWRITTEN.replace("b =", "bb ="), DUCKDB) == []
     with pytest.raises(RecursionError):
         parsing.parse_one(REWRITTEN, "duckdb")
     assert parsing.parse_one("SELECT " + nested("round(", ", 2)", 7), "duckdb")

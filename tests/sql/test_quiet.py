@@ -17,7 +17,7 @@ from sqljury.metrics.spider.structure import Names
 from sqljury.schema.render import render
 from sqljury.sql.mutate import neighbours
 from sqljury.sql.parse import quiet
-from sqljury.sql.repair_names import rebind
+from sqljury.sql.repair_names import rebindings
 from sqljury.sql.resolve import used
 from sqljury.sql.translate import translations
 from sqljury.sql.tree import tree_of
@@ -53,7 +53,7 @@ def _read_strictly(sql: str) -> None:
 
 
 USES: dict[str, Callable[[str], object]] = {
-    "rebind": lambda sql: rebind(sql, SCHEMA),
+    "rebindings": lambda sql: rebindings(sql, SCHEMA),
     "translations": lambda sql: translations(sql, SCHEMA),
     "used": lambda sql: used(SCHEMA, [sql]),
     "bind_values": lambda sql: bind_values(sql, SCHEMA, lambda *_: False, _Index),  # type: ignore[arg-type]

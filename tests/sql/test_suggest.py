@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import re
 import time
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqljury.db.readonly import allowed_functions
 from sqljury.language.alike import nearest
 from sqljury.sql.suggest import LINES, unknown, unknown_functions
 from sqljury.types import Column, ForeignKey, Schema, Table
@@ -38,6 +40,16 @@ def schema(dialect: str = "sqlite") -> Schema:
             "no table of this query has a column theme; concert.theme (JOIN sings ON singer.id = sings.singer_id "
             "JOIN concert ON sings.concert_id = concert.id)",
         ),
+        (
+            "SELECT singer.age FROM sings",
+            "singer is no table or alias of this query, which has sings; singer.age "
+            "(JOIN singer ON sings.singer_id = singer.id)",
+        ),
+        (
+            "SELECT s.singer_themes FROM sings s",
+            "s (sings) has no column singer_themes; nearest: s.singer_id",
+        ),
+        ("SELECT theme, hall_id FROM shows", "there is no table shows; concert has the columns that the query names"),
         ("SELECT capacity FROM singer", "no table of this query has a column capacity; hall.capacity"),
         ("SELECT Name FROM singer, hall", "Name may be singer.Name or hall.Name"),
         (
@@ -118,6 +130,45 @@ def test_a_function_the_engine_does_not_know() -> None:
         "SQLite has no function qqq"
     ]
     assert unknown_functions("SELECT date(d) FROM t", "sqlite", known, "no such column: d") == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name", "instead"),
+    [
+        ("postgres", "MONTH_NAME", "TO_CHAR(d, 'FMMonth')"),
+        ("postgres", "IFNULL", "COALESCE(a, b)"),
+        ("sqlite", "YEAR", "CAST(STRFTIME('%Y', d) AS INTEGER)"),
+        ("mysql", "STRFTIME", "DATE_FORMAT(d, '%Y-%m-%d')"),
+        ("duckdb", "TO_CHAR", "STRFTIME(d, '%Y-%m-%d')"),
+    ],
+)
+def test_a_function_of_another_dialect_is_told_with_what_stands_for_it(dialect: str, name: str, instead: str) -> None:
+    (line,) = unknown_functions(f"SELECT {name}(x) FROM t", dialect, ("upper",), f"no such function: {name}")
+    assert line.endswith(f"has no function {name}; it has {instead}")
+
+
+def test_what_stands_for_functions_may_be_called() -> None:
+    """What is advised is not refused by the walls."""
+    lines = files("sqljury.sql").joinpath("equivalents.tsv").read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        if line.startswith("#"):
+            continue
+        dialect, names, instead = line.split("\t")
+        assert names == names.lower()
+        if dialect == "sqlite":
+            continue
+        for called in re.findall(r"(\w+)\(", instead):
+            assert called.lower() in allowed_functions(dialect), (dialect, called)
+
+
+def test_the_table_that_joins_lead_to_comes_before_others_of_the_same_column() -> None:
+    """A name that many tables have, of which one is a join away."""
+    keys = (ForeignKey(("room",), "room", ("id",), declared=False, score=0.9),)
+    others = tuple(Table(f"t{n}", (Column("label"),)) for n in range(5))
+    tables = (*others, Table("visit", (Column("room"),), (), keys), Table("room", (Column("id"), Column("label"))))
+    assert unknown("SELECT label FROM visit", Schema("x", "sqlite", tables)) == [
+        "no table of this query has a column label; room.label (JOIN room ON visit.room = room.id)"
+    ]
 
 
 def test_the_most_alike_comes_first() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from sqljury.db.sqlite_memory import MemoryDatabase
 from sqljury.sql.compare import EXACT, same
 from sqljury.sql.scan import orders
-from sqljury.testing.expect import Example, all_examples, choose_examples, read_rows
+from sqljury.testing.expect import Example, _example, all_examples, choose_examples, line_of, read_rows
 from sqljury.testing.shape import Shape
 from sqljury.testing.show import known, show_case, show_result
 
@@ -31,6 +34,17 @@ def test_a_model_could_have_written_it(example: Example) -> None:
     assert read is not None
     assert show_result(read) == show_result(example.case.expected)
     assert len(show_case(example.case, "csv")) < 1_000
+
+
+def test_a_line_keeps_what_a_key_is() -> None:
+    example = next(example for example in all_examples() if any(t.foreign_keys for t in example.case.schema.tables))
+    assert _example(json.loads(line_of(example))) == example
+    tables = tuple(
+        replace(table, foreign_keys=tuple(replace(key, declared=False, score=0.8) for key in table.foreign_keys))
+        for table in example.case.schema.tables
+    )
+    case = replace(example.case, schema=replace(example.case.schema, tables=tables))
+    assert _example(json.loads(line_of(replace(example, case=case)))).case.schema.tables == tables
 
 
 def test_there_are_enough_of_every_kind_and_no_two_alike() -> None:

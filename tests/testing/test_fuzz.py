@@ -35,9 +35,9 @@ def schemas(draw: st.DrawFn) -> Schema:
             names = [column.name for column in table.columns]
             own = draw(st.lists(st.sampled_from(names), min_size=len(wanted), max_size=len(wanted), unique=True))
             keys.append(ForeignKey(tuple(own), target.name, wanted))
-        tables.append(
-            Table(table.name, table.columns, table.primary_key, tuple(dict.fromkeys(keys)), table.unique_keys)
-        )
+        likely = (table.primary_key,) if draw(st.booleans()) else ()  # keys that were inferred are kept all the same
+        primary = () if likely else table.primary_key
+        tables.append(Table(table.name, table.columns, primary, tuple(dict.fromkeys(keys)), table.unique_keys, likely))
     return Schema("fuzzed", "sqlite", tuple(tables))
 
 

@@ -121,7 +121,7 @@ def compiled(schema: Schema, access: Access, default: str = "", catalog: Catalog
     shown = _without_values(_clean(schema, subset(schema, kept), rules), masked)
     if not shown.tables:
         raise InputError("the access rules leave no table to ask about; allow more, or deny fewer")
-    trusted = frozenset(table.name.lower() for table in schema.tables if table.kind == "view" and table.name in named)
+    trusted = frozenset(table.name.lower() for table in schema.tables if table.is_view and table.name in named)
     return Compiled(schema, shown, rules, masked, _hidden(schema, kept), trusted)
 
 
@@ -185,7 +185,7 @@ def _shown_columns(table: Table, access: Access, places: _Places) -> list[str]:
     names = [name for name in names if not _matches(table, name, access.deny, places)]
     computed = {column.name for column in table.columns if column.generated}
     hidden = {column.name for column in table.columns} - computed - set(names)
-    if table.kind == "table" and table.name in places.catalog.runs and (access.allow or access.deny):
+    if not table.is_view and table.name in places.catalog.runs and (access.allow or access.deny):
         hidden |= computed  # by code that may read anything
     # The sources of a generated column are not known here, so that it is hidden if any column is.
     return [name for name in names if not hidden or name not in computed]
@@ -211,7 +211,7 @@ def _is_named(table: Table, access: Access, default: str) -> bool:
 
 def _hide_views(schema: Schema, kept: dict[str, list[str]], named: set[str], places: _Places) -> None:
     """Remove views that read hidden data; since views may read views, they are admitted one after another."""
-    waiting = {t.name: t for t in schema.tables if t.kind == "view" and t.name not in named and kept[t.name]}
+    waiting = {t.name: t for t in schema.tables if t.is_view and t.name not in named and kept[t.name]}
     columns = {name: kept.pop(name) for name in waiting}
     while True:
         checker = Checker(Rules(schema, kept, places.default, places.catalog))
@@ -234,7 +234,7 @@ def _masked(schema: Schema, access: Access, places: _Places) -> frozenset[tuple[
     }
     tables = {name for name, _ in masked}
     masked |= {(t.name, c.name) for t in schema.tables if t.name in tables for c in t.columns if c.generated}
-    views = [table for table in schema.tables if table.kind == "view"]
+    views = [table for table in schema.tables if table.is_view]
     while masked:
         open_columns: dict[str, list[str]] = {}
         for name, column in every - masked:
@@ -281,7 +281,7 @@ def _clean(full: Schema, shown: Schema, rules: Rules) -> Schema:
     return replace(shown, tables=tuple(cleaned))
 
 
-def _clean_table(table: Table, secret: frozenset[str], hidden: Iterable[str], checker: Checker) -> Table:
+def _clean_table(table: Table, secret: frozenset[str], hidden: Collection[str], checker: Checker) -> Table:
     secret |= {broad(name) for name in hidden}
 
     def cleaned(comment: str) -> str:
@@ -289,7 +289,8 @@ def _clean_table(table: Table, secret: frozenset[str], hidden: Iterable[str], ch
 
     columns: tuple[Column, ...] = tuple(replace(column, comment=cleaned(column.comment)) for column in table.columns)
     definition = table.definition if checker.view_passes(table) else ""
-    return replace(table, columns=columns, comment=cleaned(table.comment), definition=definition)
+    divided = "" if hidden else table.partition_by
+    return replace(table, columns=columns, comment=cleaned(table.comment), definition=definition, partition_by=divided)
 
 
 def secrets(full: Schema, shown: Schema) -> frozenset[str]:

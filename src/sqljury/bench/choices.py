@@ -31,6 +31,7 @@ from sqljury.bench.stored import (
 )
 from sqljury.context import State
 from sqljury.db.connect import connect
+from sqljury.engines.databases import Databases, of_run
 from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.run_folder import Record, misshapen
@@ -139,7 +140,7 @@ def select(
     pipeline = Pipeline(recipe, model, limits_of(run, described), models=models, stored=True)
     made_by = {**_made_by(part, model, testing), **_others(pipeline), **asdict(among)}
     file = run / file_name(part, model.name, described["model"], among, testing)
-    with locked_folder(run):
+    with locked_folder(run), of_run(described, data, run) as databases:
         records = [_cut(record, among) for record in folder.records(run)]
         known = _lines(file)
         waiting = [one for one in records if known.get(one["id"], {}).get("of") != _digest(_record(one), made_by)]
@@ -147,7 +148,7 @@ def select(
         controls.say(done, len(records), None)
         with folder.appending(file) as stream:
             for number, record in enumerate(waiting, done + 1):
-                line = _choice(record, data, pipeline, int(described["seed"]), controls.cancel)
+                line = _choice(record, databases, pipeline, int(described["seed"]), controls.cancel)
                 controls.check("choices")
                 line = {"id": record["id"], "of": _digest(_record(record), made_by), **line, **made_by}
                 folder.append_line(stream, line)
@@ -207,7 +208,7 @@ def _cut(record: Record, among: Among) -> Record:
 
 
 def _choice(
-    record: Record, data: Path, pipeline: Pipeline, seed: int, cancel: threading.Event | None
+    record: Record, databases: Databases, pipeline: Pipeline, seed: int, cancel: threading.Event | None
 ) -> dict[str, Any]:
     """One question's line without what says where it belongs."""
     written = [
@@ -221,9 +222,8 @@ def _choice(
         )
         for one in record["candidates"]
     ]
-    name = record["db_id"]
     try:
-        with connect(data / "database" / name / f"{name}.sqlite") as db:
+        with connect(databases.lazy(record["db_id"])) as db:
             context = pipeline.context(question_of(record), db, seed=seed, cancel=cancel)
             start = replace(State.of(question_of(record)), candidates=tuple(written))
             state = run_stages(_stages(pipeline), start, context)

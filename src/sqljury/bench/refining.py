@@ -18,6 +18,7 @@ from sqljury.budget import Budget
 from sqljury.context import Context, State
 from sqljury.datasets.spider import sample
 from sqljury.db.connect import connect
+from sqljury.engines.databases import Databases, of_run
 from sqljury.errors import DatasetError, RecipeError
 from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.report import Share, refuse_if_nothing_judged
@@ -106,13 +107,13 @@ def refine(
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
     refined = {"of": described["model"], "recipe": before.name, **asdict(way)}
     settled = {**settings(pipeline, described["dataset"], seed), "refined": refined}
-    with folder.claimed(out, settled) as (stream, known):
+    with folder.claimed(out, settled) as (stream, known), of_run(described, data, out) as databases:
         done = {record["id"] for record in known}
         controls.say(len(done), len(answers), None)
         for record in answers:
             if record["id"] in done:
                 continue
-            line = _line(record, pipeline, way, data, seed, controls.cancel)
+            line = _line(record, pipeline, way, databases, seed, controls.cancel)
             controls.check("refinement")
             folder.append_line(stream, line)
             done.add(record["id"])
@@ -131,10 +132,10 @@ def _combined(before: Recipe, recipe: Recipe, way: Way) -> Recipe:
 
 
 def _line(
-    record: Record, pipeline: Pipeline, way: Way, data: Path, seed: int, cancel: threading.Event | None
+    record: Record, pipeline: Pipeline, way: Way, databases: Databases, seed: int, cancel: threading.Event | None
 ) -> Record:
     """One question's record: ``before`` is the query that was refined, ``fault`` why it could not be."""
-    told = ("id", "db_id", "question", "gold", "evidence")
+    told = ("id", "db_id", "question", "gold", "evidence", "source_gold", "hardness")
     kept = {**{key: record[key] for key in told if key in record}, "error": None}
     own = next((one for one in record["candidates"] if one["sql"] and record["sql"] in ("", one["sql"])), None)
     if own is None:  # prose alone; where queries were written that all failed, the first is refined
@@ -142,7 +143,7 @@ def _line(
     start, name = _start(own, way.start), record["db_id"]
     fault, found, budget = None, Refined(start), Budget()
     try:
-        with connect(data / "database" / name / f"{name}.sqlite") as db:
+        with connect(databases.lazy(name)) as db:
             context = pipeline.context(question_of(record), db, seed=seed, cancel=cancel)
             budget = context.budget
             stages = [stage for stage in compiled(pipeline.recipe) if stage.name in PREPARING]
@@ -210,7 +211,8 @@ def summary(out: Path, data: Path, processes: int = 1) -> dict[str, Any]:
     """
     described = folder.described(out)
     records = folder.records(out)
-    judged = verdicts(records, out, data, limits_of(out, described), processes)
+    with of_run(described, data, out) as databases:
+        judged = verdicts(records, out, databases, limits_of(out, described), processes)
     refuse_if_nothing_judged(out, judged)
     pairs = [(record, one) for record, one in zip(records, judged, strict=True) if not one.fault]
     both = [(_right(one, record["before"]), _right(one, record["sql"])) for record, one in pairs]

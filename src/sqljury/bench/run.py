@@ -149,8 +149,8 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
         "question": example.question.text,
         "gold": example.gold_sql,
     }
-    if example.question.evidence:
-        record["evidence"] = example.question.evidence
+    more = {"evidence": example.question.evidence, "source_gold": example.source_gold, "hardness": example.hardness}
+    record |= {name: text for name, text in more.items() if text}
     budget = Budget()  # until the question's own counts
     try:
         with connect(example.database) as db:

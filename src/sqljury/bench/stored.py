@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
 from sqljury import recipes
+from sqljury.engines.databases import of_run
 from sqljury.errors import DatasetError, InputError, RecipeError
 from sqljury.evaluation import run_folder as folder
 from sqljury.evaluation.report import refuse_if_nothing_judged, stages
@@ -154,7 +155,8 @@ def load(run: Path, data: Path, processes: int = 1) -> StoredRun:
             raise DatasetError(
                 f"{run / folder.ANSWERS}: {record['id']!r}: {fault}; it cannot be analysed, run the benchmark again"
             )
-    judged = verdicts(records, run, data, limits_of(run, described), processes)
+    with of_run(described, data, run) as databases:
+        judged = verdicts(records, run, databases, limits_of(run, described), processes)
     refuse_if_nothing_judged(run, judged)
     pairs = list(zip(records, judged, strict=True))
     return StoredRun(

@@ -21,6 +21,7 @@ from sqljury.cli.analyze import (
     Wanted,
     print_analyses,
 )
+from sqljury.cli.engines import EngineName, EngineOption, ServerOption, StripKeys, comparable
 from sqljury.cli.options import (
     AdapterOption,
     BudgetSeconds,
@@ -80,39 +81,42 @@ def spider(
     part: Parts = None,
     json_file: JsonFile = None,
     processes: Processes = 1,
+    engine: EngineOption = EngineName.SQLITE,
+    strip_keys: StripKeys = False,
+    server: ServerOption = "",
 ) -> None:
     """Answer Spider's questions and store all candidates, for `sqljury eval` and `sqljury bench analyze`."""
     from sqljury import recipes
     from sqljury.bench import run
     from sqljury.datasets import spider as dataset
+    from sqljury.engines.databases import FOLDER, Databases, Engine, usual_server
     from sqljury.evaluation.run_folder import Record
     from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
     analyses = Wanted(analyze or (), stop_share or (), stop_least, part or (), json_file, processes)
-    examples = dataset.sample(dataset.load(data, split), limit, seed)
-    name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit}
+    drawn = dataset.sample(dataset.load(data, split), limit, seed)
+    on = Engine(engine.value, strip_keys)
+    name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit, **on.settings}
     chosen, limits = recipes.load(recipe), Limits(seconds=timeout)
     allowed, pool = allowance(budget_seconds, budget_tokens), pool_of(shots)
     wanted = {"dataset": name, "seed": seed, **run.conditions(chosen, limits, allowed, pool)}
-    if (
-        analyze and model is None and adapter is None and run.is_finished(examples, out, wanted)
-    ):  # then no model is needed
-        print_analyses(out, data, analyses)
-        return
-    opened = opening(model, adapter, cache=cache)
-    pipeline = Pipeline.from_recipe(recipe, opened(), limits, opened)
-    pipeline = replace(pipeline, allowance=allowed, pool=pool)
+    with interruptible() as cancel, Databases(data, on, out / FOLDER, server or usual_server(on)) as databases:
+        examples = comparable(drawn, databases, out, cancel)
+        finished = analyze and model is None and adapter is None and run.is_finished(examples, out, wanted)
+        if not finished:  # otherwise no model is needed
+            opened = opening(model, adapter, cache=cache)
+            pipeline = Pipeline.from_recipe(recipe, opened(), limits, opened)
+            pipeline = replace(pipeline, allowance=allowed, pool=pool)
 
-    def say(done: int, record: Record | None) -> None:
-        if record is not None:
-            outcome = record["error"] or written.one_line(record["sql"])
-            terminal.note(f"{done}/{len(examples)} {record['cost']['seconds']:.1f} s {outcome[:100]}")
-        elif done:
-            terminal.note(f"{out} has {done} of {len(examples)} answers; going on")
+            def say(done: int, record: Record | None) -> None:
+                if record is not None:
+                    outcome = record["error"] or written.one_line(record["sql"])
+                    terminal.note(f"{done}/{len(examples)} {record['cost']['seconds']:.1f} s {outcome[:100]}")
+                elif done:
+                    terminal.note(f"{out} has {done} of {len(examples)} answers; going on")
 
-    with interruptible() as cancel:
-        run.run(examples, pipeline, out, run.settings(pipeline, name, seed), say, cancel)
+            run.run(examples, pipeline, out, run.settings(pipeline, name, seed), say, cancel)
     if analyze:
         print_analyses(out, data, analyses)
     else:

@@ -23,6 +23,7 @@ def evaluate_run(
 
     Raises ``DatasetError`` for a run without answers, and for one of whose questions none can be judged.
     """
+    from sqljury.engines.databases import of_run
     from sqljury.errors import CancelledError, DatasetError
     from sqljury.evaluation import report, run_folder
     from sqljury.evaluation.findings import to_json
@@ -40,7 +41,8 @@ def evaluate_run(
             if cancel.is_set():
                 raise CancelledError("stopped")
 
-        verdicts = report.judge_run(records, where, processes, stop_if_cancelled)
+        databases = stack.enter_context(of_run(described, where, run_dir))
+        verdicts = report.judge_run(records, databases, processes, stop_if_cancelled)
         report.refuse_if_nothing_judged(run_dir, verdicts)
         if table is not None:
             table.write(_tsv(verdicts))

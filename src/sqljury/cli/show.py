@@ -215,6 +215,7 @@ _REPAIRS = {
     "schema": "names bound to the schema",
     "dialect": "written in the database's dialect",
     "values": "values as the database has them",
+    "meaning": "rewritten as the question means it",
     "model": "rewritten by the model",
     "tests": "rewritten by the model",
 }
@@ -258,7 +259,8 @@ def _table(found: Answer, limit: int) -> None:
     cut = f", the first {len(shown)} shown" if len(shown) < len(found.rows) else ""
     terminal.show(f"{total}{cut}.{_agreement(found)}")
     if found.remarks:
-        terminal.show(terminal.clean(f"Nothing found; {'; '.join(found.remarks)}."))
+        opening = "Note: " if found.rows else "Nothing found; "
+        terminal.show(terminal.clean(f"{opening}{'; '.join(found.remarks)}."))
 
 
 def _agreement(found: Answer) -> str:

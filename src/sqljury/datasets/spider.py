@@ -6,6 +6,7 @@ The folder holds ``dev.json``, ``train.json`` or its two parts as downloaded, an
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,13 +30,19 @@ _KEYS: Final = ("question", "query", "db_id")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One question of a benchmark; ``id``, also that of ``question``, is split and position, such as ``dev-0017``."""
+    """One question of a benchmark; ``id``, also that of ``question``, is split and position, such as ``dev-0017``.
+
+    Asked of a copy on another engine, ``gold_sql`` is in its dialect, ``source_gold`` what the file has, and
+    ``hardness`` that query's level.
+    """
 
     id: str
     question: Question
     gold_sql: str
     db_id: str
-    database: Path
+    database: os.PathLike[str]
+    source_gold: str = ""
+    hardness: str = ""
 
 
 def load(directory: str | Path, split: str, *, databases: bool = True) -> list[Example]:

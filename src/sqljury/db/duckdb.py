@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 from sqljury.db import readonly
 from sqljury.db.base import DEFAULT_LIMITS, FileDatabase, failed, failure, first_bytes, lost, read_bytes
 from sqljury.db.duckdb_client import ENGINE_BYTES, PROCESS_BYTES, TEMP_BYTES, Reply, Worker, WorkerLostError
+from sqljury.db.schemas import choose
 from sqljury.errors import (
     DatabaseError,
     DatabaseLockedError,
@@ -34,6 +35,13 @@ MAX_WORKERS: Final = 4
 
 _OPEN_LIMITS: Final = Limits(seconds=30.0)
 _CATALOG_LIMITS: Final = Limits(seconds=60.0, rows=1_000_000, bytes=256 * 1024 * 1024)
+_MAIN: Final = "main"
+_FILLED_SCHEMAS: Final = """
+    SELECT schema_name, count(*) FROM (
+        SELECT database_name, schema_name, internal, temporary FROM duckdb_tables() UNION ALL
+        SELECT database_name, schema_name, internal, temporary FROM duckdb_views())
+    WHERE database_name = current_database() AND NOT internal AND NOT temporary GROUP BY 1 ORDER BY 1
+"""
 _TURN_SECONDS: Final = 0.05
 _CALL: Final = re.compile(r"(\w+)\"?\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*\(", re.DOTALL)
 _KINDS: Final[dict[str, FailureKind]] = {"refused": "refused", "limit": "limit", "sql": "sql", "locked": "locked"}
@@ -87,6 +95,8 @@ class DuckDBDatabase(FileDatabase):
         try:
             with self._connection(_OPEN_LIMITS, None):
                 pass  # the first connection shows whether the file can be read at all
+            if not self.schemas and not self._files:
+                self._choose_schemas()
         except _StoppedError:
             self.close()
             message = f"{self.path}: cannot be opened within {_OPEN_LIMITS.seconds:g} s; restore it from a copy"
@@ -94,6 +104,17 @@ class DuckDBDatabase(FileDatabase):
         except BaseException:
             self.close()
             raise
+
+    def _choose_schemas(self) -> None:
+        """Ask about the schemas that have tables, as ``choose`` finds them, if not only ``main``."""
+        listed = [tuple(row) for row in self.catalog(_FILLED_SCHEMAS)]
+        path = [(_MAIN, sum(tables for name, tables in listed if name == _MAIN))]
+        self.schemas = choose(self.url, path, lambda: [row for row in listed if row[0] != _MAIN])
+        if self.schemas:
+            with self._lock:
+                idle, self._idle = self._idle, []
+            for opened in idle:  # which look names up in ``main``
+                opened.worker.close()
 
     def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""

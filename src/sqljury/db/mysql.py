@@ -8,10 +8,11 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from sqljury.db.base import one_line
-from sqljury.db.mysql_url import read_url
+from sqljury.db.mysql_url import FORM, read_url
 from sqljury.db.server import LOST, SERVER_STOPPED, Pool, ServerDatabase, number
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, NotADatabaseError
 from sqljury.sql import literals
@@ -54,6 +55,8 @@ _WRITES: Final = frozenset({1290, 1792, 1836, 4108})
 _LIMITS: Final = frozenset({3, 1021, 1026, 1037, 1038, 1041, 1104, 1114, 1135, 1153, 1301, 1436, 1456, 1713, 3636})
 _LOCKED: Final = frozenset({1205, 1213, 3572})
 
+_LISTED: Final = 10
+_NAME_CHARS: Final = 60
 _BINARY: Final = 63  # the character set that stands for none
 _DECIMAL: Final = frozenset({0, 246})
 _WHOLE: Final = frozenset({1, 2, 3, 8, 9, 13})
@@ -64,9 +67,26 @@ _TEXTS: Final = frozenset({15, 249, 250, 251, 252, 253, 254})
 _ENUM_OR_SET: Final = 0x0100 | 0x0800
 
 
+_DATABASES: Final = """
+    SELECT table_schema, count(*) FROM information_schema.tables
+    WHERE table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')
+        AND table_type IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')
+    GROUP BY table_schema ORDER BY table_schema
+"""
+
+
 def open_mysql(url: str, schemas: tuple[str, ...] = ()) -> ServerDatabase:
-    """Connect to ``mysql://USER:PASSWORD@HOST:PORT/DATABASE``; see ``connect`` for the errors."""
-    return ServerDatabase(MySQLDriver(url, schemas), schemas)
+    """Connect to ``mysql://USER:PASSWORD@HOST:PORT/DATABASE``; see ``connect`` for the errors.
+
+    Without a database it is the only one that has tables, or the few that have.
+    """
+    db = ServerDatabase(MySQLDriver(url, schemas), schemas)
+    if db.name:
+        return db
+    with db:
+        names = [one_line(str(name))[:_NAME_CHARS] for name, _ in db.catalog(_DATABASES)]
+    known = f"there are {', '.join(names[:_LISTED])}{', ...' * (len(names) > _LISTED)}" if names else "it sees none"
+    raise DatabaseNotFoundError(f"{db.url}: names no database, and {known}; write {FORM}")
 
 
 class MySQLDriver:
@@ -74,6 +94,7 @@ class MySQLDriver:
 
     dialect = "mysql"
     usable_schemas = "SELECT schema_name FROM information_schema.schemata"
+    path_schemas = ""
 
     def __init__(self, url: str, schemas: tuple[str, ...]) -> None:
         try:
@@ -82,6 +103,7 @@ class MySQLDriver:
             raise MissingExtraError("pymysql", "mysql") from None
         self._pymysql = pymysql
         self._address = read_url(url, schemas)
+        self.other_schemas = "" if self._address.database else _DATABASES
         self.name = self._address.database
         self.url = self._address.shown
         self.identity = self._address.identity
@@ -136,6 +158,11 @@ class MySQLDriver:
         )
         connection._read_timeout = None  # queries have limits of their own
         return connection
+
+    def use(self, schemas: tuple[str, ...]) -> None:
+        """Connect to the first of these databases from now on."""
+        self.name = schemas[0]
+        self._address = replace(self._address, database=self.name)
 
     def begin(self, connection: Any, seconds: float) -> None:
         """A read-only transaction, in a session set so that parser and server agree where text ends."""

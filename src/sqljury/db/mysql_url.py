@@ -9,9 +9,9 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sqljury.db.server import shown_url
-from sqljury.errors import DatabaseError, DatabaseNotFoundError
+from sqljury.errors import DatabaseError
 
-_FORM: Final = "mysql://USER:PASSWORD@HOST:PORT/DATABASE, with odd characters as %XX"
+FORM: Final = "mysql://USER:PASSWORD@HOST:PORT/DATABASE, with odd characters as %XX"
 _MODES: Final = ("DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY")
 _OPTIONS: Final = (
     *("user", "password", "socket", "option-file", "option-group"),
@@ -80,7 +80,7 @@ def read_url(url: str, schemas: tuple[str, ...]) -> Address:
     except ValueError:
         unclear, port, query = True, None, []
     if unclear or port == 0:
-        raise DatabaseError(f"{scheme}://…: the URL cannot be read; check its port, write {_FORM}")
+        raise DatabaseError(f"{scheme}://…: the URL cannot be read; check its port, write {FORM}")
     options = {name.replace("_", "-"): value for name, value in query}
     user = unquote(parts.username or "") or options.pop("user", "")
     host = unquote(parts.hostname or "")
@@ -91,8 +91,6 @@ def read_url(url: str, schemas: tuple[str, ...]) -> Address:
     options.pop("password", None)
     identity = "\n".join((user, host, str(port or ""), database))
     database = schemas[0] if schemas else database
-    if not database:
-        raise DatabaseNotFoundError(f"{shown}: names no database; write {_FORM}")
     return Address(user, password, host, port or 0, database, options, shown, identity)
 
 

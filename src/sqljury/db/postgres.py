@@ -40,6 +40,30 @@ _SESSION: Final = """
         current_setting('search_path')
 """
 
+READABLE: Final = """
+    c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition
+        AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
+        AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d
+            WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+"""
+"""What may be asked about, of relations ``c`` in schemas ``n``: partitions belong to their parent, and tables that an
+extension created for itself are left out."""
+
+_PATH_SCHEMAS: Final = f"""
+    SELECT n.nspname::text, EXISTS (
+        SELECT 1 FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid AND {READABLE})::int
+    FROM unnest(current_schemas(false)) WITH ORDINALITY AS p (name, number)
+        JOIN pg_catalog.pg_namespace n ON n.nspname = p.name
+    ORDER BY p.number
+"""  # noqa: S608 - a condition of its own
+_OTHER_SCHEMAS: Final = f"""
+    SELECT n.nspname::text, count(*)
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND NOT n.nspname = ANY (current_schemas(false))
+        AND {READABLE}
+    GROUP BY n.nspname ORDER BY n.nspname
+"""  # noqa: S608
+
 _RIGHTS: Final = """
     SELECT right_ FROM pg_catalog.pg_roles AS r, LATERAL (VALUES
         ('SUPERUSER', r.rolsuper), ('CREATEROLE', r.rolcreaterole), ('CREATEDB', r.rolcreatedb),
@@ -89,6 +113,8 @@ class PostgresDriver:
 
     dialect = "postgres"
     usable_schemas = "SELECT nspname::text FROM pg_catalog.pg_namespace WHERE has_schema_privilege(oid, 'USAGE')"
+    path_schemas = _PATH_SCHEMAS
+    other_schemas = _OTHER_SCHEMAS
 
     def __init__(self, url: str, schemas: tuple[str, ...]) -> None:
         try:
@@ -134,6 +160,10 @@ class PostgresDriver:
                 problem = DatabaseError(f"{self.url}: the session cannot be set up ({one_line(str(error))})")
                 connection.close()
         raise problem  # outside the handler: the driver's error stays out of the chain
+
+    def use(self, schemas: tuple[str, ...]) -> None:
+        """Put these schemas before the role's search path, in new connections."""
+        self._schemas = schemas
 
     def begin(self, connection: Any, seconds: float) -> None:
         """A read-only transaction within which nothing can be made writable again: see the comment in ``_prelude``."""

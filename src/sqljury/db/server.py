@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from sqljury.db import readonly
 from sqljury.db.base import DEFAULT_LIMITS, failed, failure, lost
+from sqljury.db.schemas import choose
 from sqljury.errors import DatabaseError, DatabaseNotFoundError, MissingExtraError, QueryError
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
@@ -83,6 +84,10 @@ class Driver(Protocol):
     name: str
     usable_schemas: str
     """A query for the names of the schemas that this user may use."""
+    path_schemas: str
+    """A query for the schemas in which names are looked up, with the number of readable tables; empty for none."""
+    other_schemas: str
+    """A query for all other schemas that have readable tables, likewise; empty where the URL itself names one."""
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -90,6 +95,9 @@ class Driver(Protocol):
 
     def pool(self) -> Pool:
         """A pool of fresh connections; opening one raises ``DatabaseError`` or one of its kinds."""
+
+    def use(self, schemas: tuple[str, ...]) -> None:
+        """Let new connections look names up in these schemas, the default one first."""
 
     def begin(self, connection: Any, seconds: float) -> None:
         """Start a read-only transaction whose statement the server stops after ``seconds``."""
@@ -128,6 +136,8 @@ class ServerDatabase(Closing):
             with self._pool.lend() as lent:  # the first one shows whether the server can be reached at all
                 rights = driver.administrator(lent.connection)
             usable = {str(name) for (name,) in self.catalog(driver.usable_schemas)} if schemas else set()
+            if not schemas:
+                self._choose_schemas()
             if missing := [schema for schema in schemas if schema not in usable]:
                 raise DatabaseNotFoundError(f"{self.url}: no schema {missing[0]!r} that this user may use; check it")
         except BaseException:
@@ -142,6 +152,17 @@ class ServerDatabase(Closing):
 
     def __repr__(self) -> str:
         return f"ServerDatabase({self.url!r})"
+
+    def _choose_schemas(self) -> None:
+        """Ask about the schemas that have tables, as ``choose`` finds them, if not only the default one."""
+        driver = self._driver
+        path = self.catalog(driver.path_schemas) if driver.path_schemas else []
+        chosen = choose(self.url, path, lambda: self.catalog(driver.other_schemas) if driver.other_schemas else [])
+        if chosen:
+            driver.use(chosen)
+            self.schemas, self.name = chosen, driver.name
+            self._pool.close()
+            self._pool = driver.pool()
 
     def execute(self, sql: str, limits: Limits = DEFAULT_LIMITS, cancel: threading.Event | None = None) -> Result:
         """Run one read-only query; whatever is wrong with it becomes ``Result.error``."""

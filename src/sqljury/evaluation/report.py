@@ -9,7 +9,8 @@ from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from sqljury.datasets.pairs import Gold, Prediction
+from sqljury.datasets.pairs import Prediction
+from sqljury.engines.databases import Databases
 from sqljury.errors import DatasetError
 from sqljury.evaluation.judge import Batch, BatchJudge, judge_batches
 from sqljury.evaluation.run_folder import Record
@@ -156,15 +157,14 @@ def refuse_if_nothing_judged(run: Path, verdicts: Sequence[Faulty]) -> None:
 
 
 def judge_run(
-    records: Sequence[Record], data: Path, processes: int = 1, on_judged: Callable[[], None] = lambda: None
+    records: Sequence[Record], databases: Databases, processes: int = 1, on_judged: Callable[[], None] = lambda: None
 ) -> list[Verdict]:
-    """A verdict for each record, on the databases under ``data``; ``on_judged`` is called after each question."""
-    work = [Work.of(record, data, LIMITS) for record in records]
-    by_ex = judge_all(work, processes, on_judged)
-    targets = Targets({one.db_id: (one.database,) for one in work})
+    """A verdict for each record, on the databases of its run; ``on_judged`` is called after each question."""
+    work = [Work.of(record, databases, LIMITS) for record in records]
+    by_ex = judge_all(work, databases, processes, on_judged)
+    targets = Targets({one.db_id: (databases.target(one.db_id),) for one in work})
     answers = [
-        Batch(Gold(one.id, one.gold, one.db_id), (Prediction(one.id, record["sql"]),))
-        for one, record in zip(work, records, strict=True)
+        Batch(one.asked, (Prediction(one.id, record["sql"]),)) for one, record in zip(work, records, strict=True)
     ]
     metrics = METRICS["ex"], METRICS["exe"]
     judged = judge_batches(answers, BatchJudge(targets, metrics), processes, lambda _: on_judged())

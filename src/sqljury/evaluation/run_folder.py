@@ -194,8 +194,9 @@ def _fault(record: Any) -> str | None:
     for key in _COSTS:
         if not is_figure(record["cost"].get(key)):
             return f"cost.{key} is no sensible number"
-    if not isinstance(record.get("evidence", ""), str):
-        return "evidence is of the wrong kind"
+    for key in ("evidence", "hardness", "source_gold"):
+        if not isinstance(record.get(key, ""), str):
+            return f"{key} is of the wrong kind"
     for candidate in record["candidates"]:
         fault = misshapen(candidate, _CANDIDATE_SHAPE)
         if fault or candidate["logprob"] != candidate["logprob"]:  # NaN has no rank

@@ -27,13 +27,16 @@ MAX_OPEN: Final = 200
 class Targets:
     """From the name of a database to all that metrics know of it.
 
-    ``files`` comes from ``datasets.folders``, ``tables`` is Spider's ``tables.json``, whose foreign keys count instead
-    of the databases' own; ``suite`` is a folder of ``sqljury suite build``. Raises ``DatasetError`` for one that cannot
-    be read, or for a suite that lacks one of the databases.
+    ``files``, paths or URLs, comes from ``datasets.folders``, ``tables`` is Spider's ``tables.json``, whose foreign
+    keys count instead of the databases' own; ``suite`` is a folder of ``sqljury suite build``. Raises ``DatasetError``
+    for one that cannot be read, or for a suite that lacks one of the databases.
     """
 
     def __init__(
-        self, files: Mapping[str, Sequence[Path]], tables: Path | Document | None = None, suite: Path | None = None
+        self,
+        files: Mapping[str, Sequence[str | Path]],
+        tables: Path | Document | None = None,
+        suite: Path | None = None,
     ) -> None:
         self.suite = suite
         self._suite = {} if suite is None else _suite_entries(suite, files)

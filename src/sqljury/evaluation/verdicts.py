@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury.datasets.pairs import Gold, Prediction
+from sqljury.engines.databases import FILES, Databases, Engine
 from sqljury.errors import QueryLimitError
 from sqljury.evaluation.judge import Batch, BatchJudge, Judged, judge_batches
 from sqljury.evaluation.run_folder import Record, misshapen
@@ -111,7 +112,10 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The queries of one question and what their verdicts depend on."""
+    """The queries of one question and what their verdicts depend on; ``database`` is the dataset's own file.
+
+    ``hardness`` is known for gold that was translated to another ``engine``.
+    """
 
     id: str
     db_id: str
@@ -119,15 +123,23 @@ class Work:
     gold: str
     queries: tuple[str, ...]
     limits: Limits
+    engine: Engine = FILES
+    hardness: str = ""
 
     @classmethod
-    def of(cls, record: Record, data: Path, limits: Limits) -> Work:
-        """From a run's record, for the dataset in ``data`` and the limits of the run."""
+    def of(cls, record: Record, databases: Databases, limits: Limits) -> Work:
+        """From a run's record, for the databases of the run and its limits."""
         candidates = record["candidates"]
         queries = [sql for one in candidates for sql in (*(fix["before"] for fix in one["fixes"]), one["sql"])]
         distinct = tuple(dict.fromkeys(sql for sql in (*queries, record["sql"]) if sql))
         name = record["db_id"]
-        return cls(record["id"], name, data / "database" / name / f"{name}.sqlite", record["gold"], distinct, limits)
+        file, gold, level = databases.file(name), record["gold"], record.get("hardness", "")
+        return cls(record["id"], name, file, gold, distinct, limits, databases.engine, level)
+
+    @property
+    def asked(self) -> Gold:
+        """The gold query as judges take it."""
+        return Gold(self.id, self.gold, self.db_id, difficulty=self.hardness)
 
     def digest(self) -> str:
         """A hash of all that the verdicts depend on; empty where there is no database."""
@@ -136,15 +148,18 @@ class Work:
         except OSError:
             return ""
         inputs = (version("sqljury"), self.gold, sorted(self.queries), asdict(self.limits), asdict(LIMITS))
+        inputs += (self.engine.settings,) if self.engine.copies else ()
         return hashlib.sha256(json.dumps((*inputs, file.st_size, file.st_mtime_ns)).encode()).hexdigest()
 
 
-def verdicts(records: Sequence[Record], folder: Path, data: Path, limits: Limits, processes: int = 1) -> list[Verdicts]:
+def verdicts(
+    records: Sequence[Record], folder: Path, databases: Databases, limits: Limits, processes: int = 1
+) -> list[Verdicts]:
     """The verdicts on all queries of each record, read from ``folder`` where it has them, else made and kept there.
 
-    ``data`` is the dataset's folder; ``limits`` are those of the run, on which it depends which results agree.
+    ``limits`` are those of the run, on which it depends which results agree.
     """
-    work = [Work.of(record, data, limits) for record in records]
+    work = [Work.of(record, databases, limits) for record in records]
     digests = [one.digest() for one in work]
     known = _read(folder / VERDICTS)
     new = {
@@ -152,23 +167,25 @@ def verdicts(records: Sequence[Record], folder: Path, data: Path, limits: Limits
         for place, (one, digest) in enumerate(zip(work, digests, strict=True))
         if not digest or (one.id, digest) not in known or set(known[one.id, digest].queries) != set(one.queries)
     }
-    made = dict(zip(new, judge_all(list(new.values()), processes), strict=True))
+    made = dict(zip(new, judge_all(list(new.values()), databases, processes), strict=True))
     result = [made.get(place) or known[one.id, digests[place]] for place, one in enumerate(work)]
     if new:
         _write(folder / VERDICTS, [(digest, one) for digest, one in zip(digests, result, strict=True) if one.usable])
     return result
 
 
-def judge_all(work: Sequence[Work], processes: int = 1, on_judged: Callable[[], None] = lambda: None) -> list[Verdicts]:
-    """The verdicts on each question's queries by EX; ``on_judged`` is called after each question."""
-    targets = Targets({one.db_id: (one.database,) for one in work})
+def judge_all(
+    work: Sequence[Work], databases: Databases, processes: int = 1, on_judged: Callable[[], None] = lambda: None
+) -> list[Verdicts]:
+    """The verdicts on each question's queries by EX; ``on_judged`` is called after each question.
+
+    Raises ``DatabaseError`` for a database that cannot be copied to the run's engine.
+    """
+    targets = Targets({name: (databases.target(name),) for name in dict.fromkeys(one.db_id for one in work)})
     limits = work[0].limits if work else LIMITS
     judge = BatchJudge(targets, (METRICS["ex"],), observe=partial(_Answers, limits))
     # Without any query gold is judged all the same, to know its hardness and its fault.
-    batches = [
-        Batch(Gold(one.id, one.gold, one.db_id), tuple(Prediction(one.id, sql) for sql in one.queries or (one.gold,)))
-        for one in work
-    ]
+    batches = [Batch(one.asked, tuple(Prediction(one.id, sql) for sql in one.queries or (one.gold,))) for one in work]
     judged = judge_batches(batches, judge, processes, lambda _: on_judged())
     return [_verdicts(one, batch) for one, batch in zip(work, judged, strict=True)]
 

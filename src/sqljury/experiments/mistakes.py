@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sqljury.audit.finding import difference
 from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, StoredRun
+from sqljury.engines.databases import Engine
 from sqljury.evaluation.report import Share
 from sqljury.evaluation.verdicts import DEVIATIONS
 from sqljury.metrics.hardness import LEVELS
@@ -46,12 +47,13 @@ def mistakes(run: StoredRun) -> dict[str, Any]:
     ``hardness`` and ``databases`` have the share of wrong answers.
     """
     wrong = [one for one in run.questions if not one.right(one.sql)]
+    of_copies = Engine.of(run.described["dataset"]).name != "sqlite"  # texts are compared in SQLite's dialect
     return {
         "questions": len(run.questions),
         "wrong": len(wrong),
         "candidates": _by_kind(wrong, _of_candidates, CANDIDATES),
         "results": _by_kind(wrong, lambda one: one.tried(one.sql).deviation, DEVIATIONS),
-        "queries": _by_kind(wrong, _of_queries, QUERIES),
+        "queries": [] if of_copies else _by_kind(wrong, _of_queries, QUERIES),
         "hardness": {level: _share(one for one in run.questions if one.hardness == level) for level in LEVELS},
         "databases": {
             name: _share(one for one in run.questions if one.db_id == name)

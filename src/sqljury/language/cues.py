@@ -176,3 +176,25 @@ def groups(question: str) -> bool:
 def different(question: str) -> bool:
     """Whether nothing may be told twice."""
     return bool(_DIFFERENT.search(question))
+
+
+_RATIO: Final = re.compile(
+    r"%|\b(?:ratios?|percent\w*|proportions?|fractions?|averages?|avg|mean|rates?|share|per|out of|density"
+    r"|probability|odds|portion)\b",
+    re.IGNORECASE,
+)
+_WHOLE: Final = _words(
+    r"whole numbers?|integers?|truncat\w*|rounded down|decades?|century|centuries"
+    r"|(?:full|complete|completed|whole) (?:years?|months?|weeks?|days?|hours?|minutes?|dozens?|pages?)"
+)
+_EXTREME: Final = _words(rf"{_RANKED}|most recent(?:ly)?|highest\W?paid")
+
+
+def ratio(question: str) -> bool:
+    """Whether a ratio, percentage, rate or average is asked for, and not its whole part."""
+    return bool(_RATIO.search(question)) and not _WHOLE.search(question)
+
+
+def extreme(question: str) -> bool:
+    """Whether the rows with the greatest or smallest of something are asked for."""
+    return bool(_EXTREME.search(question))

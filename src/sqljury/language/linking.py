@@ -128,7 +128,7 @@ def _table(named: Named, table: Table, most: float) -> tuple[float, ...]:
         float(min(sum(score >= FULL for score in unique), 3)),
         float(len(pieces(bare(table)))),
         1 / len(named.schema.tables),
-        float(len(table.foreign_keys)),
+        float(sum(key.score for key in table.foreign_keys)),  # their number, where all are declared
     )
 
 
@@ -140,7 +140,7 @@ def columns(named: Named) -> dict[str, tuple[float, ...]]:
         for column in table.columns:
             name = column.name.lower()
             holders[name] = max(holders.get(name, 0.0), named.tables[bare(table).lower()][2])
-    keys = frozenset(name.lower() for table in named.schema.tables for name in table.primary_key)
+    keys = frozenset(name.lower() for table in named.schema.tables for name in table.row_key)
     refers = frozenset(n.lower() for table in named.schema.tables for key in table.foreign_keys for n in key.columns)
     return {name: _column(named, name, ranked, holders[name], name in refers, name in keys) for name in named.columns}
 

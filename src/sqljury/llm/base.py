@@ -96,8 +96,9 @@ class LanguageModel(Protocol):
     """A model that answers messages.
 
     ``name`` identifies the weights or service in caches, logs and reports; it never holds a key. A model may have
-    two more members, which wrappers pass on: ``identity``, a text that caches use in place of the name, where more
-    than the name shapes a reply; and ``close()``, which frees what the model holds until it is used again.
+    three more members, which wrappers pass on: ``identity``, a text that caches use in place of the name, where more
+    than the name shapes a reply; ``close()``, which frees what the model holds until it is used again; and
+    ``on_cpu``, true for a model that reads its prompts on this machine's cores, some 100 tokens a second.
     """
 
     @property
@@ -134,6 +135,11 @@ class Wrapper:
     def identity(self) -> str:
         """What the model within says its replies depend on, its name if it says nothing."""
         return str(getattr(self.model, "identity", self.model.name))
+
+    @property
+    def on_cpu(self) -> bool:
+        """Whether the model within reads its prompts on this machine's cores."""
+        return bool(getattr(self.model, "on_cpu", False))
 
     def count_tokens(self, text: str) -> int:
         """As the model within counts."""

@@ -121,6 +121,8 @@ class LocalModel:
     weights, whatever their adapters, and calls to them, from any thread, take turns.
     """
 
+    on_cpu = True
+
     def __init__(
         self,
         name: str = models.DEFAULT,

@@ -42,13 +42,13 @@ class ForeignKeys:
 
     @classmethod
     def of_schema(cls, schema: Schema) -> Self:
-        """From an introspected schema; composite keys link their columns one by one."""
+        """From the declared keys of a schema; composite keys link their columns one by one."""
         columns = [f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns]
         place = {column: number for number, column in enumerate(columns)}
         links = [
             (place[f"{table.name}.{own}".lower()], place[f"{key.ref_table}.{other}".lower()])
             for table in schema.tables
-            for key in table.foreign_keys
+            for key in table.declared_keys
             for own, other in zip(key.columns, key.ref_columns, strict=True)
             if f"{key.ref_table}.{other}".lower() in place
         ]

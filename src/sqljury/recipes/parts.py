@@ -30,7 +30,8 @@ class SchemaPart:
     that the question seems to mean; 0 needs no value index. ``keywords`` selects who extracts the words that are
     looked up in it: ``rules``, or the ``model``, at the cost of a call. ``examples`` is the number of values beside
     each column in any form, seeded draws from the first rows; with ``nearest`` those of text columns are the most
-    similar to the question's words, which needs the value index (MSc-SQL, section 3.2).
+    similar to the question's words, which needs the value index (MSc-SQL, section 3.2). A schema of more than
+    ``tokens`` is shown smaller, see ``schema.target``; 0 for any size.
     """
 
     form: Form = "ddl"
@@ -40,6 +41,7 @@ class SchemaPart:
     keywords: Keywords = "rules"
     examples: Annotated[int, Interval(ge=0, le=20)] = 0
     nearest: bool = False
+    tokens: Annotated[int, Interval(ge=0, le=100_000)] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +97,20 @@ class StopPart:
 
 @dataclass(frozen=True, slots=True)
 class FixPart:
-    """Repairs: of ``names``, ``dialect`` and ``values`` without a model, and up to ``attempts`` by the model.
+    """Repairs: of ``names``, ``dialect``, ``values`` and ``meaning`` without a model, up to ``attempts`` by the model.
 
     With ``hints`` the model is shown what schema and content tell about its query, besides the engine's message.
+    Repairs by the model may take ``seconds`` of a question, and no longer than writing took; a call under way is
+    finished, and one is begun at any rate unless ``seconds`` is 0.
     """
 
     names: bool = True
     dialect: bool = True
     values: bool = False
+    meaning: bool = True
     attempts: Annotated[int, Interval(ge=0, le=20)] = 3
     hints: bool = True
+    seconds: Annotated[float, Interval(ge=0, le=3600)] = 15.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,8 @@ def introspect(db: Database) -> Schema:
     tables = reader(db)
     if not tables:
         raise EmptyDatabaseError(f"{db.url}: {_what_is_missing(db)}")
-    return Schema(name=db.name, dialect=db.dialect, tables=tables)
+    default = db.schemas[0] if len(db.schemas) > 1 else ""
+    return Schema(name=db.name, dialect=db.dialect, tables=tables, default=default)
 
 
 def _what_is_missing(db: Database) -> str:

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from sqljury.types import ForeignKey, Schema
+
+_LEAST: Final = 1e-6  # the least probability of a key that a path may still use
 
 
 @dataclass(frozen=True, slots=True)
 class Joins:
-    """Tables are given by position in the schema: ``near`` lists neighbours, ``keys`` the keys by (from, to)."""
+    """Tables are given by position in the schema: ``near`` lists neighbours, ``keys`` the keys by (from, to).
+
+    ``doubts`` has the negative log-probability of the best key between two tables, in both directions, unless it is
+    certain.
+    """
 
     near: tuple[tuple[int, ...], ...]
     keys: Mapping[tuple[int, int], tuple[ForeignKey, ...]]
+    doubts: Mapping[tuple[int, int], float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, schema: Schema) -> Joins:
@@ -33,7 +42,9 @@ class Joins:
                     near[index].add(other)
                     near[other].add(index)
         return cls(
-            tuple(tuple(sorted(others)) for others in near), {pair: tuple(between) for pair, between in keys.items()}
+            tuple(tuple(sorted(others)) for others in near),
+            {pair: tuple(between) for pair, between in keys.items()},
+            _doubts(keys),
         )
 
     def between(self, first: int, second: int) -> list[tuple[int, ForeignKey, int]]:
@@ -46,26 +57,29 @@ class Joins:
     ) -> list[int]:
         """The tables after ``start`` on the shortest path to one of ``goals``, the goal last.
 
-        Ties are broken in favour of tables with higher scores. Empty if there is no path of at most ``longest`` keys.
+        Ties are broken in favour of keys that are certain or more probable, then of tables with higher scores. Empty if
+        there is no path of at most ``longest`` keys.
         """
         best = max(scores, default=0.0) or 1.0
-        front: list[tuple[int, float, int]] = [(0, 0.0, start)]
+        nothing = _Cost(0, 0.0, 0.0)
+        front = [(nothing, start)]
         came: dict[int, int] = {}
-        cost: dict[int, tuple[int, float]] = {start: (0, 0.0)}
+        costs = {start: nothing}
         while front:
-            hops, dull, table = heapq.heappop(front)
-            if cost[table] < (hops, dull):
+            cost, table = heapq.heappop(front)
+            if costs[table] < cost:
                 continue
             if table in goals:
                 return _walk(came, start, table)
-            if hops == longest:
+            if cost.hops == longest:
                 continue
             for other in self.near[table]:
-                reached = hops + 1, dull + 1 - scores[other] / best
-                if other not in cost or reached < cost[other]:
-                    cost[other] = reached
+                doubt = cost.doubt + self.doubts.get((table, other), 0.0)
+                reached = _Cost(cost.hops + 1, doubt, cost.dullness + 1 - scores[other] / best)
+                if other not in costs or reached < costs[other]:
+                    costs[other] = reached
                     came[other] = table
-                    heapq.heappush(front, (*reached, other))
+                    heapq.heappush(front, (reached, other))
         return []
 
     def components(self) -> list[int]:
@@ -91,6 +105,24 @@ class Joins:
             if table not in closed:
                 closed.update([table, *(self.path(table, goals, scores) if goals else ())])
         return closed
+
+
+class _Cost(NamedTuple):
+    """The cost of a path: its number of keys, then their doubt, then how little its tables matter."""
+
+    hops: int
+    doubt: float
+    dullness: float
+
+
+def _doubts(keys: Mapping[tuple[int, int], Sequence[ForeignKey]]) -> dict[tuple[int, int], float]:
+    doubts = {}
+    for start, end in keys:
+        between = (*keys[start, end], *keys.get((end, start), ()))
+        if not any(key.certain for key in between):
+            best = max(key.score for key in between)
+            doubts[start, end] = doubts[end, start] = -math.log(max(best, _LEAST))
+    return doubts
 
 
 def _walk(came: Mapping[int, int], start: int, end: int) -> list[int]:

@@ -7,7 +7,7 @@ of contradicting ones the first of these sources wins.
 from __future__ import annotations
 
 import difflib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeVar
@@ -48,16 +48,18 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Pairs of columns to join on, each given as (table, column)."""
+    """Pairs of columns, each given as (table, column): to join on, or not to join on where ``denied``."""
 
     pairs: tuple[tuple[tuple[str, str], tuple[str, str]], ...]
     where: str = ""
+    denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Notes:
     """All notes on one database; a later item overrides an earlier one on the same table or column.
 
+    ``rules`` are instructions for every question, such as ``filter names with ILIKE``.
     ``unmatched`` has a message, after ``bind``, for each optional item whose table or column does not exist.
     """
 
@@ -66,6 +68,7 @@ class Notes:
     formulas: tuple[tuple[str, str], ...] = ()
     joins: tuple[Join, ...] = ()
     unmatched: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
     def __add__(self, other: Notes) -> Notes:
         """The union; ``other`` overrides where they differ."""
@@ -75,10 +78,13 @@ class Notes:
             _later(self.formulas + other.formulas),
             self.joins + other.joins,
             self.unmatched + other.unmatched,
+            tuple(dict.fromkeys(self.rules + other.rules)),
         )
 
 
 NO_NOTES: Final = Notes()
+EVIDENCE: Final = ("notes",)
+"""The ``evidence`` of a foreign key that notes give or confirm."""
 
 
 def bind(schema: Schema, notes: Notes) -> Notes:
@@ -107,15 +113,21 @@ def bind(schema: Schema, notes: Notes) -> Notes:
 
 
 def merge(schema: Schema, notes: Notes) -> Schema:
-    """The schema with descriptions as comments, and with joins as foreign keys unless it has them already.
+    """The schema with descriptions as comments, and with the foreign keys that joins give, confirm or deny.
 
-    Raises ``NotesError`` as ``bind`` does, and for a join of more than two tables or of a column with itself.
+    A join becomes a certain key unless the schema has one on these columns; an inferred one it replaces. A denied join
+    removes each key that has all its pairs of columns, a declared one too. Later joins override earlier ones. Raises
+    ``NotesError`` as ``bind`` does, and for a join of more than two tables or of a column with itself.
     """
     notes = bind(schema, notes)
     comments = {(item.table, item.column): item.description for item in notes.items if item.description}
-    keys = [_key(schema, join) for join in notes.joins]
-    known = {(name, key) for table in schema.tables for name, key in _both_ways(table)}
-    new = [(name, key) for name, key in dict.fromkeys(keys) if (name, key) not in known]
+    keys = _Keys(schema)
+    for join in notes.joins:
+        name, key = _key(schema, join)
+        if join.denied:
+            keys.deny(name, key)
+        else:
+            keys.confirm(name, key)
     tables = tuple(
         replace(
             table,
@@ -124,7 +136,7 @@ def merge(schema: Schema, notes: Notes) -> Schema:
                 replace(column, comment=comments.get((table.name, column.name), column.comment))
                 for column in table.columns
             ),
-            foreign_keys=(*table.foreign_keys, *(key for name, key in new if name == table.name)),
+            foreign_keys=keys.of(table.name),
         )
         for table in schema.tables
     )
@@ -220,13 +232,51 @@ def _key(schema: Schema, join: Join) -> tuple[str, ForeignKey]:
     (name,), (other,) = left, right
     target = next(table for table in schema.tables if table.name == other)
     columns, ref_columns = (tuple(pair[side][1] for pair in join.pairs) for side in (0, 1))
-    return name, ForeignKey(columns, other, ref_columns, target.schema)
+    return name, ForeignKey(columns, other, ref_columns, target.schema, declared=False, evidence=EVIDENCE)
 
 
-def _both_ways(table: Table) -> Iterable[tuple[str, ForeignKey]]:
-    for key in table.foreign_keys:
-        yield table.name, key
-        yield key.ref_table, ForeignKey(key.ref_columns, table.name, key.columns, table.schema)
+class _Keys:
+    """The foreign keys of a schema by the tables that hold them, while joins change them."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._keys = {table.name: list(table.foreign_keys) for table in schema.tables}
+        self._between: dict[frozenset[str], list[tuple[str, ForeignKey]]] = defaultdict(list)
+        for table in schema.tables:
+            for key in table.foreign_keys:
+                self._between[frozenset((table.name, key.ref_table))].append((table.name, key))
+
+    def of(self, name: str) -> tuple[ForeignKey, ...]:
+        """Of one table: the declared keys, then those of joins, then inferred ones."""
+        return tuple(sorted(self._keys[name], key=lambda key: (not key.declared, not key.certain)))
+
+    def confirm(self, name: str, key: ForeignKey) -> None:
+        """Add the key of a table; in place of an inferred key it takes that one's direction, which values support."""
+        same = [pair for pair in self._beside(name, key) if _ties(*pair) == _ties(name, key)]
+        if any(other.certain for _, other in same):
+            return
+        if same:
+            self._remove(same)
+            name, key = same[0][0], replace(same[0][1], score=1.0, evidence=EVIDENCE)
+        self._keys[name].append(key)
+        self._beside(name, key).append((name, key))
+
+    def deny(self, name: str, key: ForeignKey) -> None:
+        """Remove all keys between the two tables that have the pairs of columns of this one."""
+        self._remove([pair for pair in self._beside(name, key) if _ties(name, key) <= _ties(*pair)])
+
+    def _beside(self, name: str, key: ForeignKey) -> list[tuple[str, ForeignKey]]:
+        return self._between[frozenset((name, key.ref_table))]
+
+    def _remove(self, pairs: Iterable[tuple[str, ForeignKey]]) -> None:
+        for name, key in pairs:
+            self._keys[name].remove(key)
+            self._beside(name, key).remove((name, key))
+
+
+def _ties(name: str, key: ForeignKey) -> frozenset[frozenset[tuple[str, str]]]:
+    """The pairs of columns that a key of this table makes equal, in either direction."""
+    pairs = zip(key.columns, key.ref_columns, strict=True)
+    return frozenset(frozenset(((name, column), (key.ref_table, other))) for column, other in pairs)
 
 
 class _Entry(NamedTuple):

@@ -10,6 +10,7 @@ import io
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -27,7 +28,7 @@ _PART: Final = r"(?:\"(?:[^\"]|\"\")+\"|`(?:[^`]|``)+`|\[[^\]]+\]|[^\s.\"`\[\]=]
 _END: Final = rf"({_PART}(?:\.{_PART})+)"
 _EQUALS: Final = re.compile(rf"{_END}\s*=\s*{_END}")
 _AND: Final = re.compile(r"\s+and\s+", re.IGNORECASE)
-_SECTIONS: Final = ("tables", "glossary", "formulas", "joins")
+_SECTIONS: Final = ("tables", "glossary", "formulas", "rules", "joins", "not_joins")
 _OF_A_TABLE: Final = ("description", "synonyms", "columns")
 _OF_A_COLUMN: Final = ("description", "synonyms", "values")
 
@@ -83,7 +84,8 @@ def parse_yaml(text: str, name: str = "notes.yaml") -> Notes:
         items=tuple(reader.items(sections.get("tables"))),
         glossary=reader.pairs(sections.get("glossary"), "glossary"),
         formulas=reader.pairs(sections.get("formulas"), "formulas"),
-        joins=tuple(reader.join(text, line) for text, line in reader.texts(sections.get("joins"), "joins")),
+        joins=reader.joins(sections.get("joins"), sections.get("not_joins")),
+        rules=tuple(text for text, _ in reader.texts(sections.get("rules"), "rules")),
     )
 
 
@@ -204,6 +206,16 @@ class _Reader:
         nodes = node.value if isinstance(node.value, list) else [node]
         return [(self._text(item, what), item.line) for item in nodes if not item.is_null]
 
+    def joins(self, confirmed: Node | None, denied: Node | None) -> tuple[Join, ...]:
+        """The joins of both lists; raises ``NotesError`` for one that is in both."""
+        joins = [self.join(text, line) for text, line in self.texts(confirmed, "joins")]
+        wrong = [replace(self.join(text, line), denied=True) for text, line in self.texts(denied, "not_joins")]
+        known = {_folded(join): join for join in joins}
+        for join in wrong:
+            if _folded(join) in known:
+                raise NotesError(f"{join.where}: the same join is listed under joins; remove one of the two")
+        return (*joins, *wrong)
+
     def join(self, text: str, line: int) -> Join:
         pairs = []
         for part in _AND.split(text.strip()):
@@ -247,6 +259,11 @@ def _end(text: str) -> tuple[str, str]:
     """The names of a table, with its schema if given, and of a column."""
     *table, column = (_unquoted(part) for part in re.findall(_PART, text))
     return ".".join(table), column
+
+
+def _folded(join: Join) -> frozenset[frozenset[tuple[str, str]]]:
+    """The pairs of columns regardless of case, order and direction."""
+    return frozenset(frozenset((table.casefold(), column.casefold()) for table, column in pair) for pair in join.pairs)
 
 
 def _unquoted(part: str) -> str:

@@ -7,7 +7,8 @@ Shrinking removes the least useful information first:
 3. Comments are cut to 60 characters; then only those that share a word with the question stay.
 4. The form becomes ``compact``, first with those comments, then without any.
 5. As few columns as necessary are left out; the text says how many. Primary keys, foreign keys and the columns they
-   refer to stay; of the others, those that share a word with the question, and the first of each table, stay longest.
+   refer to stay, declared or inferred; of the others, those that share a word with the question, and the first of each
+   table, stay longest.
 6. Tables are left out; the text says how many. Those that share a word with the question stay longest.
 7. The text is empty.
 """
@@ -22,10 +23,11 @@ from typing import Final, NamedTuple
 from sqljury.language.words import content_words, words
 from sqljury.schema import forms
 from sqljury.schema.forms import Remarks, contents
+from sqljury.schema.meanings import meanings, odd
 from sqljury.schema.samples import TOO_LARGE
 from sqljury.sql.text import CELL_CHARS, COMMENT_CHARS, literal, remark, tokens
 from sqljury.types import Column, Result, Schema, Table
-from sqljury.types.schema import Form, only_tables, shuffled, subset
+from sqljury.types.schema import Form, only_tables, qualified, shuffled, subset
 
 _MSCHEMA_EXAMPLES: Final = 3
 _WRITERS: Final = {"ddl": forms.ddl, "compact": forms.compact, "mschema": forms.mschema}
@@ -38,16 +40,19 @@ class Style:
 
     ``rows`` is the number of sample rows below a table (all if None), never used in the form ``mschema``.
     ``examples`` is the number of distinct values beside each column (if None, three in the form ``mschema`` and none
-    in others): first those in ``near`` by table and column, then values of rows chosen by ``seed``. Comments are cut
-    to ``comments`` characters, 0 for none. ``types`` adds what ``contents`` finds. ``shuffle`` seeds an order of
+    in others): first those in ``near`` by table and column, then values of rows chosen by ``seed``. With ``only_texts``
+    columns that hold no texts have none: numbers tell little. Comments are cut to ``comments`` characters, 0 for none.
+    ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd`` finds. ``shuffle`` seeds an order of
     tables and columns; None keeps the database's. Words of ``question`` decide what stays when the text must shrink.
     """
 
     rows: int | None = None
     cell_chars: int = CELL_CHARS
     examples: int | None = None
+    only_texts: bool = False
     comments: int = COMMENT_CHARS
     types: bool = False
+    odd: bool = False
     shuffle: int | None = None
     seed: int = 0
     near: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
@@ -95,6 +100,7 @@ def _smaller(style: Style, step: _Step, form: Form) -> Style:
         examples=examples,
         comments=min(step.comment_chars, style.comments),
         types=style.types and not step.relevant,
+        odd=style.odd and not step.relevant,
     )
 
 
@@ -118,14 +124,15 @@ def _only_relevant(schema: Schema, question: str) -> Schema:
 
 def _write(schema: Schema, samples: Mapping[str, Result], form: Form, style: Style) -> str:
     parts = []
-    for table in schema.tables:
+    shown = qualified(schema)
+    for table, named in zip(schema.tables, shown.tables, strict=True):
         sample = samples.get(table.name)
         sample = sample if sample is not None and sample.rows else None
-        lines = _WRITERS[form](table, schema.dialect, _remarks(table, sample, form, style))
+        lines = _WRITERS[form](named, schema.dialect, _remarks(table, sample, schema.dialect, form, style))
         if sample is not None and style.rows != 0 and form != "mschema":
-            lines.extend(forms.sample_lines(table, sample, style.cell_chars, style.rows))
+            lines.extend(forms.sample_lines(named, sample, style.cell_chars, style.rows))
         parts.append("\n".join(lines))
-    if form == "mschema" and (keys := forms.mschema_keys(schema)):
+    if form == "mschema" and (keys := forms.mschema_keys(shown)):
         parts.append("\n".join(keys))
     return _BETWEEN[form].join(parts) + "\n"
 
@@ -134,15 +141,26 @@ def _write_cut(schema: Schema, left_out: Mapping[str, int]) -> str:
     """The tables in compact form; ``left_out`` has the number of missing columns by table, and of tables by ``""``."""
     lines = [
         line
-        for table in schema.tables
-        for line in forms.compact(table, schema.dialect, Remarks(left_out=left_out.get(table.name, 0)))
+        for table, named in zip(schema.tables, qualified(schema).tables, strict=True)
+        for line in forms.compact(named, schema.dialect, Remarks(left_out=left_out.get(table.name, 0)))
     ]
     missing = left_out.get("", 0)
     return "\n".join([*lines, *([f"-- {missing} more table{'s' * (missing != 1)}"] if missing else [])]) + "\n"
 
 
-def _remarks(table: Table, sample: Result | None, form: Form, style: Style) -> Remarks:
-    held = contents(table, sample) if style.types and sample is not None else {}
+def _contents(table: Table, sample: Result | None, dialect: str, style: Style) -> dict[str, str]:
+    """What values show, by column: all of it, or what is odd and not in the column's comment."""
+    if sample is None or not (style.types or style.odd):
+        return {}
+    if style.types:
+        return contents(table, sample)
+    comments = {column.name: column.comment.casefold() for column in table.columns}
+    found = odd(table, meanings(table, sample), dialect, replace(sample, rows=sample.rows[: style.rows]))
+    return {name: text for name, text in found.items() if text.split()[-1].casefold() not in comments[name]}
+
+
+def _remarks(table: Table, sample: Result | None, dialect: str, form: Form, style: Style) -> Remarks:
+    held = _contents(table, sample, dialect, style)
     columns = {}
     for column in table.columns:
         texts = _about(column, style.comments) + ([held[column.name]] if column.name in held else [])
@@ -183,7 +201,9 @@ def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str,
             continue
         index = sample.columns.index(column.name)
         drawn = (row[index] for row in rows if row[index] is not None and not isinstance(row[index], bytes))
-        usable = (*style.near.get((table.name, column.name), ()), *drawn)
+        usable = [*style.near.get((table.name, column.name), ()), *drawn]
+        if style.only_texts and not any(isinstance(value, str) for value in usable):
+            continue
         values = dict.fromkeys(literal(value, style.cell_chars) for value in usable if value != TOO_LARGE)
         if values:
             found[column.name] = ", ".join(list(values)[:count])
@@ -264,7 +284,7 @@ def _largest(make: Callable[[int], str], most: int, room: _Room) -> str | None:
 
 def _keys(schema: Schema) -> dict[str, set[str]]:
     """For each table the columns that joins need; the first column of a table without keys."""
-    keys = {table.name: set(table.primary_key) for table in schema.tables}
+    keys = {table.name: set(table.row_key) for table in schema.tables}
     for table in schema.tables:
         for key in table.foreign_keys:
             keys[table.name].update(key.columns)

@@ -141,11 +141,11 @@ class _Choice:
     def _first(self, number: int) -> set[str]:
         """The columns that a table is first shown with: its key and the most relevant ones; all columns of a view."""
         table = self.index.schema.tables[number]
-        if table.kind == "view":
+        if table.is_view:
             return {column.name for column in table.columns}
         scores = dict(zip((column.name for column in table.columns), self.scores.columns[number], strict=True))
         asked = [name for name in self._by_score(number)[:_MATCHED] if scores[name]]
-        return {*table.primary_key, *asked} or {column.name for column in table.columns[:_MATCHED]}
+        return {*table.row_key, *asked} or {column.name for column in table.columns[:_MATCHED]}
 
     def _by_score(self, number: int) -> list[str]:
         scores, columns = self.scores.columns[number], self.index.schema.tables[number].columns

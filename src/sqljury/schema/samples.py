@@ -11,6 +11,9 @@ from sqljury.sql.text import quote_name, quote_table
 from sqljury.types import Limits, Result, Row, Schema, Table
 
 _LIMITS: Final = Limits(seconds=2.0, bytes=16 * 1024 * 1024)
+_MORE: Final = Limits(seconds=1.0, bytes=2 * 1024 * 1024)
+"""For rows beyond those that are needed."""
+
 TOO_LARGE: Final = "…"
 """Replaces the cells of a column that is too large to be read for a sample."""
 
@@ -18,22 +21,27 @@ MASKED: Final = "…"
 """Replaces the cells of a column that access rules mask."""
 
 
-def sample(db: Database, schema: Schema, rows: int = 3, *, views: bool = False) -> dict[str, Result]:
-    """The first rows of each table, by its name; ``views`` includes views, which may be computed whole for it."""
-    chosen = (table for table in schema.tables if views or table.kind == "table")
-    return {table.name: sample_rows(db, table, rows) for table in chosen}
+def sample(
+    db: Database, schema: Schema, rows: int = 3, *, views: bool = False, least: int | None = None
+) -> dict[str, Result]:
+    """The first rows of each table, by its name; ``views`` includes views, which may be computed whole for it.
+
+    Where ``rows`` rows take more than a second or 2 MiB, only the first ``least`` are read, if given; none for 0.
+    """
+    chosen = (table for table in schema.tables if views or table.kind != "view")
+    return {table.name: sample_rows(db, table, rows, least) for table in chosen}
 
 
-def sample_rows(db: Database, table: Table, rows: int = 3) -> Result:
+def sample_rows(db: Database, table: Table, rows: int = 3, least: int | None = None) -> Result:
     """The first ``rows`` rows in storage order, without a scan; ``error`` is set if the table cannot be read.
 
     Columns too large to read (16 MiB in these rows) are filled with ``TOO_LARGE``. Columns that access rules mask are
-    filled with ``MASKED`` and not read.
+    filled with ``MASKED`` and not read. ``least`` is explained at ``sample``.
     """
     names = [column.name for column in table.columns]
     masked = skip(db)
     read = [name for name in names if not masked(table.name, name)]
-    result = _read(db, table, read, rows)
+    result = _read(db, table, read, rows, least)
     return result if len(read) == len(names) or not result.ok else _with_masked(result, names, read)
 
 
@@ -44,7 +52,12 @@ def _with_masked(result: Result, names: list[str], read: list[str]) -> Result:
     return replace(result, columns=tuple(names), rows=rows)
 
 
-def _read(db: Database, table: Table, names: list[str], rows: int) -> Result:
+def _read(db: Database, table: Table, names: list[str], rows: int, least: int | None) -> Result:
+    if least is not None and least < rows:
+        result = db.execute(_select(db, table, names, rows), Limits(_MORE.seconds, rows, _MORE.bytes))
+        if result.ok or not least:
+            return result
+        rows = least
     limits = Limits(_LIMITS.seconds, rows, _LIMITS.bytes)
     result = db.execute(_select(db, table, names, rows), limits)
     if result.ok or len(names) <= 1:

@@ -9,10 +9,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from sqljury.db.base import Database
+from sqljury.db.postgres import READABLE
 from sqljury.types import Column, ForeignKey, Table
+from sqljury.types.schema import Kind
 
 Rows = list[tuple[object, ...]]
 
@@ -32,9 +34,10 @@ class Draft:
 
     schema: str
     name: str
-    kind: Literal["table", "view"]
+    kind: Kind
     comment: str = ""
     definition: str = ""
+    partition_by: str = ""
     columns: list[Column] = field(default_factory=list)
     primary_key: tuple[str, ...] = ()
     unique_keys: list[tuple[str, ...]] = field(default_factory=list)
@@ -72,6 +75,7 @@ def _table(draft: Draft, default: str) -> Table:
         definition=draft.definition,
         schema=schema,
         comment=draft.comment,
+        partition_by=draft.partition_by,
     )
 
 
@@ -86,17 +90,20 @@ def _has(table: Table, columns: Sequence[str]) -> bool:
     return {column.name for column in table.columns}.issuperset(columns)
 
 
-# Partitions belong to their parent; tables that an extension created for itself are left out.
-_RELATIONS: Final = """
+_RELATIONS: Final = f"""
     SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text,
-        coalesce(obj_description(c.oid, 'pg_class'), '')
+        coalesce(obj_description(c.oid, 'pg_class'), ''), coalesce(pg_get_partkeydef(c.oid), '')
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition AND n.nspname IN ({schemas})
-        AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
-        AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d
-            WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+    WHERE {READABLE} AND n.nspname IN ({{schemas}})
     ORDER BY c.oid
-"""
+"""  # noqa: S608
+_KINDS: Final[dict[object, Kind]] = {
+    "r": "table",
+    "p": "partitioned table",
+    "f": "foreign table",
+    "v": "view",
+    "m": "materialized view",
+}
 _COLUMNS: Final = """
     SELECT a.attrelid::bigint, a.attname::text,
         CASE t.typtype WHEN 'e' THEN t.typname::text WHEN 'd' THEN format_type(t.typbasetype, t.typtypmod)
@@ -140,7 +147,7 @@ _VIEWS: Final = """
 
 
 def postgres_tables(db: Database) -> tuple[Table, ...]:
-    """Tables, views, materialised views and foreign tables that the role may read, in the order they were created."""
+    """Tables and views of any kind that the role may read, in the order they were created; partitions are left out."""
     schemas = db.schemas or tuple(str(name) for (name,) in db.catalog("SELECT current_schema()::text") if name)
     if not schemas:  # no schema of the search path exists
         return ()
@@ -149,8 +156,8 @@ def postgres_tables(db: Database) -> tuple[Table, ...]:
         return db.catalog(sql.format(schemas=", ".join(["%s"] * len(schemas))), schemas)
 
     drafts: dict[object, Draft] = {}
-    for oid, schema, name, kind, comment in rows(_RELATIONS):
-        drafts[oid] = Draft(str(schema), str(name), "view" if kind in ("v", "m") else "table", str(comment))
+    for oid, schema, name, kind, comment, divided in rows(_RELATIONS):
+        drafts[oid] = Draft(str(schema), str(name), _KINDS[kind], str(comment), partition_by=str(divided))
     labels: dict[object, tuple[str, ...]] = defaultdict(tuple)
     for type_oid, label in db.catalog(_LABELS):
         labels[type_oid] += (str(label),)
@@ -194,7 +201,8 @@ def _add_key(draft: Draft | None, names: tuple[str, ...], *, primary: bool) -> N
 
 
 _TABLES: Final = """
-    SELECT table_schema, table_name, table_type, table_comment FROM information_schema.tables
+    SELECT table_schema, table_name, table_type, table_comment, create_options LIKE '%%partitioned%%'
+    FROM information_schema.tables
     WHERE table_schema IN ({schemas}) AND table_type IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')
     ORDER BY table_schema, table_name
 """
@@ -216,6 +224,10 @@ _MYSQL_REFERENCES: Final = """
     WHERE table_schema IN ({schemas}) AND referenced_table_name IS NOT NULL
     ORDER BY table_schema, table_name, constraint_name, ordinal_position
 """
+_MYSQL_PARTITIONS: Final = """
+    SELECT DISTINCT table_schema, table_name, partition_method, partition_expression FROM information_schema.partitions
+    WHERE table_schema IN ({schemas}) AND partition_method IS NOT NULL
+"""
 _MYSQL_VIEWS: Final = """
     SELECT table_schema, table_name, view_definition FROM information_schema.views WHERE table_schema IN ({schemas})
 """
@@ -232,10 +244,14 @@ def mysql_tables(db: Database) -> tuple[Table, ...]:
         return db.catalog(sql.format(schemas=", ".join(["%s"] * len(schemas))), schemas)
 
     drafts: Drafts = {}
-    for schema, name, kind, comment in rows(_TABLES):
-        is_view = kind == "VIEW"
+    divided = False
+    for schema, name, kind, comment, partitioned in rows(_TABLES):
+        is_view, divided = kind == "VIEW", divided or bool(partitioned)
         draft = Draft(str(schema), str(name), "view" if is_view else "table", "" if is_view else str(comment or ""))
         drafts[draft.schema, draft.name] = draft
+    for schema, name, method, expression in rows(_MYSQL_PARTITIONS) if divided else ():
+        if (partitioned_ := drafts.get((str(schema), str(name)))) is not None:
+            partitioned_.kind, partitioned_.partition_by = "partitioned table", f"{method} ({expression or ''})"
     for schema, table, *described in rows(_MYSQL_COLUMNS):
         if (draft_ := drafts.get((str(schema), str(table)))) is not None:
             draft_.columns.append(_column(*(str(part or "") for part in described)))

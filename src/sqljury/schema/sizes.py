@@ -11,6 +11,7 @@ from sqljury.schema.render import render
 from sqljury.types import Column, ForeignKey, Schema, Table
 from sqljury.types.schema import Form
 
+_LIKELY: Final = " -- likely"  # as ``forms.ddl`` marks a key that was inferred
 _WORD: Final = re.compile(r"_?[^\W\d_]+|\d|[^\w\s]+\n?|\n|_")
 
 
@@ -41,7 +42,7 @@ class Sizes:
     schema: Schema
     form: Form
     _frames: dict[int, int] = field(default_factory=dict)
-    _columns: dict[tuple[Column, bool], int] = field(default_factory=dict)
+    _columns: dict[tuple[Column, bool, bool], int] = field(default_factory=dict)
 
     def whole_fits(self, tokens: int) -> bool:
         """Whether the schema takes at most ``tokens``; stops rendering beyond them."""
@@ -56,11 +57,14 @@ class Sizes:
         """The tokens of a table with these columns and its unique keys, without foreign keys; of a view, all of it."""
         if number not in self._frames:
             table = self.schema.tables[number]
-            bare = replace(table, columns=(Column("a"),), primary_key=(), foreign_keys=(), unique_keys=())
-            keys = [key for key in (table.primary_key, *table.unique_keys) if len(key) > 1]
-            frame = self._size(table if table.kind == "view" else bare)
-            self._frames[number] = frame + sum(estimate_tokens(f"  PRIMARY KEY ({_listed(key)}),\n") for key in keys)
-        if self.schema.tables[number].kind == "view":
+            bare = replace(
+                table, columns=(Column("a"),), primary_key=(), foreign_keys=(), unique_keys=(), candidate_keys=()
+            )
+            keys = [(key, "") for key in (table.primary_key, *table.unique_keys)] + [(table.likely_key, _LIKELY)]
+            frame = self._size(table if table.is_view else bare)
+            lines = [f"  PRIMARY KEY ({_listed(key)}),{beside}\n" for key, beside in keys if len(key) > 1]
+            self._frames[number] = frame + sum(map(estimate_tokens, lines))
+        if self.schema.tables[number].is_view:
             return self._frames[number]
         return self._frames[number] + sum(self.column(number, name) for name in names)
 
@@ -68,17 +72,18 @@ class Sizes:
         """The tokens of one more column of a table."""
         table = self.schema.tables[number]
         column = next(column for column in table.columns if column.name == name)
-        seen = column, table.primary_key == (name,)
+        seen = column, table.primary_key == (name,), table.likely_key == (name,)
         if seen not in self._columns:
             other = Column("a")  # the column's line is the difference between a table with it and one without
-            both = Table("t", (other, column), (name,) if seen[1] else ())
+            both = Table("t", (other, column), (name,) if seen[1] else (), candidate_keys=((name,),) * seen[2])
             self._columns[seen] = self._size(both) - self._size(Table("t", (other,)))
         return self._columns[seen]
 
     def key(self, key: ForeignKey) -> int:
         """The tokens of a foreign key."""
         target = f'"{key.ref_schema}"."{key.ref_table}"({_listed(key.ref_columns)})'
-        return estimate_tokens(f"  FOREIGN KEY ({_listed(key.columns)}) REFERENCES {target},\n")
+        beside = "" if key.certain else _LIKELY
+        return estimate_tokens(f"  FOREIGN KEY ({_listed(key.columns)}) REFERENCES {target},{beside}\n")
 
     def _size(self, table: Table) -> int:
         return estimate_tokens(render(replace(self.schema, tables=(table,)), form=self.form)) + 1

@@ -5,7 +5,7 @@ A query without the part asks another question: what is found here is for people
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import Final
 
@@ -42,6 +42,37 @@ def emptied(sql: str, schema: Schema, finds: Finds) -> list[str]:
 def empty_join(sql: str, schema: Schema, finds: Finds) -> list[str]:
     """A line on the first join that finds nothing, whatever the conditions; empty where there is none."""
     return _read(sql, schema, lambda select: _lost_join(select, schema.dialect, finds, TRIED))
+
+
+@quiet()
+def caused(sql: str, schema: Schema, texts: Collection[str], finds: Finds) -> bool:
+    """Whether a query that finds no row finds one without its conditions that a column is, or is one of, ``texts``.
+
+    Only conditions that must hold count, in subqueries too: one within OR or NOT, or of several texts of which a column
+    has some, does not leave a query empty.
+    """
+    try:
+        tree = parse_one(sql, schema.dialect)
+        needed = [node for node in tree.find_all(exp.EQ, exp.In) if _names_only(node, texts) and _must_hold(node)]
+        for node in needed:
+            node.replace(exp.true())
+        return bool(needed) and bool(finds(tree.sql(dialect=schema.dialect)))
+    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+        return False
+
+
+def _names_only(node: exp.Expr, texts: Collection[str]) -> bool:
+    """Whether a comparison has texts in quotes, all of them among ``texts``."""
+    sides = [node.this, node.expression] if isinstance(node, exp.EQ) else node.expressions
+    literals = [side for side in sides if isinstance(side, exp.Literal)]
+    return bool(literals) and all(side.is_string and side.name in texts for side in literals)
+
+
+def _must_hold(node: exp.Expr) -> bool:
+    parent = node.parent
+    while isinstance(parent, exp.And | exp.Paren):
+        parent = parent.parent
+    return isinstance(parent, exp.Where | exp.Having | exp.Join)
 
 
 @quiet()

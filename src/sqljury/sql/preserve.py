@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from sqljury.language.alike import digits, is_number, letters, respelt
 from sqljury.sql.parse import errors, exp, quiet, read_query, write
-from sqljury.sql.resolve import column_names, find_table, has_column
+from sqljury.sql.resolve import brought_in, column_names, find_table, has_column
 from sqljury.sql.terms import (
     Side,
     Term,
@@ -169,7 +169,9 @@ class _Comparison:
         nested = before.parent is not None  # elsewhere a table that FROM lacks is a mistake, and ties to nothing
         fewer = new.joining < old.joining or len(new.ties) < len(old.ties)
         fewer = fewer or (nested and new.correlated < old.correlated)
-        if fewer or new.loose > old.loose or (exact and not old.having and len(new.ties) != len(old.ties)):
+        gained = len(new.ties) - len(old.ties)
+        gained = 0 if 0 <= gained <= brought_in(before, after, self._schema) else gained
+        if fewer or new.loose > old.loose or (exact and not old.having and gained):
             yield "a condition that joins tables"
 
     def _missing(
@@ -278,7 +280,8 @@ class _Comparison:
         kinds, others = (Counter(kind for _, kind in sources if kind) for sources in (old, new))
         if others - kinds or any(kind in ("SEMI", "ANTI") for kind in kinds - others):
             yield "the kind of a join"
-        if exact and (len(new) != len(old) or kinds != others):
+        gained = len(new) - len(old)
+        if exact and ((gained and gained != brought_in(before, after, self._schema)) or kinds != others):
             yield "the meaning without a join"
         closed = [Counter(node.sql() for node, _ in sources if opaque(node)) for sources in (old, new)]
         if closed[0] != closed[1]:

@@ -5,19 +5,17 @@ Built on sqlglot's scopes. Access rules have a resolver of their own, which fail
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from sqljury.sql.parse import errors, exp, parse, quiet, scopes
-from sqljury.types import Schema, Table
+from sqljury.sql.parse import errors, exp, parse, parse_one, quiet, scopes
+from sqljury.types import ForeignKey, Schema, Table
 from sqljury.types.schema import subset
 
 if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
-
-MAX_HOPS: Final = 2
-"""Foreign keys that a route may have: 2 crosses one bridge table."""
 
 Place = tuple[str, str]
 """A table and a column, in lower case."""
@@ -27,12 +25,16 @@ _COMPARED: Final = ("EQ", "NEQ", "GT", "GTE", "LT", "LTE", "In")
 
 
 def find_table(schema: Schema, node: exp.Table) -> Table | None:
-    """The table that FROM names; one without a schema of its own is in the default one, whatever that is called."""
+    """The table that FROM names; one without a schema of its own is in the default one, whatever that is called.
+
+    A name without a schema that the default one lacks is looked up in the others, in their order, as engines do.
+    """
     named = [
         table for table in schema.tables if table.name.removeprefix(f"{table.schema}.").lower() == node.name.lower()
     ]
     wanted = [node.db.lower(), ""] if node.db else [""]
-    return next((table for group in wanted for table in named if table.schema.lower() == group), None)
+    found = next((table for group in wanted for table in named if table.schema.lower() == group), None)
+    return found if found is not None or node.db or not named else named[0]
 
 
 def table_named(schema: Schema, name: str) -> Table | None:
@@ -88,6 +90,19 @@ class Sources:
         """The alias of a table, looked up in any case."""
         return next((alias for alias in self.tables if alias.lower() == name.lower()), None)
 
+    def outputs(self, alias: str) -> Sequence[str] | None:
+        """The columns of what stands in FROM under an alias; None where they are not known."""
+        if alias in self.tables:
+            return [column.name for column in self.tables[alias].columns]
+        node, source = self.scope.selected_sources[alias]
+        if isinstance(source, exp.Expr):
+            return None
+        query = source.expression
+        named = query.named_selects if isinstance(query, exp.Query) else [""]
+        aliases = [each.args.get("alias") for each in (node, query.parent) if each is not None]
+        renamed = any(isinstance(each, exp.TableAlias) and each.columns for each in aliases)
+        return None if renamed or not all(named) or "*" in named else list(named)
+
     def owners(self, column: str) -> list[str]:
         """The aliases of the tables that have a column of that name."""
         return [alias for alias, table in self.tables.items() if has_column(table, column)]
@@ -138,6 +153,36 @@ def owner(column: exp.Column, schema: Schema) -> tuple[str, Table] | None:
             return holders[0] if len(holders) == 1 else None
         select = select.parent_select
     return None
+
+
+def brought_in(before: exp.Select, after: exp.Select, schema: Schema) -> int:
+    """How many tables ``after`` joins to those of ``before``, which names a column that only a joined one has.
+
+    Such a query cannot run as it is, so that the join gives it the only meaning it can have. 0 where it could run.
+    """
+    old, new = ([node for node in from_items(each) if isinstance(node, exp.Table)] for each in (before, after))
+    gained = Counter(node.name.lower() for node in new) - Counter(node.name.lower() for node in old)
+    joined = [table for node in new if node.name.lower() in gained and (table := find_table(schema, node)) is not None]
+    here = tables_of(before, schema)
+    if not joined or len(here) < len(from_items(before)):
+        return 0
+    columns = [column for column in before.find_all(exp.Column) if column.parent_select is before]
+    lacking = [column for column in columns if not isinstance(column.this, exp.Star) and not _around(column, schema)]
+    brings = any(has_column(table, column.name) for table in joined for column in lacking)
+    return gained.total() if brings else 0
+
+
+def _around(column: exp.Column, schema: Schema) -> bool:
+    """Whether the SELECT of a column or one around it has a table with it."""
+    select = column.parent_select
+    while isinstance(select, exp.Select):
+        tables = tables_of(select, schema)
+        if any(
+            has_column(table, column.name) for alias, table in tables.items() if column.table.lower() in ("", alias)
+        ):
+            return True
+        select = select.parent_select
+    return False
 
 
 @quiet()
@@ -221,6 +266,50 @@ def key_columns(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Column]]:
             yield left, right
 
 
+@quiet()
+def with_joins(schema: Schema, queries: Iterable[str]) -> Schema:
+    """The schema with a key for each two columns that the queries join on and no key ties yet.
+
+    Such a key is not declared, with a score of 0: it says only that these queries run with it.
+    """
+    tied, keys = _tied(schema), defaultdict[str, list[ForeignKey]](list)
+    for query in queries:
+        try:
+            tree = parse_one(query, schema.dialect)
+            equal = [(node.this, node.expression) for node in tree.find_all(exp.EQ)]
+            pairs = [*key_columns(tree), *(pair for pair in equal if all(isinstance(one, exp.Column) for one in pair))]
+            joined = [(owner(left, schema), left.name, owner(right, schema), right.name) for left, right in pairs]
+        except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+            continue
+        for left, column, right, ref in joined:
+            if left is None or right is None or left[1].name == right[1].name:
+                continue
+            ends = frozenset({(left[1].name.lower(), column.lower()), (right[1].name.lower(), ref.lower())})
+            if ends in tied:
+                continue
+            tied |= {ends}
+            start, target = (left[1], column), (right[1], ref)
+            if _is_key(*start) and not _is_key(*target):
+                start, target = target, start
+            names = [
+                next(known.name for known in table.columns if known.name.lower() == name.lower())
+                for table, name in (start, target)
+            ]
+            key = ForeignKey((names[0],), target[0].name, (names[1],), target[0].schema, declared=False, score=0.0)
+            keys[start[0].name].append(key)
+    tables = tuple(
+        replace(table, foreign_keys=(*table.foreign_keys, *keys[table.name])) if table.name in keys else table
+        for table in schema.tables
+    )
+    return replace(schema, tables=tables) if keys else schema
+
+
+def _is_key(table: Table, name: str) -> bool:
+    keys = [table.primary_key, *table.unique_keys, *table.candidate_keys]
+    keys += [(column.name,) for column in table.columns if column.unique]
+    return any(len(key) == 1 and key[0].lower() == name.lower() for key in keys)
+
+
 def _apart(left: exp.Column, right: exp.Column) -> bool:
     """Whether they are surely of different tables, or of one that is read twice."""
     if left.parent_select is not right.parent_select:
@@ -271,61 +360,3 @@ def _places(side: exp.Expr | None, selects: Mapping[int, Sources]) -> frozenset[
     sources = selects.get(id(side.parent_select))
     holders = [] if sources is None else sources.holders(side.name, side.table)
     return frozenset((table.name.lower(), side.name.lower()) for table, _ in holders)
-
-
-class Step(NamedTuple):
-    """A foreign key walked to ``table``: equal ``here`` and ``there`` columns.
-
-    ``many`` says that it is walked against its direction, so that a row here can meet several there.
-    """
-
-    table: Table
-    here: tuple[str, ...]
-    there: tuple[str, ...]
-    many: bool
-
-
-class Leg(NamedTuple):
-    """A step, and the alias in the query of the table it starts from."""
-
-    start: str
-    step: Step
-
-
-Route = list[Leg]
-
-
-def routes(schema: Schema, tables: Mapping[str, Table]) -> Iterator[Route]:
-    """Routes over keys from the ``tables`` of a query, by alias, to tables that it lacks: of one key, then of two."""
-    taken = {table.name.lower() for table in tables.values()}
-    front: list[Route] = [[Leg(alias, step)] for alias, table in tables.items() for step in _steps(schema, table)]
-    for _ in range(MAX_HOPS):
-        front = [route for route in front if end(route).name.lower() not in taken]
-        yield from front
-        taken |= {end(route).name.lower() for route in front}
-        front = [[*route, Leg(end(route).name, step)] for route in front for step in _steps(schema, end(route))]
-
-
-def _steps(schema: Schema, table: Table) -> Iterator[Step]:
-    """The foreign keys out of ``table``, then those into it."""
-    for key in table.foreign_keys:
-        if (other := table_named(schema, key.ref_table)) is not None:
-            yield Step(other, key.columns, key.ref_columns, many=False)
-    for other in schema.tables:
-        for key in other.foreign_keys:
-            if key.ref_table.lower() == table.name.lower():
-                yield Step(other, key.ref_columns, key.columns, many=True)
-
-
-def end(route: Route) -> Table:
-    """The table a route leads to."""
-    return route[-1].step.table
-
-
-def shortest(routes: list[Route], mentioned: Collection[str]) -> Route | None:
-    """The shortest route; of several the one whose first key's column is ``mentioned``; None when that is not one."""
-    length = min(map(len, routes), default=0)
-    routes = [route for route in routes if len(route) == length]
-    if len(routes) > 1:
-        routes = [route for route in routes if any(name.lower() in mentioned for name in route[0].step.here)]
-    return routes[0] if len(routes) == 1 else None

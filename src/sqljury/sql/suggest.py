@@ -7,19 +7,19 @@ it tells of one name only. Every name in a line is quoted as a query needs it an
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sqljury.language.alike import nearest
 from sqljury.sql import text
 from sqljury.sql.parse import errors, exp, parse_one, quiet, tokenize
-from sqljury.sql.resolve import Route, Sources, end, read_sources, routes, table_named
+from sqljury.sql.resolve import Sources, read_sources, table_named
+from sqljury.sql.routes import Route, Routes
 from sqljury.types import DIALECT_NAMES, Schema, Table
-
-if TYPE_CHECKING:
-    from sqlglot.optimizer.scope import Scope
 
 LINES: Final = 4
 """Most lines for one query: tokens cost a small model time, and it heeds the first line best."""
@@ -69,7 +69,17 @@ def unknown_functions(sql: str, dialect: str, known: Collection[str], error: str
     )
 
 
+@functools.cache
+def _equivalents() -> dict[tuple[str, str], str]:
+    """By dialect and function of another dialect, what stands for it, from ``equivalents.tsv``."""
+    lines = files("sqljury.sql").joinpath("equivalents.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return {(dialect, name): written for dialect, names, written in rows for name in names.split()}
+
+
 def _function_line(name: str, dialect: str, known: Collection[str]) -> str:
+    if (written := _equivalents().get((dialect, name.lower()))) is not None:
+        return f"{DIALECT_NAMES[dialect]} has no function {text.plain(name, 40)}; it has {written}"
     near = difflib.get_close_matches(name.lower(), sorted(each.lower() for each in known), _NAMES)
     instead = f"; nearest: {', '.join(near)}" if near else ""
     return f"{DIALECT_NAMES.get(dialect, dialect)} has no function {text.plain(name, 40)}{instead}"
@@ -82,8 +92,11 @@ class _Reader:
         self._sources, self._schema, self._tables = sources, sources.schema, sources.tables
         self._outputs: dict[str, Sequence[str] | None] = {}
         self._missing: list[str] = []
-        for alias, (node, source) in sources.scope.selected_sources.items():
-            self._outputs[alias] = self._outputs_of(alias, node, source)
+        self._routes = Routes(self._schema)
+        for alias, (_, source) in sources.scope.selected_sources.items():
+            self._outputs[alias] = sources.outputs(alias)
+            if alias not in self._tables and isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
+                self._missing.append(source.name)
 
     def lines(self) -> Iterator[str]:
         yield from map(self._table_line, self._missing)
@@ -94,19 +107,6 @@ class _Reader:
         for column in {(each.table, each.name, each.this.quoted): each for each in named}.values():
             if line := self._line(column):
                 yield line[: text.COMMENT_CHARS * 2]
-
-    def _outputs_of(self, alias: str, node: exp.Expr, source: exp.Expr | Scope) -> Sequence[str] | None:
-        if not isinstance(source, exp.Expr):
-            query = source.expression
-            named = query.named_selects if isinstance(query, exp.Query) else [""]
-            aliases = [each.args.get("alias") for each in (node, query.parent) if each is not None]
-            renamed = any(isinstance(alias, exp.TableAlias) and alias.columns for alias in aliases)
-            return None if renamed or not all(named) or "*" in named else list(named)
-        if alias in self._tables:
-            return _column_names(self._tables[alias])
-        if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
-            self._missing.append(source.name)
-        return None
 
     def _line(self, column: exp.Column) -> str | None:
         """What is wrong with a column, None where nothing is known to be."""
@@ -143,9 +143,14 @@ class _Reader:
         here = self._owners(column)
         if here:
             return f"{fault}; {self._qualify(here[0], column.name)} is there"
-        near = [near_name for alias in meant for near_name in self._near(column.name, alias)][:_NAMES]
         holders = [table for table in self._schema.tables if self._has(_column_names(table), column)]
-        elsewhere = [self._elsewhere(table, column.name) for table in holders[: _NAMES - 1]]
+        named = [table for table in holders if table.name.lower() == column.table.lower()]  # that FROM lacks
+        places = [self._elsewhere(table, column.name) for table in (named or holders)[:_ALL]]
+        elsewhere = sorted(places, key=_distance)[: _NAMES - 1]
+        joined = [place for place in elsewhere if _distance(place)[1]]
+        if joined:
+            return "; ".join((fault, *joined))
+        near = [near_name for alias in meant for near_name in self._near(column.name, alias)][:_NAMES]
         if near or elsewhere:
             nearest_here = [f"nearest: {', '.join(near)}"] if near else []
             return "; ".join((fault, *nearest_here, *elsewhere))
@@ -162,7 +167,8 @@ class _Reader:
     def _elsewhere(self, table: Table, column: str) -> str:
         """A column of a table that the query does not have, with the join that brings it in."""
         name = next(known.name for known in table.columns if known.name.lower() == column.lower())
-        route = next((path for path in routes(self._schema, self._tables) if end(path) is table), None)
+        ways = self._routes.to(self._tables, lambda other: other is table, guess=True)
+        route = ways[0] if ways else None
         place = f"{self._table(table)}.{self._quoted(name)}"
         return place if route is None else f"{place} ({self._joins(route)})"
 
@@ -185,9 +191,28 @@ class _Reader:
     def _table_line(self, name: str) -> str:
         tables = {table.name: table for table in self._schema.tables}
         near = [self._table(tables[near_name]) for near_name in nearest(name, list(tables))]
+        if not near and (holder := self._holder(name)) is not None:
+            return f"there is no table {self._quoted(name)}; {self._table(holder)} has the columns that the query names"
         every = [self._table(table) for table in self._schema.tables]
         there = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(every[:_ALL])}"
         return f"there is no table {self._quoted(name)}; {there}"
+
+    def _holder(self, missing: str) -> Table | None:
+        """The one table that has all columns which the query looks for in a table that is not there."""
+        aliases = {missing.lower()} | {
+            alias.lower() for alias, node in self._sources.others.items() if getattr(node, "name", "") == missing
+        }
+        columns = list(self._sources.scope.find_all(exp.Column))
+        wanted = [each for each in columns if each.table.lower() in aliases]
+        if len(self._outputs) == 1:
+            wanted += [each for each in columns if not each.table]
+        names = {each.name.lower() for each in wanted if isinstance(each.this, exp.Identifier)}
+        holders = [
+            table
+            for table in self._schema.tables
+            if len(names) > 1 and names <= {name.lower() for name in _column_names(table)}
+        ]
+        return holders[0] if len(holders) == 1 else None
 
     def _owners(self, column: exp.Column) -> list[str]:
         return [alias for alias, names in self._outputs.items() if names is not None and self._has(names, column)]
@@ -252,6 +277,12 @@ class _Reader:
 
     def _table(self, table: Table) -> str:
         return text.table_name(table.name, table.schema, self._schema.dialect)
+
+
+def _distance(place: str) -> tuple[bool, int]:
+    """Order of places to find a column in: those that joins lead to, the fewest joins first, then the others."""
+    joins = place.count("JOIN ")
+    return joins == 0, joins
 
 
 def _column_names(table: Table) -> list[str]:

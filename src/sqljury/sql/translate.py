@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from sqljury.sql.clock import from_now_text
 from sqljury.sql.parse import errors, exp, parse_one, quiet, tokenize, write
 from sqljury.sql.resolve import column_names, quoted_texts
 
@@ -64,19 +65,35 @@ def in_sqlite(sql: str, schema: Schema) -> str | None:
 
 def _translation(sql: str, source: str, schema: Schema) -> str:
     tree = parse_one(_backquoted(sql, schema) if source == "mysql" else sql, source)
-    literals, restrictions = _literals(sql, source), _restrictions(tree)
-    _strings(tree, schema)
+    constants, parts = literals(sql, source), restrictions(tree)
+    as_strings(tree, schema)
     if schema.dialect == "sqlite":
         tree = tree.transform(_sqlite)
+    elif source == "sqlite":
+        tree, dropped = _with_clock(tree, schema.dialect)
+        constants -= dropped
     text = write(tree, schema.dialect, unsupported_level=errors.ErrorLevel.RAISE)
     # sqlglot drops what the other dialect does not have, such as an argument of a function; that is another question.
-    kept = _restrictions(parse_one(text, schema.dialect))
-    if _literals(text, schema.dialect) < literals or any(kept[kind] < count for kind, count in restrictions.items()):
+    kept = restrictions(parse_one(text, schema.dialect))
+    if literals(text, schema.dialect) < constants or any(kept[kind] < count for kind, count in parts.items()):
         raise ValueError("something was dropped")
     return text
 
 
-def _restrictions(tree: exp.Expr) -> Counter[str]:
+def _with_clock(tree: exp.Expr, dialect: str) -> tuple[exp.Expr, int]:
+    """The tree with ``DATE('now', '-30 days')`` in the dialect's words, and how many constants that took out."""
+
+    def clocked(node: exp.Expr) -> exp.Expr:
+        return from_now_text(node, dialect) or node
+
+    def constants(tree: exp.Expr) -> int:
+        return sum(1 for _ in tree.find_all(exp.Literal))
+
+    written = tree.transform(clocked)
+    return written, max(0, constants(tree) - constants(written))
+
+
+def restrictions(tree: exp.Expr) -> Counter[str]:
     """How many conditions, joins, keys of groups and orders, limits and DISTINCTs a query has."""
     counts: Counter[str] = Counter()
     for node in tree.walk():
@@ -91,7 +108,8 @@ def _restrictions(tree: exp.Expr) -> Counter[str]:
     return counts
 
 
-def _literals(sql: str, dialect: str) -> int:
+def literals(sql: str, dialect: str) -> int:
+    """How many texts and numbers a query has."""
     return sum(token.token_type.name in ("STRING", "NUMBER") for token in tokenize(sql, dialect))
 
 
@@ -109,7 +127,7 @@ def _names(schema: Schema) -> set[str]:
     return {table.name.lower() for table in schema.tables} | column_names(schema)
 
 
-def _strings(tree: exp.Expr, schema: Schema) -> None:
+def as_strings(tree: exp.Expr, schema: Schema) -> None:
     """Turn quoted names that are not of a column, a table or an alias into strings."""
     known = _names(schema)
     known |= {node.alias.lower() for node in tree.find_all(exp.Alias, exp.TableAlias, exp.CTE, exp.Table, exp.Subquery)}

@@ -15,10 +15,12 @@ from sqljury.errors import (
     SqljuryError,
 )
 from sqljury.llm.replies import is_write
-from sqljury.sql.suggest import LINES, unknown
+from sqljury.sql.suggest import unknown
 from sqljury.sql.text import plain
+from sqljury.stages.obey import not_followed
+from sqljury.stages.repair import distance
 from sqljury.stages.repair.hints import looser
-from sqljury.stages.select.consistency import likelihood
+from sqljury.stages.repair.meaning import doubts
 from sqljury.types import Answer, Candidate, Question, Schema
 
 UNUSABLE: Final[dict[str, type[SqljuryError]]] = {
@@ -57,12 +59,10 @@ def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
     written = [candidate for candidate in candidates if candidate.sql]
     if not written:
         return "the model answered in prose and wrote no query; rephrase the question, or use another model"
-    missing = {candidate.sql: unknown(candidate.sql, schema) for candidate in written}
-    # A query that cannot be read has no names that could be looked up; it is further off than one that can.
-    closest = min(written, key=lambda one: (len(missing[one.sql]) or LINES + 1, -likelihood(one)))
+    closest = min(written, key=lambda one: distance(one, schema))
     tried = f"none of {len(candidates)} candidate queries" if len(candidates) > 1 else "the one candidate query cannot"
     tried += " could be run" if len(candidates) > 1 else " be run"
-    reasons = "; ".join([str(closest.result.error or "it failed"), *missing[closest.sql]])
+    reasons = "; ".join([str(closest.result.error or "it failed"), *unknown(closest.sql, schema)])
     query = plain(closest.sql, _QUERY_CHARACTERS)
     return f"{tried}; the closest was {query} and failed with: {reasons}. Rephrase the question with these names"
 
@@ -82,7 +82,7 @@ def answer_of(state: State, context: Context) -> Answer:
         truncated=best.result.truncated,
         confidence=votes / len(candidates) if len(candidates) > 1 else None,
         candidates=candidates,
-        remarks=looser(best, task.known, context),
+        remarks=(*looser(best, task.known, context), *doubts(best, task, context), *not_followed(best, task)),
         cost=context.budget.total(),
         steps=context.budget.steps,
         choice=choice,

@@ -18,15 +18,17 @@ from sqljury.access.guard import skip
 from sqljury.context import Context, State
 from sqljury.db.base import Database
 from sqljury.keys import known_schema
+from sqljury.language.instructions import concerning, instructions
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import NO_NOTES, Notes, bind, merge, relevant
-from sqljury.schema.render import Style, render
+from sqljury.schema.render import Style
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
+from sqljury.schema.target import aimed
 from sqljury.types import Question, Schema, Task
 from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
@@ -81,7 +83,7 @@ One that is longer in its smallest form too is cut down to what the question nee
 """
 
 SEEN_ROWS: Final = 50
-"""Rows read of each table where more is wanted of them than to be shown: varied examples, what columns hold."""
+"""Rows read of each table: to be shown, for varied examples, and for what the values of columns mean."""
 
 UNMATCHED_SHOWN: Final = 5
 """Lines of a user's notes that match nothing, as warnings; a foreign description folder may have hundreds."""
@@ -114,9 +116,11 @@ class Preparation:
         Raises what ``known_schema`` raises, ``NotesError`` for notes on what the database does not have, and
         ``CancelledError`` once ``cancel`` is set.
         """
-        whole, notes = _described(known_schema(db, told, cancel), notes)
+        whole, notes = described(known_schema(db, told, cancel), notes)
+        if notes.rules:
+            question = replace(question, evidence="\n".join(filter(None, (question.evidence, *notes.rules))))
         if keywords is None:
-            keywords = by_rules(f"{question.text} {question.evidence}")
+            keywords = by_rules(_searched(question))
         values = self._values(keywords, db, whole, told, cancel)
         hits = tuple(Hit(one.match.table, one.match.column, one.match.score) for one in values)
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
@@ -184,13 +188,24 @@ def value_index(context: Context) -> Callable[[], ValueIndex] | None:
     return cache(lambda: prepared.index(db, introspect(db), cancel=context.cancel))
 
 
-def _described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
-    """The schema with the notes in its comments and keys, and the notes with its spelling."""
+def described(schema: Schema, notes: Notes) -> tuple[Schema, Notes]:
+    """The schema with the notes in its comments and keys, and the notes with its spelling.
+
+    Keys are inferred before: notes confirm or deny them. Warns of notes that match nothing; raises ``NotesError``.
+    """
     if notes == NO_NOTES:
         return schema, notes
     notes = bind(schema, notes)
     _warn(notes.unmatched)
     return merge(schema, notes), notes
+
+
+def _searched(question: Question) -> str:
+    """The question with its evidence; of several instructions those that concern it, which name its values."""
+    given = instructions(question.evidence)
+    if len(given) <= 1:
+        return f"{question.text} {question.evidence}"
+    return "\n".join((question.text, *(one.text for one in concerning(given, question.text))))
 
 
 def _relevant(question: Question, notes: Notes) -> list[str]:
@@ -208,8 +223,8 @@ def _warn(unmatched: Sequence[str]) -> None:
 def _schema_text(db: Database, schema: Schema, part: SchemaPart, near: Near = (), order: int | None = None) -> str:
     """The schema as the recipe wants it seen; ``order`` is the seed of an order of tables and columns."""
     examples = part.examples or (part.sample_rows if part.form == "mschema" else 0)
-    rows = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
-    samples = sample(db, schema, rows) if rows else None
+    least = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
+    samples = sample(db, schema, max(part.sample_rows, SEEN_ROWS), least=least)
     by_column = {(table, column): values for table, column, values in near}
-    style = Style(rows=part.sample_rows, examples=examples, types=part.types, shuffle=order, near=by_column)
-    return render(schema, samples, form=part.form, style=style, max_chars=SCHEMA_CHARS)
+    style = Style(part.sample_rows, examples=examples, types=part.types, odd=True, shuffle=order, near=by_column)
+    return aimed(schema, samples, form=part.form, style=style, tokens=part.tokens, max_chars=SCHEMA_CHARS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from sqljury.context import Context, State
 from sqljury.errors import ContextLengthError
@@ -15,7 +16,7 @@ from sqljury.stages.conclude import raise_unusable
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate.grammar import grammar
 from sqljury.stages.prepare import Preparation
-from sqljury.stages.repair import by_program
+from sqljury.stages.repair import all_by_program, repair
 from sqljury.stages.select.consistency import agreed, group
 from sqljury.types import Candidate, QueryFailure, Result, Task
 
@@ -30,10 +31,16 @@ def write(state: State, context: Context) -> State:
 
 
 def fall_back(state: State, context: Context) -> State:
-    """The stage: the fallback parts of the recipe write where none of the candidates runs."""
+    """The stage: the fallback parts of the recipe write where none of the candidates runs.
+
+    If none of theirs runs either, these are repaired by the model too, in what is left of the time for repairs.
+    """
     if any(candidate.result.ok for candidate in state.candidates):
         return state
-    return _written(state, context, fallback=True)
+    more = _written(state, context, fallback=True)
+    if len(more.candidates) == len(state.candidates) or any(one.result.ok for one in more.candidates):
+        return more
+    return repair(more, context, state.candidates)
 
 
 def run_again(state: State, context: Context) -> State:
@@ -54,7 +61,7 @@ def _written(state: State, context: Context, *, fallback: bool) -> State:
     total, stop = sum(part.samples for _, part in parts), context.recipe.stop
     before, more = state.candidates, list[Candidate]()
 
-    def execute(candidate: Candidate, stop: threading.Event) -> Candidate:
+    def execute(candidate: Candidate, stop: threading.Event) -> list[Candidate]:
         return _execute(candidate, state.task, replace(context, cancel=stop))
 
     for number, _ in parts:
@@ -68,7 +75,7 @@ def _written(state: State, context: Context, *, fallback: bool) -> State:
                 raise
             continue
         context.emit("running the queries", len(more), total)
-        more += map_threads(execute, written, context.cancel)
+        more += chain.from_iterable(map_threads(execute, written, context.cancel))
     candidates = (*before, *more)
     raise_unusable(state.task.question, candidates)
     return replace(state, candidates=candidates)
@@ -108,9 +115,10 @@ def _shown(task: Task, part: GeneratePart, context: Context) -> Task:
     return prepared.reshown(task, context.db, part.form, part.order)
 
 
-def _execute(candidate: Candidate, task: Task, context: Context) -> Candidate:
+def _execute(candidate: Candidate, task: Task, context: Context) -> list[Candidate]:
+    """The candidate run, and repaired if need be; where its names can be read in several ways, one for each."""
     part = context.recipe.fix
-    return by_program(_run(candidate, context), task, context, names=part.names, dialect=part.dialect)
+    return all_by_program(_run(candidate, context), task, context, names=part.names, dialect=part.dialect)
 
 
 def _run(candidate: Candidate, context: Context) -> Candidate:

@@ -92,14 +92,14 @@ def sources(
     for table, column in _columns(schema):
         key, name = (table.name, column.name), column.name.lower()
         known = [*values[key], *shared.get(name, ()), *_near(facts.constants.get(name, ()))]
-        nullable = not column.not_null and column.name not in table.primary_key
+        nullable = not column.not_null and column.name not in table.row_key
         null = nullable and (nulls or key in with_null)
         drawn[key] = Source(_kind(column, values[key]), tuple(dict.fromkeys(known)), null)
     return drawn
 
 
 def _columns(schema: Schema) -> list[tuple[Table, Column]]:
-    return [(table, column) for table in schema.tables if table.kind == "table" for column in table.columns]
+    return [(table, column) for table in schema.tables if not table.is_view for column in table.columns]
 
 
 def _sampled(database: Runs, table: Table, column: Column) -> list[Cell]:

@@ -200,7 +200,7 @@ def line_of(example: Example) -> str:
             "name": table.name,
             "columns": [[column.name, column.type] for column in table.columns],
             "primary_key": table.primary_key,
-            "foreign_keys": [[key.columns, key.ref_table, key.ref_columns] for key in table.foreign_keys],
+            "foreign_keys": [_stored(key) for key in table.foreign_keys],
             "rows": rows,
         }
         for table, rows in zip(example.case.schema.tables, example.case.rows, strict=True)
@@ -230,8 +230,18 @@ def _example(entry: dict[str, Any]) -> Example:
 
 def _table(entry: dict[str, Any]) -> Table:
     columns = tuple(Column(name, type_) for name, type_ in entry["columns"])
-    keys = tuple(ForeignKey(tuple(names), table, tuple(refs)) for names, table, refs in entry["foreign_keys"])
+    keys = tuple(map(_restored, entry["foreign_keys"]))
     return Table(entry["name"], columns, tuple(entry["primary_key"]), keys)
+
+
+def _stored(key: ForeignKey) -> list[Any]:
+    """The key as a list; the score comes last where the key is not declared."""
+    return [key.columns, key.ref_table, key.ref_columns, *([] if key.declared else [key.score])]
+
+
+def _restored(entry: list[Any]) -> ForeignKey:
+    columns, table, refs, *score = entry
+    return ForeignKey(tuple(columns), table, tuple(refs), declared=not score, score=score[0] if score else 1.0)
 
 
 def _rows(listed: Iterable[Iterable[Any]]) -> tuple[Row, ...]:

@@ -38,7 +38,7 @@ class _Plan(NamedTuple):
         key = table.primary_key
         types = {column.name: column.type for column in table.columns}
         rowid = key[0] if len(key) == 1 and types[key[0]].upper() == "INTEGER" else None
-        required = {column.name for column in table.columns if column.not_null} | set(key)
+        required = {column.name for column in table.columns if column.not_null} | set(table.row_key)
         affinities = {name: affinity(type_) for name, type_ in types.items()}
         return cls(table, affinities, frozenset(required), unique_keys(table), rowid)
 

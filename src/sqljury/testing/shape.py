@@ -39,7 +39,7 @@ def read_checks(db: Database, schema: Schema) -> Checks:
     checks: defaultdict[str, list[str]] = defaultdict(list)
     definitions = _definitions(db)
     for table in schema.tables:
-        if table.kind == "table":
+        if not table.is_view:
             checks[table.name] += _enumerated(table)
             checks[table.name] += _conditions(definitions.get(table.name, ""), table)
     return {name: tuple(dict.fromkeys(conditions)) for name, conditions in checks.items() if conditions}
@@ -144,7 +144,7 @@ class Shape:
     """
 
     def __init__(self, schema: Schema, checks: Checks) -> None:
-        tables = tuple(table for table in schema.tables if table.kind == "table")
+        tables = tuple(table for table in schema.tables if not table.is_view)
         self.schema = Schema(schema.name, schema.dialect, tables)
         self.checks = checks
         self.tables = {table.name: table for table in tables}
@@ -180,7 +180,7 @@ class Shape:
         return frozenset(
             index
             for index, column in enumerate(table.columns)
-            if not column.not_null and column.name not in table.primary_key
+            if not column.not_null and column.name not in table.row_key
         )
 
     def statements(self, *, plain: bool = False) -> dict[str, str]:
@@ -240,4 +240,4 @@ def _checked(table: Table, tables: Mapping[str, Table]) -> Table:
         for key in table.foreign_keys
         if key.ref_table in tables and set(key.ref_columns) in map(set, unique_keys(tables[key.ref_table]))
     )
-    return Table(table.name, table.columns, table.primary_key, keys, table.unique_keys)
+    return Table(table.name, table.columns, table.primary_key, keys, table.unique_keys, table.candidate_keys)

@@ -14,7 +14,7 @@ from typing import Final
 
 from sqljury.recipes.parts import Shown
 from sqljury.schema import forms
-from sqljury.schema.forms import are_numbers
+from sqljury.schema.meanings import are_numbers
 from sqljury.sql.affinity import number_of
 from sqljury.sql.compare import DECIMALS
 from sqljury.sql.text import NAME_CHARS, cell_text, plain, table_name

@@ -64,7 +64,7 @@ def write_database(file: Path, schema: Schema, rows: Mapping[str, Sequence[Row]]
         with contextlib.closing(sqlite3.connect(file)) as connection:
             connection.execute("PRAGMA journal_mode=OFF")
             connection.execute("BEGIN")
-            for table in (table for table in schema.tables if table.kind == "table"):
+            for table in (table for table in schema.tables if not table.is_view):
                 connection.execute(create_table(table, plain=plain))
                 marks = ", ".join("?" * len(table.columns))
                 listed = list(rows[table.name])
@@ -108,9 +108,9 @@ def _keys(table: Table) -> list[str]:
 
 
 def unique_keys(table: Table) -> tuple[tuple[str, ...], ...]:
-    """The columns of the primary key, where there is one, and of each unique key."""
+    """The columns that identify a row, where there are some, and those of each unique key."""
     single = [(column.name,) for column in table.columns if column.unique]
-    return tuple(dict.fromkeys(key for key in (table.primary_key, *table.unique_keys, *single) if key))
+    return tuple(dict.fromkeys(key for key in (table.row_key, *table.unique_keys, *single) if key))
 
 
 def query_hash(sql: str) -> str:

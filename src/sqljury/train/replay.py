@@ -12,6 +12,7 @@ from sqljury.bench import choices, stored
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
+from sqljury.engines.databases import Engine, of_run
 from sqljury.errors import InputError
 from sqljury.evaluation import run_folder
 from sqljury.evaluation.run_folder import Record, is_figure, misshapen
@@ -91,7 +92,7 @@ def replay(
     Questions whose gold query fails are left out too; a warning counts them and names the first. Tasks are made by the
     run's own recipe, so that judges see what they saw then. Raises what ``bench.stored.load`` raises, and
     ``InputError`` where the run has no choices named ``critic``, or none for one of these questions, and where its
-    recipe refines answers.
+    recipe refines answers; or where it was not on SQLite, in which judges are trained.
     """
     loaded = stored.load(run, data, processes)
     _warn_of_faults(run, loaded)
@@ -105,8 +106,11 @@ def replay(
     for question in loaded.questions:
         if question.candidates and (question.db_id, question.text) not in leave_out:
             kept.setdefault((question.db_id, question.text), question)
+    if Engine.of(loaded.described["dataset"]).name != "sqlite":
+        raise InputError(f"{run}: its databases are not SQLite files; make a run without --engine")
+    databases = of_run(loaded.described, data, run)
     for db_id, questions in groupby(kept.values(), key=lambda question: question.db_id):
-        file = data / "database" / db_id / f"{db_id}.sqlite"
+        file = Path(databases.target(db_id))
         with connect(file) as db:
             for question in questions:
                 record = records[question.id]

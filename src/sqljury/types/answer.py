@@ -80,9 +80,10 @@ class Answer:
 
     ``confidence`` is the share of all candidates whose result agrees with the chosen one, in (0, 1]; None for a
     single candidate. ``remarks`` are lines for the reader of the answer, such as which condition leaves it without
-    rows. ``truncated`` means that the row limit cut ``rows``. ``steps`` are the steps that called the model, in order,
-    with the cost of each. ``linked`` are the tables that schema linking selected, empty without linking. ``verified``
-    is None if no comparison with a rival was requested. ``dialect`` is that of ``sql``.
+    rows, or which day the database's clock shows where the query counts from today. ``truncated`` means that the row
+    limit cut ``rows``. ``steps`` are the steps that called the model, in order, with the cost of each. ``linked`` are
+    the tables that schema linking selected, empty without linking. ``verified`` is None if no comparison with a rival
+    was requested. ``dialect`` is that of ``sql``.
     """
 
     question: Question

@@ -13,13 +13,14 @@ class Fix:
     """One repair of a candidate: the query before it, the reason, and the kind of repair.
 
     ``schema`` bound names to the schema, ``dialect`` translated constructs of another engine, ``values`` replaced
-    texts that a column does not hold by stored values, ``model`` asked the model again after an error, ``tests``
-    asked it again after a failed test.
+    texts that a column does not hold by stored values, ``meaning`` rewrote what the engine takes otherwise than the
+    question, ``instructions`` added what evidence asks for, ``model`` asked the model again after an error or an
+    instruction that was not followed, ``tests`` after a failed test.
     """
 
     before: str
     reason: str
-    by: Literal["schema", "dialect", "values", "model", "tests"]
+    by: Literal["schema", "dialect", "values", "meaning", "instructions", "model", "tests"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,15 @@ class ForeignKey:
     score: float = 1.0
     evidence: tuple[str, ...] = ()
 
+    @property
+    def certain(self) -> bool:
+        """Whether the key was declared or given by notes, not inferred."""
+        return self.declared or self.score >= 1.0
+
+
+Kind = Literal["table", "partitioned table", "foreign table", "view", "materialized view"]
+"""What a table is, as SQL writes it after CREATE."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -54,7 +63,7 @@ class Table:
     ``unique_keys`` holds the columns of each UNIQUE constraint, without the primary key. ``candidate_keys`` are not
     declared: their values were found to be unique and not NULL, the most likely key first. ``foreign_keys`` holds the
     declared ones first. ``definition`` is the statement that created a view, as the database stores it; empty for
-    tables.
+    tables. ``partition_by`` says how a partitioned table is divided, such as ``RANGE (day)``.
     """
 
     name: str
@@ -63,19 +72,44 @@ class Table:
     foreign_keys: tuple[ForeignKey, ...] = ()
     unique_keys: tuple[tuple[str, ...], ...] = ()
     candidate_keys: tuple[tuple[str, ...], ...] = ()
-    kind: Literal["table", "view"] = "table"
+    kind: Kind = "table"
     definition: str = ""
     schema: str = ""
     comment: str = ""
+    partition_by: str = ""
+
+    @property
+    def is_view(self) -> bool:
+        """Whether the rows come from a query, of which ``definition`` may be known."""
+        return self.kind in ("view", "materialized view")
+
+    @property
+    def declared_keys(self) -> tuple[ForeignKey, ...]:
+        """The foreign keys that the database declares: what published metrics may rest on."""
+        return tuple(key for key in self.foreign_keys if key.declared)
+
+    @property
+    def likely_key(self) -> tuple[str, ...]:
+        """The most likely candidate key where no primary key is declared, else empty."""
+        return self.candidate_keys[0] if self.candidate_keys and not self.primary_key else ()
+
+    @property
+    def row_key(self) -> tuple[str, ...]:
+        """The columns that identify a row: the primary key, or the likely one; empty if there is neither."""
+        return self.primary_key or self.likely_key
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The tables and views of one database, in the order the database lists them."""
+    """The tables and views of one database, in the order the database lists them.
+
+    ``default`` names the default schema where tables of others are listed too.
+    """
 
     name: str
     dialect: str
     tables: tuple[Table, ...]
+    default: str = ""
 
 
 DIALECT_NAMES = {"sqlite": "SQLite", "duckdb": "DuckDB", "postgres": "PostgreSQL", "mysql": "MySQL"}
@@ -103,6 +137,29 @@ def only_tables(schema: Schema, names: Collection[str]) -> Schema:
     return subset(schema, {table.name: [column.name for column in table.columns] for table in kept})
 
 
+def qualified(schema: Schema) -> Schema:
+    """The schema as it is to be read: tables that share their name with one of another schema have theirs, too.
+
+    Only for showing it, since elsewhere a table of the default schema bears none.
+    """
+    others = {table.name.removeprefix(f"{table.schema}.") for table in schema.tables if table.schema}
+    shared = others.intersection(table.name for table in schema.tables if not table.schema)
+    if not shared or not schema.default:
+        return schema
+
+    def with_schema(key: ForeignKey) -> ForeignKey:
+        moved = not key.ref_schema and key.ref_table in shared
+        return replace(key, ref_table=f"{schema.default}.{key.ref_table}", ref_schema=schema.default) if moved else key
+
+    def shown(table: Table) -> Table:
+        keys = tuple(map(with_schema, table.foreign_keys))
+        if table.schema or table.name not in shared:
+            return replace(table, foreign_keys=keys)
+        return replace(table, name=f"{schema.default}.{table.name}", schema=schema.default, foreign_keys=keys)
+
+    return replace(schema, tables=tuple(map(shown, schema.tables)))
+
+
 def shuffled(schema: Schema, seed: int) -> Schema:
     """The schema with tables and columns shuffled by ``seed``; keys stay as they are.
 
@@ -119,9 +176,11 @@ def _shuffled(items: Sequence[T], seed: str) -> tuple[T, ...]:
 def _columns(table: Table, names: Collection[str]) -> Table:
     kept = tuple(column for column in table.columns if column.name in names)
     present = {column.name for column in kept}
+    dropped = [column.name for column in table.columns if column.name not in present]
     return replace(
         table,
         columns=kept,
+        partition_by="" if any(name in table.partition_by for name in dropped) else table.partition_by,
         primary_key=table.primary_key if present.issuperset(table.primary_key) else (),
         unique_keys=tuple(key for key in table.unique_keys if present.issuperset(key)),
         candidate_keys=tuple(key for key in table.candidate_keys if present.issuperset(key)),

@@ -1,10 +1,10 @@
-"""Answers as JSON and HTML, and SQL with every character visible."""
+"""Answers and schemas as JSON, answers as HTML, and SQL with every character visible."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sqljury.types.answer import Answer, Choice, Cost, Verified
     from sqljury.types.candidate import Candidate
     from sqljury.types.result import Result, Row
+    from sqljury.types.schema import Column, ForeignKey, Schema, Table
     from sqljury.types.testcase import Tried
 
 HTML_ROWS = 50
@@ -169,6 +170,54 @@ def tried_dict(tried: Tried) -> dict[str, Any]:
         "how": tried.how,
         "by": tried.by,
         "code": tried.code,
+    }
+
+
+def schema_dict(schema: Schema, contents: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    """A schema for JSON; ``contents`` is what values show, by table and column."""
+    return {
+        "name": schema.name,
+        "dialect": schema.dialect,
+        "tables": [_table_dict(table, contents) for table in schema.tables],
+        "foreign_keys": [_key_dict(table, key) for table in schema.tables for key in table.foreign_keys],
+    }
+
+
+def _table_dict(table: Table, contents: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    return {
+        "name": table.name,
+        "schema": table.schema,
+        "kind": table.kind,
+        "comment": table.comment,
+        "columns": [_column_dict(column, contents.get((table.name, column.name), "")) for column in table.columns],
+        "primary_key": list(table.primary_key),
+        "unique_keys": [list(key) for key in table.unique_keys],
+        "candidate_keys": [list(key) for key in table.candidate_keys],
+    }
+
+
+def _column_dict(column: Column, contents: str) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "type": column.type,
+        "not_null": column.not_null,
+        "unique": column.unique,
+        "generated": column.generated,
+        "values": list(column.values),
+        "comment": column.comment,
+        "contents": contents,
+    }
+
+
+def _key_dict(table: Table, key: ForeignKey) -> dict[str, Any]:
+    return {
+        "table": table.name,
+        "columns": list(key.columns),
+        "other_table": key.ref_table,
+        "other_columns": list(key.ref_columns),
+        "declared": key.declared,
+        "score": round(key.score, 4),
+        "evidence": list(key.evidence),
     }
 
 

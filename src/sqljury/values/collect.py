@@ -139,5 +139,5 @@ def text_columns(schema: Schema, skip: Skip | None = None) -> dict[str, tuple[st
             if is_text(column.type) and not (skip is not None and skip(table.name, column.name))
         )
         for table in schema.tables
-        if table.kind == "table"
+        if not table.is_view
     }

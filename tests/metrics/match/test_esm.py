@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from sqljury.errors import DatasetError
 from sqljury.metrics.esm import PUBLISHED, ComparedParts, ForeignKeys, differing_clauses
+from sqljury.metrics.esm_plus import Facts
 from sqljury.metrics.spider import Names, Query, parse, parse_or_empty
 from sqljury.types import Column, ForeignKey, Schema, Table
 
@@ -125,6 +127,11 @@ def test_keys_of_a_schema_are_those_of_tables_json() -> None:
         ),
     )
     assert ForeignKeys.of_schema(schema) == KEYS
+    guess = ForeignKey(("Kind",), "owner", ("city",), declared=False, score=0.9)
+    owner, pet = schema.tables
+    inferred = replace(schema, tables=(owner, replace(pet, foreign_keys=(*pet.foreign_keys, guess))))
+    assert ForeignKeys.of_schema(inferred) == KEYS  # published metrics know declared keys only
+    assert Facts.of_schema(inferred) == Facts.of_schema(schema)
     assert KEYS.stands_for == {"pet.owner_id": "owner.id", "owner.id": "owner.id"}
 
 

@@ -24,10 +24,10 @@ from sqljury.schema.introspect import introspect
 from sqljury.schema.samples import sample
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.generate.examples import focus
-from sqljury.stages.generate.made import compose, entity, links, made, rules
+from sqljury.stages.generate.made import Entity, compose, entity, links, made, rules
 from sqljury.stages.generate.synthetic import guidelines, read, synthetic
 from sqljury.stages.prepare import Preparation
-from sqljury.types import Task
+from sqljury.types import Column, ForeignKey, Schema, Table, Task
 
 TABLES = """
 CREATE TABLE trainer (id INTEGER PRIMARY KEY, name TEXT, city TEXT, salary REAL);
@@ -285,6 +285,23 @@ def every(db: Database) -> list[tuple[str, str, str]]:
     samples = sample(db, schema, 50)
     known = [one for table in schema.tables if (one := entity(table, samples[table.name], "sqlite"))]
     return [(one.rule.name, one.shot.question, one.shot.sql) for one in compose(known, links(schema, known), 1)]
+
+
+def test_a_certain_key_is_worth_more_than_a_likely_one() -> None:
+    columns = (Column("id", "INTEGER"), Column("owner", "INTEGER"), Column("vet", "INTEGER"))
+    person = Table("person", columns[:1], ("id",))
+
+    def ways(*keys: ForeignKey) -> list[str]:
+        known = [
+            Entity(table, table.name, "", "", None, ()) for table in (Table("pet", columns, ("id",), keys), person)
+        ]
+        return [link.on for link in links(Schema("s", "sqlite", tuple(one.table for one in known)), known)]
+
+    owner, vet = (ForeignKey((name,), "person", ("id",)) for name in ("owner", "vet"))
+    likely = replace(vet, declared=False, score=0.9)
+    assert ways(owner, likely) == ["pet.owner = person.id"]
+    assert ways(likely) == ["pet.vet = person.id"]
+    assert ways(owner, vet) == ways(likely, replace(likely, columns=("owner",))) == []
 
 
 def test_every_rule_makes_queries_that_run_and_questions_without_slots(db: Database) -> None:

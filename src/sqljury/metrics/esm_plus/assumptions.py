@@ -33,11 +33,11 @@ class Facts:
 
     @classmethod
     def of_schema(cls, schema: Schema) -> Self:
-        """From an introspected schema; views are left out.
+        """From what a schema declares, not from inferred keys; views are left out.
 
         Spider's ``tables.json`` will not do: it says nothing of NOT NULL and UNIQUE, on which most rules rest.
         """
-        tables = [table for table in schema.tables if table.kind == "table"]
+        tables = [table for table in schema.tables if not table.is_view]
         return cls(
             names=Names.of((table.name, (column.name for column in table.columns)) for table in tables),
             unique=frozenset(name for table in tables for name in _unique(table)),
@@ -46,7 +46,7 @@ class Facts:
             references={
                 own: f"{key.ref_table}.{other}".lower()
                 for table in tables
-                for key in reversed(table.foreign_keys)  # of two keys on one column the first declared counts
+                for key in reversed(table.declared_keys)  # of two keys on one column the first declared counts
                 for own, other in zip(_full(table, key.columns), key.ref_columns, strict=True)
             },
             affinities={

@@ -30,7 +30,7 @@ class Names:
     @classmethod
     def of_schema(cls, schema: Schema) -> Self:
         """From an introspected schema; views are left out, for the benchmark's parser does not know them."""
-        tables = (table for table in schema.tables if table.kind == "table")
+        tables = (table for table in schema.tables if not table.is_view)
         return cls.of((table.name, (column.name for column in table.columns)) for table in tables)
 
     @classmethod

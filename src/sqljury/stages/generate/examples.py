@@ -57,7 +57,7 @@ def focus(task: Task, drafts: Sequence[str] = ()) -> Schema:
 def _columns(schema: Schema, at: int, scores: Sequence[float]) -> set[str]:
     """The keys of a table and its columns that words name; the first columns where none is named."""
     table = schema.tables[at]
-    keys = {name for key in table.foreign_keys for name in key.columns} | set(table.primary_key)
+    keys = {name for key in table.foreign_keys for name in key.columns} | set(table.row_key)
     keys |= {
         name
         for other in schema.tables

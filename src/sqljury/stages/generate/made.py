@@ -72,7 +72,7 @@ def _nearest(schema: Schema, wanted: Schema) -> list[Table]:
     beside = {key.ref_table for table in schema.tables if table.name in inside for key in table.foreign_keys}
     beside |= {table.name for table in schema.tables if inside & {key.ref_table for key in table.foreign_keys}}
     rank = {table.name: (table.name not in inside, table.name not in beside) for table in schema.tables}
-    chosen = sorted((table for table in schema.tables if table.kind == "table"), key=lambda table: rank[table.name])
+    chosen = sorted((table for table in schema.tables if not table.is_view), key=lambda table: rank[table.name])
     names = {table.name for table in chosen[:TABLES]}
     return [table for table in schema.tables if table.name in names]
 
@@ -328,7 +328,8 @@ def entity(table: Table, sample: Result, dialect: str) -> Entity | None:
 def links(schema: Schema, entities: Sequence[Entity]) -> list[Link]:
     """The single-column foreign keys between two of the entities.
 
-    Where a table has several to the same other table they are left out, since a question would have to name one.
+    Where a table has several to the same other table they are left out, since a question would have to name one; an
+    inferred one does not count beside a certain one.
     """
     by_name = {entity.table.name: entity for entity in entities}
     return [
@@ -338,9 +339,15 @@ def links(schema: Schema, entities: Sequence[Entity]) -> list[Link]:
         if key.ref_table in by_name
         and key.ref_table != child.table.name
         and len(key.columns) == 1
-        and sum(other.ref_table == key.ref_table for other in child.table.foreign_keys) == 1
+        and _rivals(child.table, key) == [key]
         and all(map(_sayable, (*key.columns, *key.ref_columns)))
     ]
+
+
+def _rivals(table: Table, key: ForeignKey) -> list[ForeignKey]:
+    """The keys to the same table: the certain ones, or all where none is."""
+    keys = [other for other in table.foreign_keys if other.ref_table == key.ref_table]
+    return [other for other in keys if other.certain] or keys
 
 
 def _link(child: Entity, parent: Entity, key: ForeignKey, dialect: str) -> Link:

@@ -6,7 +6,7 @@ translated, which needs no model call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -15,39 +15,62 @@ from sqljury.context import Context, State
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
 from sqljury.prompts import unmarked
+from sqljury.sql.compare import VOTES as ALIKE
+from sqljury.sql.compare import same
+from sqljury.sql.faults import Fault, read_fault
 from sqljury.sql.preserve import losses
-from sqljury.sql.repair_names import rebind
-from sqljury.sql.text import plain
+from sqljury.sql.repair_names import rebindings
+from sqljury.sql.resolve import with_joins
+from sqljury.sql.strict import conform
+from sqljury.sql.suggest import LINES, unknown
+from sqljury.sql.text import plain, tokens
 from sqljury.sql.translate import translations
 from sqljury.stages.generate.direct import messages
-from sqljury.stages.repair.hints import Advice, advise, stored
+from sqljury.stages.repair.hints import Advice, advise, fault_of, stored
+from sqljury.stages.repair.meaning import as_meant
 from sqljury.stages.select import VOTES
 from sqljury.stages.select.consistency import decided, group, likelihood
-from sqljury.types import Candidate, Fix, QueryFailure, Result, Task
+from sqljury.types import Candidate, Fix, Result, Schema, Task
 from sqljury.values.bind import bind_values
 
 REASON_CHARACTERS = 300
 
-By = Literal["schema", "dialect", "values", "model"]
+By = Literal["schema", "dialect", "values", "instructions", "model"]
+
+ANOTHER_READING: Final = "another reading of its names"
+"""Ends the reason of a repair that is not the likeliest one of its query."""
 
 
 SECONDS: Final = 1.0
 """Repairs may take this long even if the queries were written faster, as replies from a cache are."""
+QUERY_SECONDS: Final = 2.0
+"""A repaired query may run this long even if the time for repairs is over by then."""
+REPLY_TOKENS: Final = 100
+"""A rewritten query may have so many tokens more than two of the query before it."""
+_ROUNDS: Final = 3
+"""An engine tells of one fault at a time."""
+_NAMED: Final = frozenset(("column", "table", "function", "ambiguous", "grouping"))
 
 
-def repair(state: State, context: Context) -> State:
-    """The stage: what failed is repaired by the model, likeliest first.
+def repair(state: State, context: Context, before: Sequence[Candidate] = ()) -> State:
+    """The stage: what failed is repaired by the model, likeliest first; where no query runs, the closest one first.
 
-    Where votes choose, only as long as a repair could still change the outcome. Equal queries are repaired once, and an
-    error that the model could not repair once is not put to it again for another candidate. Repairs end once they have
-    taken as long as writing did.
+    Where votes choose, only as long as a repair could still change the outcome. Equal queries are repaired once, and a
+    name whose lack the model could not repair once is not put to it again for another candidate, nor for those that
+    were repaired ``before``. The model is asked about an empty result once for each cause. Repairs end once they have
+    taken as long as writing did, or the recipe's seconds.
     """
     candidates, attempts = list(state.candidates), context.recipe.fix.attempts
     by_votes = context.recipe.select.selector == VOTES
     broken = [index for index, candidate in enumerate(candidates) if needs_fixing(candidate)]
-    broken.sort(key=lambda index: likelihood(candidates[index]), reverse=True)
-    repairs = _Repairs(state.task, context, {candidates[index].sql for index in broken})
-    with context.step("fix", max(_writing_seconds(context), SECONDS)):
+    broken = [index for index in broken if not any(candidates[index] is old for old in before)]
+    if any(candidate.result.ok for candidate in candidates):
+        broken.sort(key=lambda index: likelihood(candidates[index]), reverse=True)
+    else:
+        broken.sort(key=lambda index: distance(candidates[index], state.task.known))
+    tried = {candidates[index].sql for index in broken} | {candidate.sql for candidate in before}
+    with context.step("fix", _seconds(context)):
+        repairs = _Repairs(state.task, context, tried, before)
         for done, index in enumerate(broken):
             if not attempts or context.exhausted() or (by_votes and decided(group(candidates), broken[done:])):
                 break
@@ -56,40 +79,75 @@ def repair(state: State, context: Context) -> State:
     return replace(state, candidates=tuple(candidates))
 
 
-class _Repairs:
-    """Repairs of one question: each query once, and no error that led nowhere before."""
+def distance(candidate: Candidate, schema: Schema) -> tuple[int, float]:
+    """How far a failed query is from one that runs: by the names that the schema lacks, of even ones the likelier.
 
-    def __init__(self, task: Task, context: Context, tried: set[str]) -> None:
+    One that cannot be read has no names that could be looked up; it is further off than one that can.
+    """
+    return len(unknown(candidate.sql, schema)) or LINES + 1, -likelihood(candidate)
+
+
+class _Repairs:
+    """Repairs of one question: each query once, and no fault that led nowhere before."""
+
+    def __init__(self, task: Task, context: Context, tried: set[str], before: Sequence[Candidate]) -> None:
         self._task, self._context, self._tried = task, context, tried
         self._repaired: dict[str, Candidate] = {}
-        self._hopeless: set[QueryFailure] = set()
+        self._hopeless = {_lack(candidate) for candidate in before}
+        self._empty_asked = False
 
     def of(self, candidate: Candidate) -> Candidate:
         """The candidate as it is after repair, with the fixes of its own before those."""
         if candidate.sql not in self._repaired:
-            if candidate.result.error in self._hopeless:
+            if not candidate.result.ok and candidate.sql:
+                candidate = self._as_others(candidate)
+            if not needs_fixing(candidate) or self._is_hopeless(candidate):
                 return candidate
             self._repaired[candidate.sql] = self._ask(candidate)
         repaired = self._repaired[candidate.sql]
         fixes = candidate.fixes + repaired.fixes
         return replace(candidate, sql=repaired.sql, result=repaired.result, fixes=fixes)
 
+    def _is_hopeless(self, candidate: Candidate) -> bool:
+        if candidate.result.error is not None:
+            return _lack(candidate) in self._hopeless
+        return self._empty_asked and not self._context.recipe.fix.hints  # with hints each cause is asked about
+
+    def _as_others(self, candidate: Candidate) -> Candidate:
+        """Bound to the schema over joins that repaired queries have, which the schema may lack; else as it is."""
+        queries = [repaired.sql for repaired in self._repaired.values() if repaired.result.rows]
+        known = with_joins(self._task.known, queries)
+        if known == self._task.known or not self._context.recipe.fix.names:
+            return candidate
+        context = self._context.within(QUERY_SECONDS)
+        return bind_names(candidate, replace(self._task, known=known), context)
+
     def _ask(self, candidate: Candidate) -> Candidate:
         """What the model made of it, with the new fixes alone."""
         part = self._context.recipe.fix
         attempts = 1 if candidate.result.error_kind == "limit" else part.attempts  # each try may take as long again
-        repaired = ask_again(
-            candidate, self._task, self._context, attempts=attempts, tried=self._tried, hinted=part.hints
-        )
+        self._empty_asked |= candidate.result.ok
+        context = self._context.within(QUERY_SECONDS)
+        repaired = ask_again(candidate, self._task, context, attempts=attempts, tried=self._tried, hinted=part.hints)
         if repaired.sql == candidate.sql and candidate.result.error is not None:
-            self._hopeless.add(candidate.result.error)
+            self._hopeless.add(_lack(candidate))
         return replace(repaired, fixes=repaired.fixes[len(candidate.fixes) :])
 
 
-def _writing_seconds(context: Context) -> float:
-    """How long the model took to write the queries."""
+def _lack(candidate: Candidate) -> Fault:
+    """What a failed query lacks, in the same words for all queries that lack it; else the engine's message."""
+    fault = fault_of(candidate)
+    return fault if fault.kind in _NAMED else Fault("other", str(candidate.result.error or ""))
+
+
+def _seconds(context: Context) -> float:
+    """How long repairs may still take: as long as the model took to write the queries, and as the recipe allows."""
+    part = context.recipe.fix
     writing = context.recipe.steps(range(len(context.recipe.generate)))
-    return sum(cost.seconds for step, cost in context.budget.steps if step in writing)
+    costs = dict(context.budget.steps)
+    wrote = sum(cost.seconds for step, cost in costs.items() if step in writing)
+    spent = costs["fix"].seconds if "fix" in costs else 0.0
+    return max(min(max(wrote, SECONDS), part.seconds) - spent, min(SECONDS, part.seconds))
 
 
 def max_tokens(context: Context) -> int:
@@ -103,12 +161,22 @@ def needs_fixing(candidate: Candidate) -> bool:
 
 
 def by_program(candidate: Candidate, task: Task, context: Context, *, names: bool, dialect: bool) -> Candidate:
-    """What can be repaired of a failed query without the model: its names, and the words of another dialect."""
-    if names:
-        candidate = bind_names(candidate, task, context)
+    """What can be repaired without the model.
+
+    Names and other dialects' words of a query that failed, values, and what its engine takes otherwise than meant.
+    """
+    return all_by_program(candidate, task, context, names=names, dialect=dialect)[0]
+
+
+def all_by_program(
+    candidate: Candidate, task: Task, context: Context, *, names: bool, dialect: bool
+) -> list[Candidate]:
+    """What ``by_program`` gives, and after it the other readings of the query's names that run."""
+    bound = readings(candidate, task, context) if names else [candidate]
     if dialect:
-        candidate = translate(candidate, task, context, names=names)
-    return put_values(candidate, task, context)
+        bound[0] = conforming(bound[0], task, context, names=names)
+        bound[0] = translate(bound[0], task, context, names=names)
+    return [as_meant(put_values(reading, task, context), task, context) for reading in bound]
 
 
 def put_values(candidate: Candidate, task: Task, context: Context) -> Candidate:
@@ -133,20 +201,58 @@ def translate(candidate: Candidate, task: Task, context: Context, *, names: bool
         fixed = _fixed(candidate, sql, context.db.execute(sql, context.limits, context.cancel), "dialect")
         if names:
             fixed = bind_names(fixed, task, context)
+        fixed = conforming(fixed, task, context, names=names)
         if fixed.result.ok:
             return fixed
     return candidate
 
 
+def conforming(candidate: Candidate, task: Task, context: Context, *, names: bool) -> Candidate:
+    """A failed query as a stricter engine takes it, if it runs so; else the candidate as it is.
+
+    With ``names`` its names are bound first: engines look at names before they look at what is grouped.
+    """
+    sql, result = candidate.sql, candidate.result
+    if names and sql and not result.ok:
+        bound = rebindings(sql, task.known, task.question.text)[:1]
+        sql = next((one for one in bound if not losses(sql, one, task.known)), sql)
+    for _ in range(_ROUNDS):
+        if result.error is None or result.error.kind not in ("sql", "refused"):
+            break
+        rewritten = conform(sql, task.known, read_fault(result.error.message)).sql
+        if rewritten is None or rewritten == sql:
+            break
+        sql, result = rewritten, context.db.execute(rewritten, context.limits, context.cancel)
+    return _fixed(candidate, sql, result, "dialect") if result.ok and sql != candidate.sql else candidate
+
+
 def bind_names(candidate: Candidate, task: Task, context: Context) -> Candidate:
     """A failed query with its names bound to the schema, if that makes it run; else the candidate as it is."""
+    return readings(candidate, task, context)[0]
+
+
+def readings(candidate: Candidate, task: Task, context: Context) -> list[Candidate]:
+    """A failed query with its names bound to the schema: the readings that run, best first, each with another result.
+
+    One that finds nothing comes after those that find something. The candidate as it is where none runs.
+    """
     if not candidate.sql or candidate.result.ok:
-        return candidate
-    sql = rebind(candidate.sql, task.known)
-    if sql is None or losses(candidate.sql, sql, task.known):
-        return candidate
-    result = context.db.execute(sql, context.limits, context.cancel)
-    return _fixed(candidate, sql, result, "schema") if result.ok else candidate
+        return [candidate]
+    bound: list[Candidate] = []
+    for sql in rebindings(candidate.sql, task.known, task.question.text):
+        if losses(candidate.sql, sql, task.known):
+            continue
+        fixed = _fixed(candidate, sql, context.db.execute(sql, context.limits, context.cancel), "schema")
+        if fixed.result.ok and not any(same(one.result, fixed.result, ALIKE) for one in bound):
+            bound.append(fixed)
+    bound.sort(key=lambda one: not one.result.rows)
+    return [*bound[:1], *map(_another_reading, bound[1:])] or [candidate]
+
+
+def _another_reading(candidate: Candidate) -> Candidate:
+    """Marked as one of several readings of the query that was written, not the likeliest."""
+    last = candidate.fixes[-1]
+    return replace(candidate, fixes=(*candidate.fixes[:-1], replace(last, reason=f"{last.reason}; {ANOTHER_READING}")))
 
 
 def ask_again(
@@ -155,9 +261,10 @@ def ask_again(
     """Let the model rewrite a query that failed or found nothing, up to ``attempts`` times.
 
     Only a query that keeps every restriction of the one before is accepted, see ``preserve.losses``. With ``hinted``
-    the model is asked about an empty result only where a value or a join can be shown to be its cause. It is not asked
-    again when it repeats an error or a query of ``tried``, which is added to: decoding is greedy, and the reply would
-    be the same. A query that runs is only replaced by one that runs and finds something.
+    the model is asked about an empty result only where a value or a join can be shown to be its cause, and once about
+    each cause. It is not asked again when it repeats an error or a query of ``tried``, to which causes and queries are
+    added: decoding is greedy, and the reply would be the same. A query that runs is only replaced by one that runs and
+    finds something.
     """
     best = latest = candidate
     lacking: set[str] = set()
@@ -166,8 +273,11 @@ def ask_again(
         if not latest.sql or context.exhausted():  # looking for advice takes time too
             break
         advice = Advice() if lost else advise(latest, task, context)
-        if hinted and latest.result.ok and not lost and not advice.lines:
-            break
+        if hinted and latest.result.ok and not lost:
+            cause = "\n".join(advice.lines)
+            if not cause or cause in tried:
+                break
+            tried.add(cause)
         lacking.update(advice.lacking)
         request = complaint(latest, advice.lines if hinted else (), lost)
         sql = _rewritten(latest.sql, request, task, context, attempt)
@@ -176,7 +286,7 @@ def ask_again(
         before = latest.result.error
         result = context.db.execute(sql, context.limits, context.cancel)
         latest = by_program(_fixed(latest, sql, result, "model"), task, context, names=True, dialect=True)
-        lost = losses(candidate.sql, latest.sql, task.known, lacking) if latest.result.ok else ()
+        lost = _lost(candidate, latest.sql, task, lacking) if latest.result.ok else ()
         if latest.result.rows and not lost:
             return latest
         tried.update((sql, latest.sql))
@@ -189,10 +299,21 @@ def ask_again(
     return best
 
 
+def _lost(candidate: Candidate, sql: str, task: Task, lacking: Collection[str]) -> tuple[str, ...]:
+    """What a repair lost of a query, or of what its engine takes for that query."""
+    lost = losses(candidate.sql, sql, task.known, lacking)
+    if lost and not candidate.result.ok:
+        base = conform(candidate.sql, task.known, fault_of(candidate)).sql
+        if base is not None and not losses(base, sql, task.known, lacking):
+            return ()
+    return lost
+
+
 def _rewritten(sql: str, request: str, task: Task, context: Context, attempt: int) -> str:
     """The model's query after ``request``; empty if it wrote none or could not be asked."""
     conversation = [*messages(task), Message("assistant", unmarked(sql)), Message("user", request)]
-    sampling = Sampling(max_tokens=max_tokens(context), stop=STOP, seed=derive_seed(context.seed, "fix", attempt))
+    longest = min(max_tokens(context), REPLY_TOKENS + 2 * tokens(sql))  # a model that begins to talk is cut short
+    sampling = Sampling(max_tokens=longest, stop=STOP, seed=derive_seed(context.seed, "fix", attempt))
     reply = context.ask(conversation, sampling)
     return "" if reply is None else extract_sql(reply.completions[0].text)
 

@@ -15,9 +15,11 @@ from sqljury.db.readonly import FORBIDDEN_FUNCTIONS, allowed_functions
 from sqljury.errors import DatabaseError, QueryError
 from sqljury.language.alike import nearest
 from sqljury.sql import text
-from sqljury.sql.emptied import empty_join, loosened
+from sqljury.sql.emptied import caused, empty_join, loosened
+from sqljury.sql.faults import Fault, read_fault
 from sqljury.sql.parse import exp
-from sqljury.sql.suggest import unknown, unknown_functions
+from sqljury.sql.strict import conform
+from sqljury.sql.suggest import LINES, unknown, unknown_functions
 from sqljury.sql.text import quote_name, quote_table
 from sqljury.types import Candidate, Limits, Schema, Table, Task
 from sqljury.values.bind import Has, lacking
@@ -44,21 +46,37 @@ class Advice(NamedTuple):
 def advise(candidate: Candidate, task: Task, context: Context) -> Advice:
     """Why a candidate failed or found nothing, as far as schema and content tell; empty where they do not.
 
-    For a failed query what it names that is not there; for one without rows texts that their columns do not have, else
-    the join that finds nothing. A condition that merely rules all rows out is not advised on: it may be what was asked
-    for.
+    For a failed query what it names that is not there, and what its engine does not take as it is written. For one
+    without rows texts that their columns do not have, if the query finds rows without the conditions on them; else the
+    join that finds nothing. A condition that merely rules all rows out is not advised on: it may be what was asked for.
     """
     kind = candidate.result.error_kind
     if kind in ("sql", "refused"):
-        error = str(candidate.result.error or "")
+        fault, error = fault_of(candidate), str(candidate.result.error or "")
         functions = unknown_functions(candidate.sql, task.known.dialect, _functions(context), error)
-        return Advice([*functions, *unknown(candidate.sql, task.known)])
+        strict = conform(candidate.sql, task.known, fault).lines(fault)
+        lines = [*functions, *strict, *unknown(candidate.sql, task.known)]
+        return Advice(list(dict.fromkeys(lines))[:LINES])
     if kind is not None or candidate.result.rows:
         return Advice()
+
+    def finds(sql: str) -> bool | None:
+        return None if context.exhausted() else _finds(sql, context)
+
     missing = list(dict.fromkeys(lacking(candidate.sql, task.known, stored(task.known, context))))
-    lines = [_value_line(table, column, value, task, context) for table, column, value in missing[:_TEXTS]]
-    lines = lines or empty_join(candidate.sql, task.known, lambda sql: _finds(sql, context))
-    return Advice(lines, tuple(value for _, _, value in missing))
+    texts = tuple(value for _, _, value in missing)
+    if missing and caused(candidate.sql, task.known, texts, finds):
+        lines = [_value_line(table, column, value, task, context) for table, column, value in missing[:_TEXTS]]
+    else:
+        lines = empty_join(candidate.sql, task.known, finds)
+    return Advice(lines, texts)
+
+
+def fault_of(candidate: Candidate) -> Fault:
+    """What the engine found wrong with a failed query."""
+    error = candidate.result.error
+    readable = error is not None and error.kind in ("sql", "refused")
+    return read_fault(error.message) if error is not None and readable else Fault("other", str(error or ""))
 
 
 def looser(candidate: Candidate, schema: Schema, context: Context) -> tuple[str, ...]:
@@ -78,18 +96,19 @@ def stored(schema: Schema, context: Context) -> Has:
     """Whether a column has a text, asked of the database itself: for ``SEEK_SECONDS``, and ``ASKED`` times in all.
 
     After the first question that could not be answered in that time no more are asked: a table that large has no
-    index on the column.
+    index on the column. Nor are more asked once all took twice that time, or the budget is exhausted.
     """
-    left = ASKED
+    left, seconds = ASKED, 2 * SEEK_SECONDS
 
     def has(table: Table, column: str, value: str) -> bool:
-        nonlocal left
-        if left <= 0:
+        nonlocal left, seconds
+        if left <= 0 or seconds <= 0 or context.exhausted():
             return True
         literal = exp.Literal.string(value).sql(dialect=schema.dialect)
         where = f"{_from(table, schema)} WHERE {quote_name(column, schema.dialect)} = {literal}"
         found = context.db.execute(f"SELECT 1 FROM {where} LIMIT 1", Limits(SEEK_SECONDS, rows=1), context.cancel)  # noqa: S608
         left = 0 if found.error_kind == "limit" else left - 1
+        seconds -= found.seconds
         return not found.ok or bool(found.rows)
 
     return has

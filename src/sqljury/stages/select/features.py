@@ -345,7 +345,7 @@ def _names(question: str, query: Anatomy, schema: Schema) -> dict[str, float]:
 
 
 def _keys(schema: Schema) -> frozenset[str]:
-    return frozenset(name.lower() for table in schema.tables for name in table.primary_key)
+    return frozenset(name.lower() for table in schema.tables for name in table.row_key)
 
 
 def _named(word: str, names: Sequence[str]) -> bool:

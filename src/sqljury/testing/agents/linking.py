@@ -64,7 +64,7 @@ def link(queries: Sequence[str], task: Task, context: Context) -> Linked:
     """
     text = f"{task.question.text} {task.question.evidence}"
     keywords = by_rules(text)
-    tables = tuple(table for table in task.known.tables if table.kind == "table")
+    tables = tuple(table for table in task.known.tables if not table.is_view)
     schema = subset(task.known, {table.name: _names(table) for table in tables})
     held = {table.name: set(_names(table)) for table in used(schema, queries).tables}
     values = _values(keywords, held, context)
@@ -146,7 +146,7 @@ def _keyed(schema: Schema, columns: dict[str, set[str]]) -> Schema:
             columns.setdefault(schema.tables[between].name, set())
     for table in schema.tables:
         if table.name in columns:
-            columns[table.name] |= set(table.primary_key) or set(_names(table)[:1])
+            columns[table.name] |= set(table.row_key) or set(_names(table)[:1])
             for key in table.foreign_keys:
                 if key.ref_table in columns:
                     columns[table.name] |= set(key.columns)

@@ -1,0 +1,111 @@
+"""What rewrites of meaning do to stored candidates: how often each rule fires, and execution accuracy before and after.
+
+    python benchmarks/meaning.py runs/train_light --data ../shared/spider --out runs/meaning.jsonl
+    python benchmarks/meaning.py --report runs/meaning.jsonl
+
+The candidates of a run are taken as they were repaired there, each different query once. No model is asked. A line for
+every rewrite and every remark goes to --out; --report prints the counts by rule and the queries that were right before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqljury import connect
+from sqljury.context import Context
+from sqljury.db.base import Database
+from sqljury.llm.fake import FakeModel
+from sqljury.metrics.execution import EX, judge, run_gold
+from sqljury.schema.introspect import introspect
+from sqljury.stages.repair.meaning import as_meant, doubts
+from sqljury.types import Candidate, Limits, Question, Schema, Task
+
+
+def lines(record: dict[str, Any], db: Database, schema: Schema, context: Context) -> Iterator[dict[str, Any]]:
+    """A line for each different query of a question that is rewritten or remarked on, and one for the question."""
+    task = Task(Question(record["question"], record.get("evidence", ""), record["id"]), schema, "")
+    gold, ordered = run_gold(db, record["gold"]), EX.ordered(record["gold"])
+
+    def right(sql: str) -> bool:
+        return judge(gold, db.execute(EX.prepare(sql)), ordered).correct
+
+    queries = list(dict.fromkeys(one["sql"] for one in record["candidates"] if one["sql"]))
+    seconds = 0.0
+    for sql in queries:
+        candidate = Candidate(sql, "direct", result=db.execute(sql, context.limits))
+        began = time.perf_counter()
+        meant = as_meant(candidate, task, context)
+        remarks = doubts(meant, task, context)
+        seconds += time.perf_counter() - began
+        if meant is not candidate or remarks:
+            yield {
+                "id": record["id"],
+                "db_id": record["db_id"],
+                "question": record["question"],
+                "gold": record["gold"],
+                "before": sql,
+                "after": meant.sql,
+                "reasons": [fix.reason for fix in meant.fixes],
+                "remarks": remarks,
+                "chosen": sql == record["sql"],
+                "right_before": right(sql),
+                "right_after": right(meant.sql),
+            }
+    yield {"id": record["id"], "queries": len(queries), "seconds": seconds}
+
+
+def report(out: Path) -> None:
+    """Print, by reason, how many queries were rewritten and how many of them were right before and after."""
+    records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    questions = [one for one in records if "queries" in one]
+    rewritten = [one for one in records if one.get("reasons")]
+    queries, seconds = sum(one["queries"] for one in questions), sum(one["seconds"] for one in questions)
+    print(f"{len(questions)} questions, {queries} different queries, {1000 * seconds / queries:.1f} ms a query")
+    for name, chosen in (
+        ("all candidates", rewritten),
+        ("chosen queries", [one for one in rewritten if one["chosen"]]),
+    ):
+        counts: Counter[str] = Counter(reason for one in chosen for reason in one["reasons"])
+        print(f"{name}: {len(chosen)} rewritten")
+        for reason, count in counts.most_common():
+            these = [one for one in chosen if reason in one["reasons"]]
+            before, after = (sum(one[f"right_{when}"] for one in these) for when in ("before", "after"))
+            print(f"  {count:4} {reason}: right before {before}, after {after}")
+    remarks: Counter[str] = Counter(remark for one in records for remark in one.get("remarks", ()))
+    print(f"remarks: {sum(remarks.values())}")
+    for one in rewritten:
+        if one["right_before"] != one["right_after"]:
+            print(f"{'lost' if one['right_before'] else 'won'} {one['id']} {one['db_id']}: {one['question']}")
+            print(f"  gold   {one['gold']}\n  before {one['before']}\n  after  {one['after']}")
+
+
+def main() -> None:
+    """Replay what is left to replay, or report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, nargs="?")
+    parser.add_argument("--data", type=Path, default=Path("../shared/spider"))
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--report", type=Path)
+    arguments = parser.parse_args()
+    if arguments.report:
+        report(arguments.report)
+        return
+    records = [json.loads(line) for line in (arguments.run / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
+    with arguments.out.open("w", encoding="utf-8") as stream:
+        for name in sorted({record["db_id"] for record in records}):
+            with connect(arguments.data / "database" / name / f"{name}.sqlite") as db:
+                schema = introspect(db)
+                context = Context(db, FakeModel(""), limits=Limits(seconds=10))
+                for record in (one for one in records if one["db_id"] == name):
+                    for line in lines(record, db, schema, context):
+                        stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""The options of ``sqljury bench`` that put a benchmark's databases on another engine, and how gold fared there."""
+
+from __future__ import annotations
+
+import threading
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqljury.cli import terminal
+
+if TYPE_CHECKING:
+    from sqljury.datasets.spider import Example
+    from sqljury.engines.checked import Checked
+    from sqljury.engines.databases import Databases
+
+
+class EngineName(StrEnum):
+    """The engines that a benchmark can be asked on."""
+
+    SQLITE = "sqlite"
+    DUCKDB = "duckdb"
+    POSTGRESQL = "postgresql"
+    MYSQL = "mysql"
+
+
+EngineOption = Annotated[
+    EngineName, typer.Option(help="The engine that the databases are copied to; gold is translated and checked.")
+]
+StripKeys = Annotated[bool, typer.Option("--strip-keys", help="Copy databases without primary, unique, foreign keys.")]
+ServerOption = Annotated[
+    str,
+    typer.Option(
+        metavar="URL",
+        help="A server to copy databases to, as a user who may create some [default: $SQLJURY_BENCH_SERVER, else one "
+        "that is started].",
+        show_default=False,
+    ),
+]
+
+
+def comparable(examples: list[Example], databases: Databases, folder: Path, cancel: threading.Event) -> list[Example]:
+    """The examples that can be asked on the engine; notes how many are left out, and why."""
+    from sqljury.engines.checked import OUTCOMES, counts, prepared, read
+    from sqljury.errors import CancelledError
+
+    def stop() -> None:
+        if cancel.is_set():
+            raise CancelledError("stopped; the same command goes on with the check of gold")
+
+    def say(done: int, total: int, one: Checked | None) -> None:
+        if one is not None and (not one.kept or done == total or done % 25 == 0):
+            outcome = "" if one.kept else f" {one.id} is left out: {OUTCOMES[one.outcome]}; {one.reason}"
+            terminal.note(f"gold {done}/{total}{outcome[:200]}")
+
+    kept = prepared(examples, databases, folder, say, stop)
+    asked = {one.id for one in examples}
+    found = counts(one for one in read(folder) if one.id in asked and not one.kept)
+    if found:
+        reasons = ", ".join(f"{found[name]} {meaning}" for name, meaning in OUTCOMES.items() if found[name])
+        terminal.note(
+            f"{len(examples) - len(kept)} of {len(examples)} questions are left out on {databases.engine.name}, since "
+            f"their gold query cannot be used ({reasons}); {folder / 'gold.jsonl'} lists them"
+        )
+    return kept

@@ -1,0 +1,211 @@
+"""Gold on another engine: translated, run there and in SQLite, and kept where both give the same result.
+
+``gold.jsonl`` in a run's folder holds a line a question: what became of its gold query, and why it is left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
+from importlib.metadata import version
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury.datasets.spider import Example
+from sqljury.db.base import Database
+from sqljury.db.connect import connect
+from sqljury.engines.databases import Databases
+from sqljury.engines.gold import translate
+from sqljury.errors import DatabaseError, DatasetError, QueryLimitError
+from sqljury.metrics.execution import EX, LIMITS, judge, run_gold
+from sqljury.metrics.hardness import hardness
+from sqljury.metrics.spider import Names, Query, parse_or_empty
+from sqljury.resources import write_whole
+from sqljury.sql.compare import VOTES, same
+from sqljury.types import Schema
+
+FILE: Final = "gold.jsonl"
+
+OUTCOMES: Final = {
+    "equal": "gives the same result",
+    "rounded": "gives the same result but for the last digits of numbers",
+    "different": "gives another result",
+    "refused": "does not run on the engine",
+    "untranslated": "cannot be translated",
+    "source": "does not run in SQLite",
+    "database": "its database cannot be copied or used",
+}
+"""What becomes of a gold query; the first two are kept, the others' questions are left out."""
+
+_PASSING: Final = ("limit", "locked", "database")
+"""Kinds of failures that say nothing about the query: another day it may run."""
+
+KEPT: Final = ("equal", "rounded")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A gold query on an engine: ``outcome`` is one of ``OUTCOMES``, ``repairs`` are names of ``gold.REPAIRS``."""
+
+    id: str
+    of: str
+    db_id: str
+    gold: str
+    sql: str
+    outcome: str
+    reason: str
+    repairs: tuple[str, ...]
+    hardness: str
+
+    @property
+    def kept(self) -> bool:
+        """Whether the question is asked."""
+        return self.outcome in KEPT
+
+
+Observer = Callable[[int, int, Checked | None], None]
+"""Told how many of how many are checked, and the newest."""
+
+
+def prepared(
+    examples: Sequence[Example],
+    databases: Databases,
+    folder: Path,
+    on_checked: Observer = lambda *_: None,
+    stop: Callable[[], None] = lambda: None,
+) -> list[Example]:
+    """The examples whose gold holds on the engine, with that gold, and a database that is copied when it is opened.
+
+    What was checked before is read from ``folder``, where ``gold.jsonl`` is kept. ``stop`` may raise between two
+    questions. On SQLite files all examples are kept as they are.
+    """
+    if databases.engine.name == "sqlite":
+        return [replace(one, database=databases.lazy(one.db_id)) for one in examples]
+    known = {key: one for key, one in _read(folder / FILE).items() if one.outcome != "database"}
+    checked = {one.id: known[key] for one in examples if (key := (one.id, _digest(one, databases))) in known}
+    waiting = [one for one in examples if one.id not in checked]
+    on_checked(len(checked), len(examples), None)
+    try:
+        for db_id, group in groupby(sorted(waiting, key=lambda one: one.db_id), key=lambda one: one.db_id):
+            stop()
+            for found in _of_database(db_id, list(group), databases, stop):
+                checked[found.id] = found
+                on_checked(len(checked), len(examples), found)
+    finally:
+        if waiting and checked:
+            folder.mkdir(parents=True, exist_ok=True)
+            lines = [json.dumps(asdict(checked[one.id])) for one in examples if one.id in checked]
+            write_whole(folder / FILE, "\n".join(lines) + "\n")
+    return [_example(one, checked[one.id], databases) for one in examples if checked[one.id].kept]
+
+
+def read(folder: Path) -> list[Checked]:
+    """What became of the gold queries of a run; none where its engine is SQLite."""
+    return list(_read(folder / FILE).values())
+
+
+def counts(checked: Iterable[Checked]) -> Counter[str]:
+    """How many gold queries had each outcome."""
+    return Counter(one.outcome for one in checked)
+
+
+def _example(example: Example, checked: Checked, databases: Databases) -> Example:
+    return replace(
+        example,
+        gold_sql=checked.sql,
+        database=databases.lazy(example.db_id),
+        hardness=checked.hardness,
+        source_gold=example.gold_sql,
+    )
+
+
+def _of_database(
+    db_id: str, examples: Sequence[Example], databases: Databases, stop: Callable[[], None]
+) -> Iterable[Checked]:
+    """The gold queries about one database; where that cannot be copied, with the reason."""
+    try:
+        with connect(databases.file(db_id)) as original, connect(databases.target(db_id)) as copy:
+            source = databases.source(db_id)
+            for example in examples:
+                stop()
+                found = _Check(original, copy, databases)
+                yield found.check(example, source.schema)
+    except DatabaseError as error:
+        for example in examples:
+            yield _found(example, databases, "database", str(error))
+
+
+@dataclass(frozen=True)
+class _Check:
+    original: Database
+    copy: Database
+    databases: Databases
+
+    def check(self, example: Example, schema: Schema) -> Checked:
+        """One gold query."""
+        parsed = parse_or_empty(example.gold_sql, Names.of_schema(schema))
+        level = "" if parsed == Query() else hardness(parsed)
+        done = translate(example.gold_sql, self.databases.source(example.db_id), self.copy.dialect)
+        outcome, reason = self._outcome(example.gold_sql, done.sql, done.fault)
+        made = _found(example, self.databases, outcome, reason)
+        return replace(made, sql=done.sql, repairs=done.repairs, hardness=level)
+
+    def _outcome(self, gold: str, sql: str, fault: str) -> tuple[str, str]:
+        try:
+            expected = run_gold(self.original, gold)
+        except DatasetError as error:
+            return "source", str(error)
+        if not sql:
+            return "untranslated", fault
+        found = self.copy.execute(sql, LIMITS)
+        if found.error is not None:
+            return "database" if found.error.kind in _PASSING else "refused", str(found.error)
+        ordered = EX.ordered(gold)
+        verdict = judge(expected, found, ordered)
+        if verdict.correct:
+            return "equal", ""
+        with suppress(QueryLimitError):
+            if not found.truncated and same(expected, found, VOTES, ordered=ordered):
+                return "rounded", ""
+        return "different", verdict.reason
+
+
+def _found(example: Example, databases: Databases, outcome: str, reason: str) -> Checked:
+    digest = _digest(example, databases)
+    return Checked(example.id, digest, example.db_id, example.gold_sql, "", outcome, reason, (), "")
+
+
+def _digest(example: Example, databases: Databases) -> str:
+    """A hash of all that the outcome depends on."""
+    try:
+        file = databases.file(example.db_id).stat()
+        stamp = [file.st_size, file.st_mtime_ns]
+    except OSError:
+        stamp = []
+    inputs = [version("sqljury"), databases.engine.name, example.gold_sql, *stamp]
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:32]
+
+
+def _read(file: Path) -> dict[tuple[str, str], Checked]:
+    """The well-formed lines by question and digest; the others are checked again."""
+    known: dict[tuple[str, str], Checked] = {}
+    names = {one.name for one in fields(Checked)}
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError:
+        return known
+    for line in lines:
+        with suppress(ValueError, RecursionError, TypeError):
+            loaded: dict[str, Any] = json.loads(line)
+            if (
+                set(loaded) == names
+                and loaded["outcome"] in OUTCOMES
+                and all(isinstance(loaded[name], str) for name in names - {"repairs"})
+            ):
+                known[loaded["id"], loaded["of"]] = Checked(**{**loaded, "repairs": tuple(loaded["repairs"])})
+    return known

@@ -1,0 +1,167 @@
+"""The databases of a benchmark on the engine of a run: the files as they are, or copies, made when they are needed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury.datasets.spider import database_file
+from sqljury.engines.gold import views_of
+from sqljury.engines.homes import DIALECTS, ENGINES, SERVED, Files, home
+from sqljury.engines.source import Source, read
+from sqljury.errors import DatasetError
+from sqljury.resources import Closing, write_whole
+
+SERVER: Final = "SQLJURY_BENCH_SERVER"
+"""The environment variable with the URL of a server to copy databases to; without it one is started."""
+
+FOLDER: Final = "databases"
+"""Within a run's folder, where copied files are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What a run's databases are on, and whether their keys are left out."""
+
+    name: str = "sqlite"
+    strip_keys: bool = False
+
+    @classmethod
+    def of(cls, dataset: Mapping[str, Any]) -> Engine:
+        """As the settings of a run's dataset say; raises ``DatasetError`` for an engine that there is not."""
+        name, strip = dataset.get("engine", "sqlite"), dataset.get("strip_keys", False)
+        if name not in ENGINES or not isinstance(strip, bool):
+            raise DatasetError(f"there is no engine {name!r}; known are {', '.join(ENGINES)}")
+        return cls(name, strip)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a run's settings say of it: nothing where files are used as they are."""
+        named: dict[str, Any] = {"engine": self.name} if self.name != "sqlite" else {}
+        return named | ({"strip_keys": True} if self.strip_keys else {})
+
+    @property
+    def copies(self) -> bool:
+        """Whether databases are copied at all."""
+        return bool(self.settings)
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of its queries."""
+        return DIALECTS[self.name]
+
+
+FILES: Final = Engine()
+"""SQLite files as they are."""
+
+
+class Databases(Closing):
+    """The databases under ``data`` on an engine; ``folder`` keeps files that are made, ``server`` is a given one's URL.
+
+    Each is copied when it is first needed, and servers are started then. ``sources`` are the copied ones, without rows.
+    """
+
+    def __init__(self, data: Path, engine: Engine = FILES, folder: Path | None = None, server: str = "") -> None:
+        self.data, self.engine = data, engine
+        self.sources: dict[str, Source] = {}
+        self._targets: dict[str, str] = {}
+        self._home = home(self.engine.name, folder or data, server) if self.engine.copies else None
+
+    def file(self, db_id: str) -> Path:
+        """The SQLite file of the dataset, whether it is there or not."""
+        return self.data / "database" / db_id / f"{db_id}.sqlite"
+
+    def lazy(self, db_id: str) -> os.PathLike[str]:
+        """What ``connect`` opens; a copy is made when it is opened."""
+        return _Lazy(self, db_id) if self._home is not None else self.file(db_id)
+
+    def target(self, db_id: str) -> str | Path:
+        """A path or URL, of a copy that is there; raises ``DatabaseError`` where it cannot be made."""
+        if self._home is None:
+            return self.file(db_id)
+        if db_id not in self._targets and not self._is_made(db_id):
+            self._make(db_id)
+        return self._targets[db_id]
+
+    def source(self, db_id: str) -> Source:
+        """The database as it is copied, without rows."""
+        if db_id not in self.sources:
+            database_file(self.data / "database", db_id, "the run")
+            self.sources[db_id] = _without_rows(read(self.file(db_id)))
+        return self.sources[db_id]
+
+    def close(self) -> None:
+        """Remove copies on servers; files stay."""
+        if self._home is not None:
+            self._home.close()
+        self._targets.clear()
+
+    def _is_made(self, db_id: str) -> bool:
+        """Whether a file was made by an earlier command, from the file of the dataset as it is now."""
+        if not isinstance(self._home, Files):
+            return False
+        made = self._home.path(db_id)
+        try:
+            stamp = json.loads(made.with_suffix(".json").read_bytes())
+            found = made.is_file() and stamp["of"] == _stamp(self.file(db_id), self.engine)
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+        if found:
+            self._targets[db_id] = str(made)
+        return found
+
+    def _make(self, db_id: str) -> None:
+        assert self._home is not None
+        database_file(self.data / "database", db_id, "the run")
+        stamp = _stamp(self.file(db_id), self.engine)
+        source = read(self.file(db_id), typed=self.engine.name != "sqlite")
+        source = source.without_keys() if self.engine.strip_keys else source
+        self._targets[db_id] = self._home.make(db_id, source, views_of(source, self.engine.dialect))
+        if isinstance(self._home, Files):
+            write_whole(self._home.path(db_id).with_suffix(".json"), json.dumps({"of": stamp}) + "\n")
+        if self.engine.name != "sqlite":
+            self.sources[db_id] = _without_rows(source)
+
+
+def of_run(described: Mapping[str, Any], data: Path, folder: Path) -> Databases:
+    """The databases of a run in ``folder`` with these settings; close them.
+
+    On a server they are copied to the one that the environment variable ``SQLJURY_BENCH_SERVER`` names, else to one
+    that is started.
+    """
+    engine = Engine.of(described["dataset"])
+    return Databases(data, engine, folder / FOLDER, usual_server(engine))
+
+
+def usual_server(engine: Engine) -> str:
+    """The URL in the environment variable, for engines that have servers; else empty."""
+    return os.environ.get(SERVER, "") if engine.name in SERVED else ""
+
+
+class _Lazy(os.PathLike[str]):
+    """A database that is copied as soon as its path or URL is asked for."""
+
+    def __init__(self, databases: Databases, db_id: str) -> None:
+        self._databases, self._db_id = databases, db_id
+
+    def __fspath__(self) -> str:
+        return os.fspath(self._databases.target(self._db_id))
+
+
+def _without_rows(source: Source) -> Source:
+    return replace(source, tables=tuple(replace(one, rows=()) for one in source.tables))
+
+
+def _stamp(file: Path, engine: Engine) -> list[Any]:
+    """What a copy depends on."""
+    from importlib.metadata import version
+
+    try:
+        found = file.stat()
+    except OSError:
+        return []
+    return [version("sqljury"), engine.name, engine.strip_keys, found.st_size, found.st_mtime_ns]

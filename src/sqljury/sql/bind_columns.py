@@ -1,0 +1,485 @@
+"""The columns of one SELECT bound to the schema: what each unknown one may mean, of which a ``Reading`` picks."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING, Final
+
+from sqljury.sql.near_names import after_table, near_columns
+from sqljury.sql.parse import exp
+from sqljury.sql.readings import PLAUSIBLE, Option, Reading, identifier
+from sqljury.sql.repair_groups import bare_outputs, one_row_each, ordered_by_count
+from sqljury.sql.resolve import Sources, find_table, has_column, table_named, tables_of
+from sqljury.sql.routes import Route, Step, end, score
+from sqljury.types import Table
+
+if TYPE_CHECKING:
+    from sqlglot.optimizer.scope import Scope
+
+_QUALIFIED: Final = 1.3
+_MENTIONED: Final = 1.5
+_ALIAS: Final = 0.95
+_OWNER: Final = 0.9
+_STRAY: Final = 0.7
+_ELSEWHERE: Final = 0.8
+_AMBIGUOUS: Final = 0.6
+
+
+class Binder:
+    """Binds the columns of one SELECT; tables that it joins in are added to its sources."""
+
+    def __init__(self, sources: Sources, reading: Reading) -> None:
+        self._sources, self._reading, self._schema = sources, reading, sources.schema
+        self._scope, self._tables = sources.scope, sources.tables
+        self._select = self._scope.expression
+        self._outputs = {alias: sources.outputs(alias) for alias in sources.others}
+        columns = self._scope.find_all(exp.Column)
+        self._columns = [column for column in columns if not isinstance(column.this, exp.Star)]
+        self._aliases = {item.alias.lower() for item in getattr(self._select, "selects", ()) if item.alias}
+        self._joined = False
+
+    def bind(self) -> bool:
+        """Repair what can be repaired; whether anything was."""
+        if not isinstance(self._select, exp.Select) or not self._tables:
+            return False
+        changed = [self._column(column) for column in self._columns]
+        changed.append(self._count_others())
+        if self._joined:  # the new table may share names with the old ones
+            for column in self._columns:
+                self._qualify(column)
+        return any(changed)
+
+    def _column(self, column: exp.Column) -> bool:
+        if column.table:
+            return self._qualified(column)
+        if self._is_output(column):
+            return False
+        owners = self._sources.owners(column.name)
+        if len(owners) > 1:
+            return self._reading.choose([self._as_of(column, alias, first=owners[0]) for alias in owners])
+        if owners or self._in_subquery(column.name) or column.name.lower() in self._aliases:
+            return False
+        if column.this.quoted and self._schema.dialect in ("sqlite", "mysql"):
+            return False  # these read an unknown "name" as text
+        if self._known_outside(column.name):
+            return False
+        self._reading.search()
+        return self._choose(
+            self._paired(column, list(self._tables)),
+            lambda: self._joins(column),
+            lambda: self._near(column, list(self._tables)),
+        )
+
+    def _paired(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """The column that a key ties to what the unknown one is compared with: ``customer_id IN (SELECT ...)``."""
+        other, source = _compared(column)
+        if other is None:
+            return []
+        if source is None:
+            tables = [self._tables[alias] for alias in self._tables if alias.lower() == other.table.lower()]
+        else:
+            tables = [table for table in tables_of(source, self._schema).values() if has_column(table, other.name)]
+        return [
+            Option(step.score, "column of a key", self._assigning(column, alias, step.here[0]))
+            for table in tables[:1]
+            for alias in aliases
+            if self._tables[alias] is not table
+            for step in self._reading.routes.between(self._tables[alias], table, other.name)
+        ]
+
+    def _as_of(self, column: exp.Column, alias: str, first: str) -> Option:
+        """An ambiguous name as the column of one of its tables: of the ``first``, unless the question names another."""
+        likely = (1.0 if alias == first else _AMBIGUOUS) * self._reading.asks_for(self._tables[alias])
+        likely = 0.0 if alias != first and self._equated(column.name, first, alias) else likely  # the same either way
+        return Option(likely, "ambiguous", lambda: self._assign(column, alias))
+
+    def _equated(self, name: str, first: str, second: str) -> bool:
+        """Whether a condition makes the columns of that name of two tables equal."""
+        wanted = {(alias.lower(), name.lower()) for alias in (first, second)}
+        pairs = ((node.this, node.expression) for node in self._select.find_all(exp.EQ))
+        columns = (pair for pair in pairs if all(isinstance(side, exp.Column) for side in pair))
+        return any({(side.table.lower(), side.name.lower()) for side in pair} == wanted for pair in columns)
+
+    def _choose(self, *tiers: Collection[Option] | Callable[[], Collection[Option]]) -> bool:
+        """Choose among the first options that there are; later ones are only looked for where earlier ones fail."""
+        return any(self._reading.choose(tier() if callable(tier) else tier) for tier in tiers)
+
+    def _qualified(self, column: exp.Column) -> bool:
+        alias = self._sources.alias(column.table)
+        if alias is None:
+            return self._hidden(column) or (self._stray(column) if self._undefined(column) else self._lacking(column))
+        if has_column(self._tables[alias], column.name):
+            return False
+        self._reading.search()
+        spelt = [option for option in self._near(column, [alias]) if option.kind == "spelling"]
+        owners = self._sources.owners(column.name)
+        other = _other_side(column)
+        if (
+            owners
+            and other is not None
+            and (other.table.lower(), other.name.lower())
+            == (
+                owners[0].lower(),
+                column.name.lower(),
+            )
+        ):
+            return self._choose(spelt, self._reroutes(column))
+        moved = [
+            Option(_OWNER * self._reading.asks_for(self._tables[owner]), "alias", self._assigning(column, owner))
+            for owner in owners
+        ]
+        return self._choose(
+            spelt,
+            moved,
+            lambda: self._paired(column, [alias]) if column.find_ancestor(exp.Join, exp.Select) is self._select else [],
+            lambda: self._reroutes(column),
+            lambda: self._joins(column),
+            lambda: self._near(column, [alias]),
+        )
+
+    def _hidden(self, column: exp.Column) -> bool:
+        """A column of a subquery that does not put it out, where a table or another subquery here has it."""
+        alias = next((known for known in self._outputs if known.lower() == column.table.lower()), None)
+        outputs = None if alias is None else self._outputs[alias]
+        if outputs is None or column.name.lower() in {name.lower() for name in outputs}:
+            return False
+        self._reading.search()
+        owners = self._sources.owners(column.name)
+        owners += [
+            other
+            for other, names in self._outputs.items()
+            if column.name.lower() in {name.lower() for name in names or ()}
+        ]
+        return self._reading.choose([Option(_OWNER, "alias", self._assigning(column, owner)) for owner in owners])
+
+    def _undefined(self, column: exp.Column) -> bool:
+        return column.table.lower() not in self._outside()
+
+    def _lacking(self, column: exp.Column) -> bool:
+        """A column that a table of a query around this one lacks, where it is the only meaning of its alias."""
+        table = self._outside()[column.table.lower()]
+        if table is None or has_column(table, column.name):
+            return False
+        self._reading.search()
+        return self._choose(self._joins(column))
+
+    def _stray(self, column: exp.Column) -> bool:
+        """A qualifier that the query does not have: a table of the schema, or an alias that was never defined.
+
+        A table that the query has under an alias is meant by it; another one is joined in, where it has the column.
+        """
+        self._reading.search()
+        owners = self._sources.owners(column.name)
+        moved = [Option(_STRAY, "undefined alias", self._assigning(column, owner)) for owner in owners]
+        named = table_named(self._schema, column.table)
+        if named is None:
+            return self._choose(
+                [*moved, *self._joins(column, alias=column.table)], lambda: self._near(column, list(self._tables))
+            )
+        aliases = [alias for alias, table in self._tables.items() if table is named]
+        if not has_column(named, column.name):
+            near = [option for alias in aliases for option in self._near(column, [alias])]
+            return self._choose(near, moved)
+        inside = [Option(_ALIAS, "table for its alias", self._assigning(column, alias)) for alias in aliases]
+        return self._choose(inside, lambda: self._tied(column, named), lambda: self._joins(column, named), moved)
+
+    def _tied(self, column: exp.Column, named: Table) -> list[Option]:
+        """A table that FROM lacks, where a condition already ties it to a table that FROM has."""
+        others = [_other_side(each) for each in self._columns if each.table.lower() == column.table.lower()]
+        tied = any(other is not None and self._sources.alias(other.table) is not None for other in others)
+        if not tied or self._outer() or not self._star_is_kept():
+            return []
+
+        def apply() -> None:
+            self._keep_star()
+            alias = self._add(named, on=None)
+            for each in self._columns:
+                if each.table.lower() == column.table.lower():
+                    self._assign(each, alias)
+
+        return [Option(1.0, "table missing in FROM", apply)]
+
+    def _reroutes(self, column: exp.Column) -> list[Option]:
+        """Two tables joined on a column that one of them lacks: join them along keys instead."""
+        join = column.find_ancestor(exp.Join)
+        if join is None or not isinstance(join.this, exp.Table) or join.args.get("on") is not column.parent:
+            return []
+        if join.find_ancestor(exp.Select) is not self._select:
+            return []
+        alias = join.this.alias_or_name
+        target = self._tables.get(alias)
+        rest = {other: table for other, table in self._tables.items() if other != alias}
+        routes = self._reading.routes.to(rest, lambda table: table is target, guess=True) if target else []
+        return [
+            Option(self._likely(route, column), "join by a key", functools.partial(self._reroute, join, alias, route))
+            for route in routes
+            if len(route) == 1 or not self._outer()
+        ]
+
+    def _reroute(self, join: exp.Join, alias: str, route: Route) -> None:
+        joins = self._select.args["joins"]
+        at = next(index for index, other in enumerate(joins) if other is join)
+        before, after = joins[:at], joins[at + 1 :]
+        joins.clear()
+        start = route[0].start
+        for leg in route[:-1]:
+            start = self._join(start, leg.step)
+        joins[:] = [*before, *self._select.args["joins"], join, *after]
+        self._select.set("joins", joins)
+        join.set("on", self._equal(start, route[-1].step, alias))
+
+    def _joins(self, column: exp.Column, named: Table | None = None, alias: str = "") -> list[Option]:
+        """The nearest tables that have the column (``named``, where given), if joining leaves the rest as it is.
+
+        ``alias`` is one that was never defined: a table that begins with it is meant rather.
+        """
+
+        def wanted(table: Table) -> bool:
+            return has_column(table, column.name) and named in (None, table)
+
+        options = []
+        for route in self._reading.routes.to(self._tables, wanted, guess=True):
+            if self._may_join(column, route):
+                likely = self._likely(route, column)
+                if alias:
+                    likely *= _QUALIFIED if end(route).name.lower().startswith(alias.lower()) else _ELSEWHERE
+                options.append(Option(likely, _kind(route), functools.partial(self._bring, column, route)))
+        return options
+
+    def _bring(self, column: exp.Column, route: Route, name: str = "") -> None:
+        """Join the tables of a route, and take the column from the last; ``name`` is what it is called there."""
+        alias = self.join(route)
+        if name:
+            column.set("this", identifier(name, self._schema.dialect))
+        self._assign(column, alias)
+
+    def join(self, route: Route) -> str:
+        """Join the tables of a route; what the last is called."""
+        self._keep_star()
+        alias = route[0].start
+        for leg in route:
+            alias = self._join(alias, leg.step)
+        return alias
+
+    def _may_join(self, column: exp.Column, route: Route) -> bool:
+        if self._outer() and not self._only_left():
+            return False
+        if column.find_ancestor(exp.Join, exp.Select) is not self._select or not self._star_is_kept():
+            return False
+        return not (any(leg.step.many for leg in route) and self._counted(end(route)))
+
+    def _counted(self, table: Table) -> bool:
+        """Whether rows that are met several times would be counted as often; columns of ``table`` alone may be."""
+        group = self._select.args.get("group")
+        if group is not None and any(self._only_of(table, key) for key in group.find_all(exp.Column)):
+            return False  # each row there makes for a group
+        for call in self._scope.find_all(exp.AggFunc):
+            if isinstance(call, exp.Max | exp.Min) or isinstance(call.this, exp.Distinct):
+                continue
+            columns = list(call.find_all(exp.Column))
+            if not columns or not all(self._only_of(table, each) for each in columns):
+                return True
+        return False
+
+    def _only_of(self, table: Table, column: exp.Column) -> bool:
+        """Whether a table to be joined has the column, and none of the query has."""
+        return has_column(table, column.name) and not self._sources.owners(column.name)
+
+    def _likely(self, route: Route, column: exp.Column) -> float:
+        """A route's score, more where query and question speak of it."""
+        first = route[0]
+        likely = score(route) * self._reading.asks_for(end(route)) * self._reading.overlap(first.step.here)
+        likely *= self._reading.asks_for(self._tables[first.start])
+        if column.table and column.table.lower() == first.start.lower():
+            likely *= _QUALIFIED
+        return likely * (_MENTIONED if {name.lower() for name in first.step.here} & self._mentioned else 1.0)
+
+    def _near(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        """What a name that no table has may stand for: in the tables ``aliases``, in others here, in tables near by."""
+        if column.name.lower() in self._reading.names:
+            return []  # a real name, so it is not misspelt: it stands somewhere else
+        options = []
+        for alias, table in self._tables.items():
+            if (name := after_table(column.name, alias, table)) is not None:
+                options.append(Option(_OWNER, "table and column", self._assigning(column, alias, name)))
+            near = near_columns(column.name, table, self._reading.question, by_meaning=alias in aliases)
+            for one in near:
+                if alias in aliases or one.kind == "spelling":
+                    likely = one.score * (1.0 if alias in aliases else _ELSEWHERE) * self._reading.asks_for(table)
+                    options.append(Option(likely, one.kind, self._assigning(column, alias, one.column)))
+        return options or self._near_by(column)
+
+    def _near_by(self, column: exp.Column) -> list[Option]:
+        """Columns of tables that the query lacks, where the name has the table's name too: ``airline_name``."""
+        names = {table.name: after_table(column.name, table.name, table) for table in self._schema.tables}
+        routes = self._reading.routes.to(self._tables, lambda table: bool(names[table.name]), guess=True)
+        return [
+            Option(
+                self._likely(route, column) * _OWNER,
+                f"{_kind(route)}, table and column",
+                functools.partial(self._bring, column, route, names[end(route).name] or ""),
+            )
+            for route in routes
+            if self._may_join(column, route)
+        ]
+
+    def _star_is_kept(self) -> bool:
+        """Whether ``SELECT *`` means one table, to which it can be held before others are joined."""
+        stars = any(isinstance(item, exp.Star) for item in self._select.args["expressions"])
+        return not stars or len(self._sources.scope.selected_sources) == 1 or self._joined
+
+    def _keep_star(self) -> None:
+        for star in [item for item in self._select.args["expressions"] if isinstance(item, exp.Star)]:
+            alias = identifier(next(iter(self._tables)), self._schema.dialect)
+            star.replace(exp.Column(this=exp.Star(), table=alias))
+
+    def _outer(self) -> bool:
+        """Whether the query has an outer join, whose missing rows another join could take away."""
+        return any(join.side for join in self._select.args.get("joins") or ())
+
+    def _only_left(self) -> bool:
+        """Whether its outer joins keep rows of the tables before them alone: then a further one may do so too."""
+        return {join.side.upper() for join in self._select.args.get("joins") or ()} <= {"", "LEFT"}
+
+    @functools.cached_property
+    def _mentioned(self) -> set[str]:
+        """Columns that the query mentions, other than to filter by a constant."""
+        free = [c for c in self._columns if not (isinstance(c.parent, exp.Predicate) and _other_side(c) is None)]
+        return {column.name.lower() for column in free}
+
+    def _join(self, alias: str, step: Step) -> str:
+        """Join a key's table to ``alias``, unless that was done before; what the table is called."""
+        known = next((name for name, table in self._tables.items() if table is step.table), None)
+        return self._add(step.table, on=(alias, step)) if known is None else known
+
+    def _add(self, table: Table, on: tuple[str, Step] | None) -> str:
+        """Put a table into FROM, tied as ``on`` says; what it is called there."""
+        dialect, bare = self._schema.dialect, table.name.removeprefix(f"{table.schema}.")
+        taken = {alias.lower() for alias in (*self._scope.sources, *self._tables)}
+        alias = next(name for name in _names(bare) if name.lower() not in taken)
+        node = exp.Table(this=identifier(bare, dialect))
+        if table.schema:
+            node.set("db", identifier(table.schema, dialect))
+        if alias != bare:
+            node.set("alias", exp.TableAlias(this=identifier(alias, dialect)))
+        if on is None:
+            self._select.join(node, join_type="CROSS", copy=False)
+        else:
+            side = "LEFT" if self._outer() else ""
+            self._select.join(node, on=self._equal(*on, alias), join_type=side, copy=False)
+        self._tables[alias] = table
+        self._joined = True
+        return alias
+
+    def _equal(self, alias: str, step: Step, other: str) -> exp.Expr:
+        """The condition that joins ``step``'s table, called ``other``, to ``alias``."""
+
+        def named(table: str, column: str) -> exp.Column:
+            dialect = self._schema.dialect
+            return exp.Column(this=identifier(column, dialect), table=identifier(table, dialect))
+
+        pairs = zip(step.here, step.there, strict=True)
+        return exp.and_(*[exp.EQ(this=named(alias, here), expression=named(other, there)) for here, there in pairs])
+
+    def _qualify(self, column: exp.Column) -> None:
+        if not column.table and not self._is_output(column) and (owners := self._sources.owners(column.name)):
+            self._assign(column, owners[0])
+
+    def _count_others(self) -> bool:
+        """A query of one table that is ordered by a count without groups: of the rows that refer to it.
+
+        Where its outputs tell its rows apart, no other count makes sense; else it may be of its own rows.
+        """
+        outputs = bare_outputs(self._select) if len(self._scope.selected_sources) == 1 else []
+        if not outputs or not ordered_by_count(self._select):
+            return False
+        routes = [route for route in self._reading.routes.over(self._tables, guess=True) if len(route) == 1]
+        options = [
+            Option(
+                score(route) * self._reading.overlap([end(route).name]),
+                "count of other rows",
+                lambda r=route: self.join(r),
+            )  # type: ignore[misc]
+            for route in routes
+            if route[0].step.many
+        ]
+        if not one_row_each(outputs, self._sources):
+            options.append(Option(2.0, "groups", lambda: None))
+        return self._reading.choose(options)
+
+    def _is_output(self, column: exp.Column) -> bool:
+        """Whether it names an output column: in ORDER BY those come first."""
+        ordering = column.find_ancestor(exp.Order, exp.Window, exp.Select)
+        return column.name.lower() in self._aliases and isinstance(ordering, exp.Order)
+
+    def _in_subquery(self, name: str) -> bool:
+        """Whether a subquery in FROM has the column, or may have it."""
+        return any(
+            names is None or name.lower() in {each.lower() for each in names} for names in self._outputs.values()
+        )
+
+    def _outside(self) -> dict[str, Table | None]:
+        """The sources a column may also name: subqueries here, and everything of the queries around this one."""
+        return {alias: table for alias, table in self._all_sources.items() if self._sources.alias(alias) is None}
+
+    @functools.cached_property
+    def _all_sources(self) -> dict[str, Table | None]:
+        known: dict[str, Table | None] = {}
+        scope: Scope | None = self._scope
+        while scope is not None:
+            for alias, source in scope.sources.items():
+                table = find_table(self._schema, source) if isinstance(source, exp.Table) else None
+                known.setdefault(alias.lower(), table)
+            scope = scope.parent
+        return known
+
+    def _known_outside(self, name: str) -> bool:
+        return any(table is None or has_column(table, name) for table in self._outside().values())
+
+    def _assigning(self, column: exp.Column, alias: str, name: str = "") -> Callable[[], None]:
+        def apply() -> None:
+            if name:
+                column.set("this", identifier(name, self._schema.dialect))
+            self._assign(column, alias)
+
+        return apply
+
+    def _assign(self, column: exp.Column, alias: str) -> None:
+        column.set("table", identifier(alias, self._schema.dialect))
+
+
+def _names(bare: str) -> Iterator[str]:
+    yield bare
+    yield from (f"{bare}_{number}" for number in range(2, 1000))
+
+
+def _compared(column: exp.Column) -> tuple[exp.Column | None, exp.Select | None]:
+    """The column that this one is compared with by ``=`` or IN, and the subquery that selects it, where it does."""
+    parent = column.parent
+    other: exp.Expr | None = _other_side(column)
+    if isinstance(parent, exp.In) and parent.this is column:
+        other = parent.args.get("query")
+    elif isinstance(parent, exp.EQ) and other is None:
+        other = parent.expression if parent.this is column else parent.this
+    while isinstance(other, exp.Subquery | exp.Paren):
+        other = other.this
+    if isinstance(other, exp.Select) and len(other.selects) == 1:
+        selected = other.selects[0].unalias()
+        return (selected, other) if isinstance(selected, exp.Column) else (None, None)
+    return (other, None) if isinstance(other, exp.Column) else (None, None)
+
+
+def _kind(route: Route) -> str:
+    certain = all(leg.step.score == 1 for leg in route)
+    sure = "" if certain else "likely " if min(leg.step.score for leg in route) > PLAUSIBLE else "guessed "
+    return f"join over {sure}{'key' if len(route) == 1 else f'{len(route)} keys'}"
+
+
+def _other_side(column: exp.Column) -> exp.Column | None:
+    """The column that this one is compared with by ``=``."""
+    parent = column.parent
+    if not isinstance(parent, exp.EQ):
+        return None
+    other = parent.expression if parent.this is column else parent.this
+    return other if isinstance(other, exp.Column) else None

@@ -1,0 +1,174 @@
+"""Aggregates where an engine takes none, and columns that are neither grouped nor aggregated: rewritten, and told of.
+
+SQLite picks a row for a column that is not grouped; PostgreSQL, DuckDB and MySQL refuse such a query, the first even
+where the group has one value, if it does not know the key. Only then is the column grouped here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from sqljury.sql import text
+from sqljury.sql.faults import Fault
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import Sources
+from sqljury.sql.terms import group_keys, ordinal, outside_queries, resolved
+
+STRICT: Final = ("postgres", "duckdb", "mysql")
+"""Dialects that refuse a column which is neither grouped nor aggregated."""
+
+_SHOWN: Final = 100
+_SUMS: Final = ("count", "sum", "avg")
+"""Aggregates beside which a column can only be meant as a group; beside MAX it may be that of the highest row."""
+_NO_ALIAS_IN: Final = {"postgres": ("where", "having"), "mysql": ("where",)}
+
+Place = tuple[str, str]
+"""An alias and a column, in lower case."""
+Note = tuple[Fault, str]
+"""A line of advice, and the kind of fault that it is for."""
+
+
+def spell_out_aliases(sources: Sources) -> Iterator[Note]:
+    """Replace names of outputs in clauses that do not know them by what they stand for."""
+    select, dialect = sources.scope.expression, sources.schema.dialect
+    outputs = {item.alias.lower() for item in select.selects if isinstance(item, exp.Alias)}
+    if sources.others or not outputs:
+        return
+    taken = {column.name.lower() for table in sources.tables.values() for column in table.columns}
+    for clause in _NO_ALIAS_IN.get(dialect, ()):
+        node = select.args.get(clause)
+        named = {
+            part.name.lower(): part.name
+            for part in (outside_queries(node) if node is not None else ())
+            if isinstance(part, exp.Column) and not part.table and part.name.lower() in outputs - taken
+        }
+        if node is not None and named:
+            select.set(clause, resolved(node, select, taken))
+            for name in named.values():
+                line = f"{text.name(name, dialect)} is an output of SELECT; {clause.upper()} cannot name it"
+                yield Fault("column", name.lower()), line
+
+
+def move_aggregates(sources: Sources) -> Iterator[Note]:
+    """Move conditions on aggregates from WHERE to HAVING."""
+    select, dialect = sources.scope.expression, sources.schema.dialect
+    where = select.args.get("where")
+    if where is None:
+        return
+    terms = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    moved = [term for term in terms if any(isinstance(node, exp.AggFunc) for node in outside_queries(term))]
+    if not moved:
+        return
+    rest = [term for term in terms if not any(term is other for other in moved)]
+    select.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
+    for term in moved:
+        select.having(term.copy(), copy=False)
+        shown = text.remark(term.sql(dialect=dialect), _SHOWN)
+        yield Fault("aggregate", ""), f"{shown} is a condition on an aggregate; it belongs into HAVING, after GROUP BY"
+
+
+def complete_groups(sources: Sources) -> Iterator[Note]:
+    """Group by the columns that GROUP BY lacks, where that makes the same groups; else only tell of them."""
+    select, dialect = sources.scope.expression, sources.schema.dialect
+    keys, kinds = group_keys(select)
+    nodes = [node for part in _grouped_parts(select) for node in outside_queries(part)]
+    calls = [node for node in nodes if isinstance(node, exp.AggFunc)]
+    if kinds or not (keys or calls) or any(isinstance(node, exp.Star | exp.Window) for node in select.selects):
+        return
+    if any(isinstance(node, exp.Window) for node in nodes):
+        return
+    names = {column.name.lower() for table in sources.tables.values() for column in table.columns}
+    keys = [resolved(ordinal(key, select), select, names) for key in keys]
+    missing = _uncovered(sources, keys)
+    if not missing:
+        return
+    if not keys:
+        wanted = missing if all(str(call.key) in _SUMS for call in calls) else []
+    else:
+        closure = _closure(sources, {place for key in keys for place in _places(key, sources)})
+        wanted = [column for column in missing if _depends(column, sources, closure)]
+    for column in wanted:
+        select.group_by(column.copy(), copy=False)
+    full = ", ".join(key.sql(dialect=dialect) for key in (*keys, *missing))
+    for column in missing:
+        shown = text.remark(column.sql(dialect=dialect), _SHOWN)
+        line = f"{shown} is neither in GROUP BY nor in an aggregate; GROUP BY {text.remark(full, _SHOWN)} has it"
+        yield Fault("grouping", column.name.lower()), line
+
+
+def _grouped_parts(select: exp.Select) -> list[exp.Expr]:
+    """What is computed of each group."""
+    order = select.args.get("order")
+    having = select.args.get("having")
+    outputs = [item.unalias() for item in select.selects]
+    aliases = {item.alias.lower() for item in select.selects if item.alias}
+    keys = [item.this for item in (order.expressions if order is not None else ())]
+    ordered = [key for key in keys if not (isinstance(key, exp.Column) and key.name.lower() in aliases)]
+    return [*outputs, *([having.this] if having is not None else []), *ordered]
+
+
+def _uncovered(sources: Sources, keys: Sequence[exp.Expr]) -> list[exp.Column]:
+    """The columns outside aggregates that are not group keys nor part of one that stands there whole, each once."""
+    covered = {place for key in keys if isinstance(key, exp.Column) for place in _places(key, sources)}
+    written = {key.sql().lower() for key in keys}
+    missing: dict[Place, exp.Column] = {}
+
+    def visit(node: exp.Expr) -> None:
+        if isinstance(node, exp.AggFunc | exp.Query | exp.Subquery) or node.sql().lower() in written:
+            return
+        if isinstance(node, exp.Column):
+            place = _place(node, sources)
+            if place is not None and place not in covered:
+                missing.setdefault(place, node)
+            return
+        for child in node.iter_expressions():
+            visit(child)
+
+    for part in _grouped_parts(sources.scope.expression):
+        visit(part)
+    return list(missing.values())
+
+
+def _place(column: exp.Column, sources: Sources) -> Place | None:
+    """The alias and name of a column of this SELECT; None where it is not certain."""
+    owners = [sources.alias(column.table)] if column.table else sources.owners(column.name)
+    return (owners[0].lower(), column.name.lower()) if len(owners) == 1 and owners[0] is not None else None
+
+
+def _places(node: exp.Expr, sources: Sources) -> Iterator[Place]:
+    for column in node.find_all(exp.Column):
+        if (place := _place(column, sources)) is not None:
+            yield place
+
+
+def _closure(sources: Sources, places: set[Place]) -> set[Place]:
+    """These places, and all that inner joins and WHERE make equal to one of them."""
+    select = sources.scope.expression
+    inner = [join for join in select.args.get("joins") or () if not join.side]
+    conditions = [join.args["on"] for join in inner if join.args.get("on") is not None]
+    conditions += [select.args["where"].this] if select.args.get("where") is not None else []
+    pairs = []
+    for condition in conditions:
+        for term in condition.flatten() if isinstance(condition, exp.And) else [condition]:
+            if isinstance(term, exp.EQ) and isinstance(term.this, exp.Column):
+                other = term.expression
+                if isinstance(other, exp.Column):
+                    pairs.append((_place(term.this, sources), _place(other, sources)))
+    closed = set(places)
+    for _ in pairs:
+        closed |= {right for left, right in pairs if left in closed and right is not None}
+        closed |= {left for left, right in pairs if right in closed and left is not None}
+    return closed
+
+
+def _depends(column: exp.Column, sources: Sources, closure: set[Place]) -> bool:
+    """Whether a key of the column's table is among the group keys."""
+    place = _place(column, sources)
+    alias = next((known for known in sources.tables if place and known.lower() == place[0]), None)
+    if alias is None:
+        return False
+    table = sources.tables[alias]
+    keys = [table.primary_key, *table.unique_keys, *table.candidate_keys]
+    keys += [(known.name,) for known in table.columns if known.unique]
+    return any(key and all((alias.lower(), name.lower()) in closure for name in key) for key in keys)

@@ -1,0 +1,87 @@
+"""What a query means by the rules of its engine and not by its words: rewrites of queries that run.
+
+Each rule takes the tree of a query, its question, and a way to ask the database for evidence. It rewrites the tree in
+place and returns the reason, or None. Nothing here runs the query itself.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sqljury.sql.meaning.base import Asked, Change, Data
+from sqljury.sql.meaning.booleans import booleans
+from sqljury.sql.meaning.case import ignored_case
+from sqljury.sql.meaning.division import division
+from sqljury.sql.meaning.epochs import epochs
+from sqljury.sql.meaning.negation import not_in_null
+from sqljury.sql.meaning.order import null_order
+from sqljury.sql.meaning.ranges import last_day
+from sqljury.sql.meaning.today import days_as_numbers, fixed_dates, now_texts
+from sqljury.sql.parse import errors, exp, parse_one, quiet, read_query, write
+from sqljury.sql.translate import as_strings, literals, restrictions
+
+if TYPE_CHECKING:
+    from sqljury.sql.meaning.base import Rule
+
+__all__ = ["FOR_ERRORS", "RULES", "Asked", "Change", "Data", "Rewrite", "rewrite"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    now_texts,
+    days_as_numbers,
+    fixed_dates,
+    epochs,
+    booleans,
+    ignored_case,
+    last_day,
+    not_in_null,
+    division,
+    null_order,
+)
+"""In the order in which they are applied: one may need what another wrote."""
+
+FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, booleans)
+"""Rules on what is an error on some engines, such as a comparison of a number with a date."""
+
+
+class Rewrite(NamedTuple):
+    """What a rule made of a query: another query, or the same one where there is only a reason to doubt it."""
+
+    sql: str
+    change: Change
+
+
+@quiet()
+def rewrite(sql: str, rule: Rule, asked: Asked) -> Rewrite | None:
+    """What a rule makes of a query; None where it does not apply, or the query cannot be read and written exactly."""
+    original = _read(sql, asked.dialect)
+    if original is None:
+        return None
+    tree = original.copy()
+    if asked.dialect == "sqlite":
+        as_strings(tree, asked.schema)
+    try:
+        before = tree.copy()
+        change = rule(tree, asked)
+        if change is None or not _is_exact(sql, original, asked.dialect):
+            return None
+        if tree == before:
+            return Rewrite(sql, change)
+        after = write(tree, asked.dialect)
+        lost = restrictions(before) - restrictions(parse_one(after, asked.dialect))
+    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError, IndexError):
+        return None
+    return None if lost else Rewrite(after, change)
+
+
+@lru_cache(maxsize=32)
+def _read(sql: str, dialect: str) -> exp.Query | None:
+    """The tree of a query, which every rule takes a copy of."""
+    return read_query(sql, dialect)
+
+
+def _is_exact(sql: str, tree: exp.Query, dialect: str) -> bool:
+    """Whether the query is the same when it is read and written: sqlglot drops arguments that it does not know."""
+    written = write(tree, dialect)
+    again = write(parse_one(written, dialect), dialect)
+    return literals(written, dialect) >= literals(sql, dialect) and again == written

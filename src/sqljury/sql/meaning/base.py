@@ -1,0 +1,112 @@
+"""What a rule of meaning is given and what it returns, and what several rules ask of a query's columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import owner
+from sqljury.types import Column, Question, Row, Schema, Table
+
+Epoch = Literal["", "seconds", "milliseconds"]
+"""The unit since 1970 in which a column of numbers holds times; empty where it holds none."""
+
+_TEXT: Final = re.compile(r"char|clob|text|string|enum", re.IGNORECASE)
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class Data(Protocol):
+    """What rules ask of the database: few, small and limited queries."""
+
+    def values(self, table: Table, column: str) -> tuple[Any, ...]:
+        """Some different values of the column but NULL; none where it may not or cannot be read."""
+
+    def epoch(self, table: Table, column: str) -> Epoch:
+        """The unit since 1970 in which the values of the column are times."""
+
+    def other_case(self, table: Table, column: str, text: str) -> bool:
+        """Whether the column lacks the text and has it in another case."""
+
+    def rows(self, sql: str) -> tuple[Row, ...] | None:
+        """The rows of a query; None where it fails or takes too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question, its database, and whether the query that is looked at ``failed``."""
+
+    question: Question
+    schema: Schema
+    data: Data
+    failed: bool = False
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of the database."""
+        return self.schema.dialect
+
+
+class Change(NamedTuple):
+    """Why a rule rewrote a query, in the words of a remark.
+
+    Without ``sure`` the query stays as it is and the answer carries a remark. With ``may_empty`` the rewritten query
+    replaces one that finds rows even if it finds none.
+    """
+
+    reason: str
+    sure: bool = True
+    may_empty: bool = False
+
+
+if TYPE_CHECKING:
+    Rule = Callable[[exp.Query, Asked], Change | None]
+    """Rewrites the tree of a query in place; None where it does not apply, and then the tree is not to be used."""
+
+
+class Held(NamedTuple):
+    """A column of a query with the table that it is of and its declaration there."""
+
+    table: Table
+    column: Column
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is declared as text; a column without a type may hold any."""
+        return not self.column.type or bool(_TEXT.search(self.column.type))
+
+
+def held(node: exp.Expr | None, schema: Schema) -> Held | None:
+    """The column of the schema that an expression is; None where it is none, or that is not certain."""
+    if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+        return None
+    owned = owner(node, schema)
+    if owned is None:
+        return None
+    column = next(one for one in owned[1].columns if one.name.lower() == node.name.lower())
+    return Held(owned[1], column)
+
+
+def compared(tree: exp.Expr, *kinds: type[exp.Expr]) -> Iterator[tuple[Any, exp.Column, exp.Expr]]:
+    """Comparisons of these kinds between a column and something else, with the column and the other side."""
+    for node in list(tree.find_all(*kinds)):
+        left, right = node.this, node.args.get("expression")
+        if isinstance(left, exp.Column) and right is not None and not isinstance(right, exp.Column):
+            yield node, left, right
+        elif isinstance(right, exp.Column) and not isinstance(left, exp.Column):
+            yield node, right, left
+
+
+def text_of(node: exp.Expr | None) -> str | None:
+    """The text of a literal, of a cast one too; None for anything else."""
+    while isinstance(node, exp.Cast | exp.Paren | exp.Date | exp.TsOrDsToDate | exp.Timestamp):
+        node = node.this
+    return node.name if isinstance(node, exp.Literal) and node.is_string else None
+
+
+def day_of(node: exp.Expr | None) -> str | None:
+    """The day that a constant names without a time, as YYYY-MM-DD; None for anything else."""
+    text = text_of(node)
+    return text if text is not None and _DAY.fullmatch(text) else None

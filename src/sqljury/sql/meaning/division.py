@@ -1,0 +1,166 @@
+"""Division of whole numbers, which drops the fraction where a ratio or an average is asked for."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqljury.language.cues import ratio
+from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import from_items
+
+_SLASH: Final = frozenset({"sqlite", "postgres"})
+"""Dialects in which ``/`` of two whole numbers is a whole number."""
+_WIDE: Final = re.compile(r"big|int8|serial8", re.IGNORECASE)
+_INT: Final = re.compile(r"int(?!erval)|serial", re.IGNORECASE)
+_FRACTIONS: Final = re.compile(r"real|floa|doub|char|clob|text|blob|bool|date|time", re.IGNORECASE)
+_DEPTH: Final = 12
+
+
+def division(tree: exp.Query, asked: Asked) -> Change | None:
+    """Divide as fractions: ``COUNT(a) * 1.0 / COUNT(b)``, ``x * 100.0 / y``, and ``/`` for DuckDB's ``//``."""
+    if not ratio(asked.question.whole):
+        return None
+    whole = _Whole(tree, asked)
+    changed = False
+    for node in reversed(list(tree.find_all(exp.Div, exp.IntDiv))):  # inner ones first
+        if not _truncates(node, asked.dialect) or _truncated_on_purpose(node) or _may_be_a_bucket(node):
+            continue
+        if whole(node.this) and whole(node.expression):
+            changed = True
+            if isinstance(node, exp.IntDiv):
+                node.replace(exp.Div(this=node.this, expression=node.expression))
+            else:
+                _make_fraction(node)
+    return Change("a division of whole numbers drops the fraction") if changed else None
+
+
+def _truncates(node: exp.Expr, dialect: str) -> bool:
+    return isinstance(node, exp.IntDiv) == (dialect not in _SLASH)
+
+
+def _make_fraction(node: exp.Expr) -> None:
+    """Make the dividend a fraction, by a constant in it if there is one."""
+    top = node.this.unnest()
+    factors = [top.this, top.expression] if isinstance(top, exp.Mul) else []
+    constant = next((one for one in factors if isinstance(one, exp.Literal) and not one.is_string), None)
+    if constant is not None:
+        constant.replace(exp.Literal.number(f"{constant.name}.0"))
+    else:
+        node.set("this", exp.Mul(this=node.this.copy(), expression=exp.Literal.number("1.0")))
+
+
+def _truncated_on_purpose(node: exp.Expr) -> bool:
+    """Within GROUP BY or as one of its keys, within a cast to a whole number, or multiplied by its divisor again."""
+    above = node.parent
+    while above is not None and not isinstance(above, exp.Query):
+        if isinstance(above, exp.Group | exp.Floor | exp.Ceil | exp.IntDiv | exp.Mod | exp.Trunc):
+            return True
+        if isinstance(above, exp.Cast) and _INT.search(above.to.sql()):
+            return True
+        if isinstance(above, exp.Mul) and node.expression in (above.this.unnest(), above.expression.unnest()):
+            return True
+        above = above.parent
+    select = node.parent_select
+    group = select.args.get("group") if isinstance(select, exp.Select) else None
+    if group is None:
+        return False
+    item = node
+    while item.parent is not None and item.parent is not select:
+        item = item.parent
+    keys = [key.sql().lower() for key in group.expressions]
+    names = {item.alias.lower(), item.unalias().sql().lower()} - {""}
+    ordinals = [str(at) for at, one in enumerate(select.selects, 1) if one is item]
+    return any(key in names or key in ordinals for key in keys)
+
+
+def _may_be_a_bucket(node: exp.Expr) -> bool:
+    """Whether each row is divided by a constant, outside aggregates: that may put years into decades, grouped later."""
+    if not isinstance(node.expression.unnest(), exp.Literal):
+        return False
+    within = isinstance(node.find_ancestor(exp.AggFunc, exp.Select), exp.AggFunc)
+    hundred = any(one.name == "100" for one in node.this.find_all(exp.Literal))
+    return not (within or hundred or node.this.find(exp.AggFunc, exp.Select) is not None)
+
+
+class _Whole:
+    """Whether an expression is surely a whole number by its type."""
+
+    def __init__(self, tree: exp.Query, asked: Asked) -> None:
+        self._tree, self._asked = tree, asked
+
+    def __call__(self, node: exp.Expr | None, depth: int = 0) -> bool:
+        if node is None or depth > _DEPTH:
+            return False
+        if isinstance(node, exp.Literal):
+            return not node.is_string and node.name.isdigit()
+        if isinstance(node, exp.Count | exp.CountIf | exp.Length):
+            return True
+        parts = self._parts(node)
+        if parts is not None:
+            return bool(parts) and all(self(part, depth + 1) for part in parts)
+        if isinstance(node, exp.Sum):
+            return self._sum(node, depth)
+        if isinstance(node, exp.Column):
+            return self._column(node, depth)
+        return isinstance(node, exp.Cast) and bool(_INT.search(node.to.sql()))
+
+    def _parts(self, node: exp.Expr) -> list[exp.Expr] | None:
+        """The parts that must all be whole for ``node`` to be; None for other kinds of nodes."""
+        if isinstance(node, exp.Paren | exp.Neg | exp.Abs | exp.Max | exp.Min | exp.Nullif | exp.Subquery | exp.Filter):
+            return [node.this]
+        if isinstance(node, exp.Distinct):
+            return list(node.expressions)
+        if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Mod):
+            return [node.this, node.expression]
+        if isinstance(node, exp.Div | exp.IntDiv):
+            return [node.this, node.expression] if _truncates(node, self._asked.dialect) else []
+        if isinstance(node, exp.Coalesce):
+            return [node.this, *node.expressions]
+        if isinstance(node, exp.Case):
+            results = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")]
+            return [one for one in results if one is not None and not isinstance(one, exp.Null)]
+        if isinstance(node, exp.If):
+            return [one for one in (node.args["true"], node.args.get("false")) if one is not None]
+        if isinstance(node, exp.Select):
+            return [node.selects[0].unalias()] if len(node.selects) == 1 else []
+        return None
+
+    def _sum(self, node: exp.Sum, depth: int) -> bool:
+        """In PostgreSQL the sum of BIGINT, and so of counts, is NUMERIC, whose division keeps the fraction."""
+        if not self(node.this, depth + 1):
+            return False
+        if self._asked.dialect != "postgres":
+            return True
+        columns = [held(one, self._asked.schema) for one in node.this.find_all(exp.Column)]
+        wide = any(one is None or _WIDE.search(one.column.type) for one in columns)
+        return not wide and node.find(exp.Count, exp.Length) is None
+
+    def _column(self, node: exp.Column, depth: int) -> bool:
+        own = held(node, self._asked.schema)
+        if own is None:
+            item = _derived(node, self._tree)
+            return item is not None and self(item, depth + 1)
+        declared = own.column.type
+        if _INT.search(declared):
+            return True
+        # SQLite keeps whole numbers as such in a NUMERIC column, and divides them as such.
+        return self._asked.dialect == "sqlite" and bool(declared) and not _FRACTIONS.search(declared)
+
+
+def _derived(column: exp.Column, tree: exp.Query) -> exp.Expr | None:
+    """What a column of a subquery in FROM, or of a WITH query, is there."""
+    select = column.parent_select
+    if not isinstance(select, exp.Select):
+        return None
+    queries = {cte.alias.lower(): cte.this for cte in tree.find_all(exp.CTE)}
+    for source in from_items(select):
+        query = source.this if isinstance(source, exp.Subquery) else queries.get(source.name.lower())
+        if column.table and source.alias_or_name.lower() != column.table.lower():
+            continue
+        items = query.selects if isinstance(query, exp.Select) else []
+        for item in items:
+            if item.alias_or_name.lower() == column.name.lower():
+                return item.unalias()
+    return None

@@ -1,0 +1,46 @@
+"""``NOT IN`` over a NULL, which is never true: no row is left."""
+
+from __future__ import annotations
+
+from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.parse import exp
+
+
+def not_in_null(tree: exp.Query, asked: Asked) -> Change | None:
+    """Leave NULLs out of what NOT IN excludes: of a subquery by a condition, of a list by taking them out."""
+    changed = False
+    for node in list(tree.find_all(exp.Not)):
+        within = node.this.unnest()
+        if not isinstance(within, exp.In):
+            continue
+        query = within.args.get("query")
+        select = query.this if isinstance(query, exp.Subquery) else query
+        if isinstance(select, exp.Select):
+            changed |= _without_nulls(select, asked)
+        else:
+            values = [one for one in within.expressions if not isinstance(one, exp.Null)]
+            if values and len(values) < len(within.expressions):
+                within.set("expressions", values)
+                changed = True
+    return Change("NOT IN over a list with NULL in it is never true") if changed else None
+
+
+def _without_nulls(select: exp.Select, asked: Asked) -> bool:
+    item = select.selects[0].unalias() if len(select.selects) == 1 else None
+    if item is None or isinstance(item, exp.Star) or select.args.get("limit") is not None:
+        return False
+    if item.find(exp.AggFunc, exp.Window, exp.Literal) is not None or not item.find(exp.Column):
+        return False
+    group = select.args.get("group")
+    if group is not None and item not in group.expressions:
+        return False
+    own = held(item, asked.schema)
+    outer = any(join.side for join in select.args.get("joins") or ())
+    if own is not None and not outer and (own.column.not_null or own.column.name in own.table.primary_key):
+        return False
+    kept = exp.Not(this=exp.Is(this=item.copy(), expression=exp.Null()))
+    where = select.args.get("where")
+    if where is not None and kept in where.find_all(exp.Not):
+        return False
+    select.where(kept, copy=False)
+    return True

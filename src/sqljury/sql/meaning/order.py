@@ -1,0 +1,74 @@
+"""NULLs that come first in ``ORDER BY ... LIMIT``, where the greatest or the smallest is asked for.
+
+PostgreSQL has NULL above all values, SQLite and MySQL below; DuckDB puts it last in either direction.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqljury.language.cues import extreme
+from sqljury.sql.meaning.base import Asked, Change, held
+from sqljury.sql.parse import exp
+
+_FIRST: Final = {"postgres": True, "sqlite": False, "mysql": False}
+"""Whether NULLs come first in descending order, else in ascending order."""
+
+
+def null_order(tree: exp.Query, asked: Asked) -> Change | None:
+    """Put NULLs last where the first rows of an order are asked for and one of them has NULL there."""
+    if asked.dialect not in _FIRST or not extreme(asked.question.whole):
+        return None
+    changed = False
+    for select in list(tree.find_all(exp.Select)):
+        order = select.args.get("order")
+        if order is None or select.args.get("limit") is None or not isinstance(order.expressions[0], exp.Ordered):
+            continue
+        ordered = order.expressions[0]
+        key = _key(select, ordered.this)
+        if bool(ordered.args.get("desc")) != _FIRST[asked.dialect] or not _may_be_null(key, select, asked):
+            continue
+        if not ordered.args.get("desc") and key.find(exp.Sum) is not None:
+            continue  # a sum of nothing may well be the smallest
+        if _starts_with_null(select, key, tree, asked):
+            changed = True
+            _put_last(order, ordered, key, asked.dialect)
+    return Change("NULL comes first in the order, before the values that are asked for") if changed else None
+
+
+def _key(select: exp.Select, node: exp.Expr) -> exp.Expr:
+    """What is ordered by: the item of SELECT that an alias or a number names."""
+    if isinstance(node, exp.Literal) and node.name.isdigit() and 0 < int(node.name) <= len(select.selects):
+        return select.selects[int(node.name) - 1].unalias()
+    if isinstance(node, exp.Column) and not node.table:
+        for item in select.selects:
+            if isinstance(item, exp.Alias) and item.alias.lower() == node.name.lower():
+                return item.this
+    return node
+
+
+def _may_be_null(key: exp.Expr, select: exp.Select, asked: Asked) -> bool:
+    if isinstance(key, exp.Count | exp.Literal | exp.Null | exp.Predicate):
+        return False
+    own = held(key, asked.schema)
+    outer = any(join.side for join in select.args.get("joins") or ())
+    return own is None or outer or not (own.column.not_null or own.column.name in own.table.primary_key)
+
+
+def _starts_with_null(select: exp.Select, key: exp.Expr, tree: exp.Query, asked: Asked) -> bool:
+    """Whether one of the rows that LIMIT keeps has NULL for its key, by running this SELECT with the key added."""
+    probe = select.copy()
+    probe.append("expressions", exp.alias_(key.copy(), "sorted_by"))
+    around = tree.args.get("with_")
+    if select is not tree and around is not None and probe.args.get("with_") is None:
+        probe.set("with_", around.copy())
+    rows = asked.data.rows(probe.sql(dialect=asked.dialect))
+    return any(row[-1] is None for row in rows or ())
+
+
+def _put_last(order: exp.Order, ordered: exp.Ordered, key: exp.Expr, dialect: str) -> None:
+    if dialect != "mysql":
+        ordered.set("nulls_first", False)
+        return
+    is_null = exp.Is(this=key.copy(), expression=exp.Null())
+    order.set("expressions", [exp.Ordered(this=is_null, nulls_first=True), *order.expressions])

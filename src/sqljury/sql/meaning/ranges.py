@@ -1,0 +1,83 @@
+"""Ranges of times that end on a day without a time, which is its midnight: the last day is missing from them."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from datetime import date, timedelta
+from typing import Final
+
+from sqljury.sql.meaning.base import Asked, Change, compared, day_of, held
+from sqljury.sql.parse import exp
+
+_TIMED: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[ T](?P<time>\d\d:\d\d.*))?")
+_MIDNIGHT: Final = re.compile(r"[0:.]*(?:Z|[+-]\d\d(?::?\d\d)?)?")
+_BEFORE: Final = re.compile(r"\b(?:before|prior to|earlier than|up to but)\b", re.IGNORECASE)
+_MONTHS: Final = tuple(name.lower() for name in calendar.month_name)  # January is 1
+
+
+def last_day(tree: exp.Query, asked: Asked) -> Change | None:
+    """Let ``BETWEEN a AND '2023-01-31'`` and ``<= '2023-01-31'`` on times end with the day: ``< '2023-02-01'``.
+
+    The day must be the last of a month or named by the question. ``= '2023-01-31'`` becomes the range of that day.
+    """
+    if _BEFORE.search(asked.question.whole):
+        return None
+    changed = False
+    for node in list(tree.find_all(exp.Between)):
+        high, low = node.args["high"], node.args["low"]
+        if _ends(node.this, high, asked):
+            changed = True
+            upper = exp.LT(this=node.this.copy(), expression=_next_day(high))
+            both = exp.and_(exp.GTE(this=node.this.copy(), expression=low.copy()), upper)
+            node.replace(exp.Paren(this=both))
+    for node, column, other in compared(tree, exp.LTE, exp.GTE, exp.EQ):
+        upper_bound = isinstance(node, exp.LTE) == (node.this is column)
+        if not (isinstance(node, exp.EQ) or upper_bound) or not _ends(column, other, asked, any_day=node.key == "eq"):
+            continue
+        changed = True
+        less = exp.LT(this=column.copy(), expression=_next_day(other))
+        if isinstance(node, exp.EQ):
+            node.replace(exp.Paren(this=exp.and_(exp.GTE(this=column.copy(), expression=other.copy()), less)))
+        else:
+            node.replace(less)
+    return Change("a day without a time is its midnight, and the rest of the day is left out") if changed else None
+
+
+def _ends(column: exp.Expr, other: exp.Expr, asked: Asked, *, any_day: bool = False) -> bool:
+    day = day_of(other)
+    own = held(column, asked.schema)
+    if day is None or own is None:
+        return False
+    try:
+        end = date.fromisoformat(day)
+    except ValueError:
+        return False
+    last = calendar.monthrange(end.year, end.month)[1] == end.day
+    if not (last or any_day or _names(asked.question.whole, end)):
+        return False
+    matches = [_TIMED.fullmatch(str(value)) for value in asked.data.values(own.table, own.column.name)]
+    times = [match["time"] or "" for match in matches if match is not None]
+    return len(times) == len(matches) and not all(map(_MIDNIGHT.fullmatch, times))
+
+
+def _names(question: str, day: date) -> bool:
+    """Whether a question names the day: in digits, or by its number and the name of its month."""
+    text = question.lower()
+    if day.isoformat() in text:
+        return True
+    numbers = {int(number) for number in re.findall(r"\d+", text)}
+    month = _MONTHS[day.month]
+    named = re.search(rf"\b(?:{month}|{month[:3]})\b", text) is not None or day.month in numbers
+    return named and day.day in numbers and (day.year in numbers or not any(number > 1000 for number in numbers))
+
+
+def _next_day(constant: exp.Expr) -> exp.Expr:
+    copy = constant.copy()
+    literal = copy if isinstance(copy, exp.Literal) else copy.find(exp.Literal)
+    assert literal is not None
+    following = exp.Literal.string((date.fromisoformat(literal.name) + timedelta(days=1)).isoformat())
+    if literal is copy:
+        return following
+    literal.replace(following)
+    return copy

@@ -1,0 +1,176 @@
+"""Which column of a table an unknown name may stand for, each with a score: by spelling, by its words, by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
+
+from sqljury.language import embed
+from sqljury.language.alike import likeness, misspelt, pieces, question_words, similar
+from sqljury.types import Schema, Table
+
+LEAST: Final = 0.3
+"""Names that are less alike are not taken for one another."""
+_GLUED: Final = 0.9
+_TABLE_WORDS: Final = 0.85
+_REFERS: Final = 0.8
+_INITIALS: Final = 0.7
+_ENDS: Final = 0.6
+_GENERIC: Final = 0.55
+_WORDS: Final = 0.6
+_HEAD: Final = 0.45
+_MEANING: Final = 0.45
+_COLUMNS: Final = 200
+_EMBEDDED: Final = 60
+_TAIL: Final = 4
+_COSINE: Final = 0.45
+_MARGIN: Final = 0.08
+_WORD: Final = 0.7
+_ASKED: Final = 0.1
+_KEYS: Final = frozenset(("id", "code", "key", "number", "no"))
+_SAYS_LITTLE: Final = frozenset(("name", "id", "code", "number", "no", "value", "type", "date", "description", "title"))
+
+
+class Near(NamedTuple):
+    """A column, how likely it is meant, and how it was found."""
+
+    column: str
+    score: float
+    kind: str
+
+
+def near_columns(name: str, table: Table, question: str = "", *, by_meaning: bool = True) -> list[Near]:
+    """The columns of ``table`` that ``name`` may stand for, the likeliest first; at most ``_COLUMNS`` are looked at.
+
+    ``question`` is what was asked: a column that has more of its words is preferred. ``by_meaning`` allows for names
+    that share no letters, by word vectors where these are installed.
+    """
+    columns = [column.name for column in table.columns[:_COLUMNS]]
+    if spelled := misspelt(name, columns):
+        return [Near(spelled, 1.0, "spelling")]
+    asked = frozenset(question_words(question))
+    scored = [_near(name, column, table) for column in columns]
+    near = [one._replace(score=one.score * _context(one.column, name, asked)) for one in scored if one is not None]
+    near += [Near(column, _REFERS, "key") for column in _referring(name, table)]
+    if not near and by_meaning:
+        near = _by_meaning(name, columns)
+    best = {one.column: one for one in sorted(near, key=lambda one: one.score)}
+    return sorted((one for one in best.values() if one.score >= LEAST), key=lambda one: -one.score)
+
+
+def near_tables(name: str, schema: Schema) -> list[str]:
+    """The tables that an unknown name may stand for: a misspelt one, else one with the same, some or like words."""
+    names = [table.name for table in schema.tables]
+    if spelled := misspelt(name, names):
+        return [spelled]
+    ours = frozenset(pieces(name))
+    if not ours:
+        return []
+    same = [other for other in names if frozenset(pieces(other)) == ours]
+    within = same or [other for other in names if _within(ours, frozenset(pieces(other)))]
+    return within or [other for other in names if (theirs := pieces(other)) and _alike(pieces(name), theirs) >= _WORD]
+
+
+def after_table(name: str, called: str, table: Table) -> str | None:
+    """The column of ``table`` that a name means which begins with what the table is ``called``, or with its own name.
+
+    ``T2Governor`` is ``Governor`` of ``T2``, ``airline_name`` is ``name`` of ``airlines``.
+    """
+    for prefix in (called, table.name, table.name.removesuffix("s")):
+        rest = name[len(prefix) :].lstrip("_.") if name.lower().startswith(prefix.lower()) else ""
+        for column in table.columns:
+            if rest and column.name.lower() == rest.lower():
+                return column.name
+    ours, theirs = pieces(name), pieces(table.name)
+    if ours[: len(theirs)] == theirs and len(ours) > len(theirs):
+        same = [column.name for column in table.columns if pieces(column.name) == ours[len(theirs) :]]
+        return same[0] if len(same) == 1 else None
+    return None
+
+
+def _near(name: str, column: str, table: Table) -> Near | None:
+    ours, theirs, named = pieces(name), pieces(column), pieces(table.name)
+    if not ours or not theirs:
+        return None
+    if after_table(name, table.name, table) == column:
+        return Near(column, _GLUED, "table and column")
+    if theirs in ((*named, *ours), (*named[-1:], *ours)):
+        return Near(column, _TABLE_WORDS, "table and column")
+    if _initials(ours) == "".join(theirs) or _initials(theirs) == "".join(ours):
+        return Near(column, _INITIALS, "initials")
+    if ours == (_initial(named) + theirs[0],) or (len(ours) == 1 and similar("".join(theirs), ours[0])):
+        return Near(column, _INITIALS, "initials")
+    if theirs[-len(ours) :] == ours or (len(theirs) > 1 and ours[-len(theirs) :] == theirs):
+        return Near(column, _ENDS, "part of a name")
+    if len(ours) > 1 and ours[-1] in _SAYS_LITTLE and theirs == ours[:-1]:
+        return Near(column, _GENERIC, "part of a name")
+    if ours[-1] == theirs[-1] and _shared(ours, theirs):
+        return Near(column, _HEAD, "same last word")
+    if (share := _alike(ours, theirs)) >= _WORD:
+        return Near(column, _WORDS * share, "words")
+    written = name.lower()
+    return Near(column, _GENERIC, "part of a name") if len(name) >= _TAIL and column.lower().endswith(written) else None
+
+
+def _referring(name: str, table: Table) -> list[str]:
+    """The columns with which the table refers to the one that ``name`` is the key of: ``university_id``."""
+    ours = pieces(name)
+    if len(ours) < 2 or ours[-1] not in _KEYS:
+        return []
+    keys = [key for key in table.foreign_keys if pieces(key.ref_table)[-len(ours) + 1 :] == ours[:-1]]
+    columns = {key.columns[0] for key in keys if len(key.columns) == 1}
+    return list(columns) if len(columns) == 1 else []
+
+
+def _alike(ours: Sequence[str], theirs: Sequence[str]) -> float:
+    """How well the words of each name stand for the other's, the worse way round."""
+
+    def covered(some: Sequence[str], others: Sequence[str]) -> float:
+        return sum(max(likeness(word, piece) for piece in others) for word in some) / len(some)
+
+    return min(covered(ours, theirs), covered(theirs, ours))
+
+
+def _shared(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether two names have most words in common, or their last one, where it says something: ``office``."""
+    shared, every = set(ours) & set(theirs), set(ours) | set(theirs)
+    return ours[-1] not in _SAYS_LITTLE or bool(shared - _SAYS_LITTLE and 2 * len(shared) >= len(every))
+
+
+def _initials(names: Sequence[str]) -> str:
+    """All words by their first letter, but for the last: ``bname`` of ``branch_name``."""
+    return "".join(word[0] for word in names[:-1]) + names[-1] if len(names) > 1 else ""
+
+
+def _initial(names: Sequence[str]) -> str:
+    return names[0][0] if names else ""
+
+
+def _within(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether one name's words are among the other's, and are not only such as say little."""
+    shared = ours & theirs
+    return bool(shared - _SAYS_LITTLE) and shared in (ours, theirs)
+
+
+def _context(column: str, name: str, asked: Collection[str]) -> float:
+    """More for each word that the column has beyond the name, and that the question has too."""
+    beyond = set(pieces(column)) - set(pieces(name))
+    return 1.0 + _ASKED * sum(any(likeness(word, piece) >= _WORD for word in asked) for piece in beyond)
+
+
+def _by_meaning(name: str, columns: Sequence[str]) -> list[Near]:
+    """The column that means most nearly the same, where the next is clearly further off.
+
+    Names that share a word are left out: what tells ``first_name`` and ``last_name`` apart means nearly the same too.
+    """
+    ours = set(pieces(name))
+    columns = [column for column in columns if not ours & set(pieces(column))]
+    if not columns or len(columns) > _EMBEDDED or not embed.available():
+        return []
+    vectors = embed.vectors([" ".join(pieces(each)) for each in (name, *columns)])
+    cosines = vectors[1:] @ vectors[0]
+    ranked = sorted(zip(cosines.tolist(), columns, strict=True), reverse=True)
+    second = ranked[1][0] if len(ranked) > 1 else 0.0
+    if not ranked or ranked[0][0] < _COSINE or ranked[0][0] - second < _MARGIN:
+        return []
+    return [Near(ranked[0][1], _MEANING, "meaning")]

@@ -1,0 +1,93 @@
+"""One reading of a query whose names may mean several things: what it chose, and what else there was."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Mapping
+from typing import Final, NamedTuple
+
+from sqljury.language.alike import pieces, question_words
+from sqljury.sql.parse import exp
+from sqljury.sql.routes import Routes
+from sqljury.sql.text import quote_name
+from sqljury.types import Schema, Table
+
+MAX_UNKNOWN = 32
+"""Unknown names in a query, each of which may take a search through the schema and the query; with more it is left."""
+
+READINGS: Final = 3
+"""Readings of one query; where more are equally good, none is taken."""
+PLAUSIBLE: Final = 0.5
+"""Options that are less likely than the best by this factor are not taken for other readings."""
+_EQUAL: Final = 0.99
+_ASKED: Final = 1.2
+_SHARED_WORD: Final = 0.05
+
+
+class TooManyError(ValueError):
+    """The query has more unknown names than are looked for."""
+
+
+class Option(NamedTuple):
+    """What an unknown name may mean: how likely, what kind of repair that is, and the repair itself."""
+
+    score: float
+    kind: str
+    apply: Callable[[], object]
+
+
+class Reading:
+    """One reading of a query: at each decision the best option, or the one that ``picks`` gives by number.
+
+    ``decisions`` are the scores of the options there were, ``kinds`` the repairs that were made.
+    """
+
+    def __init__(self, schema: Schema, question: str, picks: Mapping[int, int]) -> None:
+        self.schema, self.question, self.picks = schema, question, picks
+        self.routes = Routes(schema)
+        self.decisions: list[list[float]] = []
+        self.kinds: dict[str, None] = {}
+        self.score = 1.0
+        self._left = MAX_UNKNOWN
+
+    def search(self) -> None:
+        """Before each search for a name; raises ``TooManyError``."""
+        if not self._left:
+            raise TooManyError
+        self._left -= 1
+
+    def choose(self, options: Collection[Option]) -> bool:
+        """Make the repair that this reading has here; False without options, and where too many are equally likely."""
+        ranked = sorted(options, key=lambda option: -option.score)
+        ranked = [option for option in ranked if option.score >= PLAUSIBLE * ranked[0].score]
+        if not ranked or sum(option.score >= _EQUAL * ranked[0].score for option in ranked) > READINGS:
+            return False
+        option = ranked[min(self.picks.get(len(self.decisions), 0), len(ranked) - 1)]
+        self.decisions.append([one.score for one in ranked])
+        self.kinds[option.kind] = None
+        self.score *= min(option.score, 1.0)
+        option.apply()
+        return True
+
+    def asks_for(self, table: Table) -> float:
+        """A factor above 1 for a table whose name's words the question has."""
+        named = pieces(table.name)
+        return _ASKED if named and set(named) <= self._asked else 1.0
+
+    def overlap(self, names: Collection[str]) -> float:
+        """A factor from 1 on for names of columns, more for each of their words that the question has."""
+        return 1.0 + _SHARED_WORD * len({word for name in names for word in pieces(name)} & self._asked)
+
+    @functools.cached_property
+    def _asked(self) -> frozenset[str]:
+        return frozenset(question_words(self.question))
+
+    @functools.cached_property
+    def names(self) -> frozenset[str]:
+        """All columns of the schema in lower case."""
+        return frozenset(column.name.lower() for table in self.schema.tables for column in table.columns)
+
+
+def identifier(name: str, dialect: str) -> exp.Identifier:
+    """A name as a query needs it, quoted where it must be."""
+    return exp.to_identifier(name, quoted=quote_name(name, dialect) != name)

@@ -1,0 +1,122 @@
+"""What one engine takes and a stricter one refuses, rewritten without a change of meaning: a repair without a model.
+
+``WHERE COUNT(*) > 3``, a column beside an aggregate, a text compared with a number, an output's name in WHERE. What
+cannot be rewritten for certain is told of in a line for a prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from sqljury.sql import casts, grouping, text
+from sqljury.sql.faults import Fault
+from sqljury.sql.grouping import Note
+from sqljury.sql.parse import errors, exp, parse_one, quiet
+from sqljury.sql.resolve import Sources, read_sources
+from sqljury.sql.terms import outside_queries
+from sqljury.types import Schema
+
+MAX_SELECTS: Final = 50
+"""In a query; one with more is left as it is."""
+_SHOWN: Final = 100
+
+
+class Conformed(NamedTuple):
+    """``sql`` is the rewritten query, None where nothing was to be rewritten; ``notes`` are lines on what is wrong."""
+
+    sql: str | None = None
+    notes: tuple[Note, ...] = ()
+
+    def lines(self, fault: Fault) -> list[str]:
+        """The lines that fit what the engine complained of, those on the name that it gave first."""
+        kinds = ("types", "value", "function") if fault.kind in ("types", "value", "function") else (fault.kind,)
+        fitting = [note for note in self.notes if note[0].kind in kinds]
+        fitting.sort(key=lambda note: note[0].name not in ("", fault.name))
+        return list(dict.fromkeys(line for _, line in fitting))
+
+
+@quiet()
+def conform(sql: str, schema: Schema, fault: Fault) -> Conformed:
+    """The query as the schema's engine takes it, after the engine complained of ``fault``; parsed, not run."""
+    try:
+        tree = parse_one(sql, schema.dialect)
+        selects = [one for one in read_sources(tree, schema) if isinstance(one.scope.expression, exp.Select)]
+        if len(selects) > MAX_SELECTS:
+            return Conformed()
+        before = tree.sql(dialect=schema.dialect)
+        notes = tuple(note for sources in selects for rewrite in _rewrites(fault, schema) for note in rewrite(sources))
+        after = tree.sql(dialect=schema.dialect)
+        # the generator puts some casts into a query by itself
+        changed = after != before or (bool(notes) and _letters(after) != _letters(sql))
+        return Conformed(after if changed else None, notes)
+    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
+        return Conformed()  # a parser's own bug on odd text too
+
+
+def _letters(sql: str) -> str:
+    return "".join(sql.split()).rstrip(";").lower()
+
+
+def _rewrites(fault: Fault, schema: Schema) -> Iterator[Callable[[Sources], Iterator[Note]]]:
+    yield grouping.spell_out_aliases
+    yield grouping.move_aggregates
+    if schema.dialect in grouping.STRICT or fault.kind == "aggregate":
+        yield grouping.complete_groups
+    if schema.dialect in casts.STRICT:
+        yield casts.cast_values
+        yield casts.not_of_type
+    if schema.dialect in ("mysql", "postgres"):
+        yield _name_subqueries
+    if fault == Fault("value", "division by zero"):
+        yield _guard_divisors
+    if fault.kind == "rows":
+        yield _take_all_rows
+    if fault.kind == "grouping":
+        yield _distinct_order
+
+
+def _name_subqueries(sources: Sources) -> Iterator[Note]:
+    """MySQL, and PostgreSQL before 16, want a name for each subquery in FROM."""
+    select = sources.scope.expression
+    start = select.args.get("from_")
+    joined = [join.this for join in select.args.get("joins") or ()]
+    for number, node in enumerate(([] if start is None else [start.this]) + joined, 1):
+        if isinstance(node, exp.Subquery) and not node.alias:
+            node.set("alias", exp.TableAlias(this=exp.to_identifier(f"sub{number}")))
+            yield Fault("syntax", ""), "a subquery in FROM needs a name: (SELECT ...) AS sub"
+
+
+def _guard_divisors(sources: Sources) -> Iterator[Note]:
+    """A division by zero is NULL, as it is for the engines that do not stop at it."""
+    for part in sources.scope.expression.iter_expressions():
+        for node in reversed(list(outside_queries(part))):
+            if isinstance(node, exp.Div) and not isinstance(node.expression, exp.Literal):
+                by = text.remark(node.expression.sql(dialect=sources.schema.dialect), _SHOWN)
+                node.set("expression", exp.func("NULLIF", node.expression.copy(), exp.Literal.number(0)))
+                yield Fault("value", "division by zero"), f"{by} is 0 in some rows: NULLIF({by}, 0)"
+
+
+def _take_all_rows(sources: Sources) -> Iterator[Note]:
+    """``= (SELECT ...)`` of several rows means IN."""
+    for part in list(sources.scope.expression.iter_expressions()):
+        for node in list(outside_queries(part)):
+            if isinstance(node, exp.EQ | exp.NEQ) and isinstance(node.expression, exp.Subquery):
+                within = exp.In(this=node.this.copy(), query=node.expression.copy())
+                shown = text.remark(node.expression.sql(dialect=sources.schema.dialect), _SHOWN)
+                node.replace(exp.Not(this=within) if isinstance(node, exp.NEQ) else within)
+                yield Fault("rows", ""), f"{shown} has several rows; IN takes them all"
+
+
+def _distinct_order(sources: Sources) -> Iterator[Note]:
+    """What ORDER BY names must be among the outputs of SELECT DISTINCT; only told of."""
+    select = sources.scope.expression
+    order = select.args.get("order")
+    if select.args.get("distinct") is None or order is None:
+        return
+    outputs = {part.sql().lower() for item in select.selects for part in (item, item.unalias())}
+    outputs |= {item.alias_or_name.lower() for item in select.selects}
+    for item in order.expressions:
+        if item.this.sql().lower() not in outputs and not isinstance(item.this, exp.Literal):
+            shown = text.remark(item.this.sql(dialect=sources.schema.dialect), _SHOWN)
+            yield Fault("grouping", "order by"), f"{shown} is in ORDER BY and not among the outputs of SELECT DISTINCT"

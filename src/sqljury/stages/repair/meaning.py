@@ -1,0 +1,176 @@
+"""Rewrites of what an engine takes otherwise than the question means it, checked on the database.
+
+A rewrite replaces a query if it runs and its result differs; where a rule is not sure, the answer carries a remark.
+The model is not asked. For a candidate each rule runs at most one query and a probe; what it reads of a column is
+limited in rows and time, and is read once for all candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from sqljury.access.guard import skip
+from sqljury.context import Context
+from sqljury.schema.forms import contents
+from sqljury.sql import clock
+from sqljury.sql.compare import VOTES, same
+from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Rewrite, rewrite
+from sqljury.sql.meaning.base import Epoch
+from sqljury.sql.parse import exp, read_query
+from sqljury.sql.text import literal, plain, quote_name, quote_table
+from sqljury.types import Candidate, Fix, Limits, Result, Row, Schema, Table, Task
+
+SEEK_SECONDS: Final = 2.0
+"""For each query that only looks for evidence."""
+READ_ROWS: Final = 1000
+"""First rows of a table, in storage order, in which the values of a column are looked at."""
+PATIENCE: Final = 5.0
+"""A rewritten query may take this many seconds, or twice as long as the query before it."""
+_VALUES: Final = 200
+_CASES: Final = 10
+_SHOWN: Final = 60
+
+
+def as_meant(candidate: Candidate, task: Task, context: Context) -> Candidate:
+    """The candidate after every rule that is sure of its rewrite; of a failed query only if it runs then."""
+    if not context.recipe.fix.meaning or not candidate.sql or candidate.result.error_kind not in (None, "sql"):
+        return candidate
+    data = _Content(task.known, context)
+    if not candidate.result.ok:
+        candidate = _running(candidate, task, data)
+    if not candidate.result.ok:
+        return candidate
+    asked = Asked(task.question, task.known, data)
+    for rule in RULES:
+        written = rewrite(candidate.sql, rule, asked)
+        if written is None or not written.change.sure or written.sql == candidate.sql:
+            continue
+        result = data.run(written.sql, candidate.result.seconds)
+        if _differs(candidate.result, result) and (result.rows or written.change.may_empty):
+            candidate = _rewritten(candidate, written.sql, result, written.change.reason)
+    return candidate
+
+
+def doubts(candidate: Candidate, task: Task, context: Context) -> tuple[str, ...]:
+    """Remarks on an answer: what may be meant otherwise, and the day from which the query counts."""
+    if not context.recipe.fix.meaning or not candidate.result.ok:
+        return ()
+    data = _Content(task.known, context)
+    asked = Asked(task.question, task.known, data)
+    written = (rewrite(candidate.sql, rule, asked) for rule in RULES)
+    lines = [line for one in written if one is not None for line in _doubt(one, candidate, data)]
+    return (*lines, *_day(candidate, task.known, data))
+
+
+def _running(candidate: Candidate, task: Task, data: _Content) -> Candidate:
+    """A failed query after the rules for errors together, if it runs then."""
+    asked = Asked(task.question, task.known, data, failed=True)
+    sql, reasons = candidate.sql, list[str]()
+    for rule in FOR_ERRORS:
+        written = rewrite(sql, rule, asked)
+        if written is not None and written.change.sure:
+            sql = written.sql
+            reasons.append(written.change.reason)
+    if sql == candidate.sql:
+        return candidate
+    result = data.run(sql, PATIENCE)
+    return _rewritten(candidate, sql, result, "; ".join(reasons)) if result.ok else candidate
+
+
+def _doubt(written: Rewrite, candidate: Candidate, data: _Content) -> Iterator[str]:
+    if written.change.sure:
+        return
+    if written.sql == candidate.sql:
+        yield plain(written.change.reason, 200)
+        return
+    result = data.run(written.sql, candidate.result.seconds)
+    if _differs(candidate.result, result):
+        yield f"{plain(written.change.reason, 200)}; without that the result is {_shown(result)}"
+
+
+def _day(candidate: Candidate, schema: Schema, data: _Content) -> Iterator[str]:
+    """The day that the database's clock shows, if the query reads it."""
+    tree = read_query(candidate.sql, schema.dialect)
+    if tree is not None and clock.is_clock(tree):
+        rows = data.rows(f"SELECT {clock.TODAY[schema.dialect]}")
+        if rows:
+            yield f"the query counts from today, {plain(str(rows[0][0]), 10)} by the clock of the database"
+
+
+def _differs(before: Result, after: Result) -> bool:
+    return after.ok and not same(before, after, VOTES, ordered=True)
+
+
+def _shown(result: Result) -> str:
+    if len(result.rows) == 1 and len(result.rows[0]) == 1:
+        return literal(result.rows[0][0], _SHOWN)
+    first = f", the first {plain(', '.join(map(str, result.rows[0])), _SHOWN)}" if result.rows else ""
+    return f"{len(result.rows):,} row{'s' * (len(result.rows) != 1)}{first}"
+
+
+def _rewritten(candidate: Candidate, sql: str, result: Result, reason: str) -> Candidate:
+    fix = Fix(before=candidate.sql, reason=reason, by="meaning")
+    return replace(candidate, sql=sql, result=result, fixes=(*candidate.fixes, fix))
+
+
+class _Content:
+    """Asks the database what rules need to know: see ``sql.meaning.Data``."""
+
+    def __init__(self, schema: Schema, context: Context) -> None:
+        self._schema, self._context = schema, context
+        self._masked = skip(context.db)
+        self._cases = _CASES
+
+    def run(self, sql: str, seconds: float) -> Result:
+        """What a rewritten query returns, whose original took ``seconds``."""
+        limits = self._context.limits
+        allowed = min(limits.seconds, max(PATIENCE, 2 * seconds))
+        return self._context.db.execute(sql, replace(limits, seconds=allowed), self._context.cancel)
+
+    def rows(self, sql: str) -> tuple[Row, ...] | None:
+        """The rows of a query; None where it fails or takes too long."""
+        result = self._context.db.execute(sql, Limits(SEEK_SECONDS, rows=_VALUES), self._context.cancel)
+        return result.rows if result.ok else None
+
+    def values(self, table: Table, column: str) -> tuple[Any, ...]:
+        """The different values but NULL of the column in the first rows of the table, at most ``_VALUES``."""
+        return tuple(dict.fromkeys(self._read(table, column)))[:_VALUES]
+
+    def epoch(self, table: Table, column: str) -> Epoch:
+        """The unit since 1970 in which the values of the column are times."""
+        cells = tuple((value,) for value in self._read(table, column)[:_VALUES])
+        held = contents(table, Result(columns=(column,), rows=cells)).get(column, "")
+        if not held.endswith("since 1970-01-01"):
+            return ""
+        return "milliseconds" if "milliseconds" in held else "seconds"
+
+    def other_case(self, table: Table, column: str, text: str) -> bool:
+        """Whether the column lacks the text and has it in another case; ``_CASES`` texts are looked up at most."""
+        if self._cases <= 0 or self._masked(table.name, column):
+            return False
+        self._cases -= 1
+        source, name = self._names(table, column)
+        dialect = self._schema.dialect
+        exact, lower = (exp.Literal.string(value).sql(dialect=dialect) for value in (text, text.lower()))
+        same = self.rows(f"SELECT 1 FROM {source} WHERE {name} = {exact} LIMIT 1")  # noqa: S608 - quoted
+        if same is None or same:
+            return False
+        return bool(self.rows(f"SELECT 1 FROM {source} WHERE LOWER({name}) = {lower} LIMIT 1"))  # noqa: S608
+
+    def _read(self, table: Table, column: str) -> tuple[Any, ...]:
+        if self._masked(table.name, column):
+            return ()
+        key = ("values", self._context.db.url, table.name, column)
+        return self._context.kept.get(key, lambda: self._first(table, column))
+
+    def _first(self, table: Table, column: str) -> tuple[Any, ...]:
+        source, name = self._names(table, column)
+        sql = f"SELECT {name} FROM {source} LIMIT {READ_ROWS}"  # noqa: S608 - quoted
+        result = self._context.db.execute(sql, Limits(SEEK_SECONDS, rows=READ_ROWS), self._context.cancel)
+        return tuple(cell for (cell,) in result.rows if cell is not None) if result.ok else ()
+
+    def _names(self, table: Table, column: str) -> tuple[str, str]:
+        dialect = self._schema.dialect
+        return quote_table(table.name, table.schema, dialect), quote_name(column, dialect)

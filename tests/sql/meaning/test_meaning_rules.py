@@ -1,0 +1,154 @@
+"""Rules of meaning on the text of queries: what is rewritten, what is left alone, and that nothing is lost.
+
+The files have a question, a query and the query that is expected, ``-`` where it is to stay as it is; a question that
+starts with ``failed`` is asked about a query that the engine refuses.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqljury.language.cues import extreme, ratio
+from sqljury.language.times import Span, relative
+from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, rewrite
+from sqljury.sql.meaning.base import Epoch
+from sqljury.sql.parse import read_query, write
+from sqljury.sql.translate import restrictions
+from sqljury.types import Column, Question, Row, Schema, Table
+
+HERE = Path(__file__).parent
+ORDERS = {
+    "id": "INTEGER",
+    "customer_id": "INTEGER",
+    "amount": "INTEGER",
+    "price": "REAL",
+    "paid": "INTEGER",
+    "open": "INTEGER",
+    "year": "INTEGER",
+    "placed": "TIMESTAMP",
+    "shipped": "DATE",
+    "settled": "VARCHAR(5)",
+    "flag": "BOOLEAN",
+    "created_at": "INTEGER",
+    "changed_ms": "BIGINT",
+}
+CUSTOMER = {"id": "INTEGER", "name": "TEXT", "age": "INTEGER", "city": "TEXT", "gender": "TEXT"}
+VALUES: dict[str, tuple[Any, ...]] = {
+    "placed": ("2023-01-31 10:30:00", "2023-02-01 00:00:00"),
+    "shipped": ("2023-01-31", "2023-02-01"),
+    "settled": ("Y", "N"),
+    "paid": (0, 1),
+    "gender": ("F", "M"),
+}
+STORED = {"city": ("Lisbon", "100%_Lisbon"), "name": ("ANN", "Ann")}
+
+
+class Content:
+    """Answers for the database with the values above; every probe finds a NULL."""
+
+    def values(self, table: Table, column: str) -> tuple[Any, ...]:
+        return VALUES.get(column, ())
+
+    def epoch(self, table: Table, column: str) -> Epoch:
+        return {"created_at": "seconds", "changed_ms": "milliseconds"}.get(column, "")  # type: ignore[return-value]
+
+    def other_case(self, table: Table, column: str, text: str) -> bool:
+        stored = STORED.get(column, ())
+        return text not in stored and text.lower() in map(str.lower, stored)
+
+    def rows(self, sql: str) -> tuple[Row, ...] | None:
+        return ((None,),)
+
+
+def schema(dialect: str) -> Schema:
+    tables = (("orders", ORDERS), ("customer", CUSTOMER))
+    return Schema(
+        "shop",
+        dialect,
+        tuple(
+            Table(name, tuple(Column(column, kind, column == "id") for column, kind in columns.items()), ("id",))
+            for name, columns in tables
+        ),
+    )
+
+
+def cases() -> list[Any]:
+    blocks = [
+        (path.stem, *block.split("\n"))
+        for path in sorted(HERE.glob("*.txt"))
+        for block in path.read_text(encoding="utf-8").strip().split("\n\n")
+    ]
+    return [pytest.param(*block, id=f"{block[0]}-{number}") for number, block in enumerate(blocks)]
+
+
+def rewritten(sql: str, dialect: str, question: str) -> str:
+    failed = question.startswith("failed ")
+    asked = Asked(Question(question.removeprefix("failed ")), schema(dialect), Content(), failed)
+    for rule in FOR_ERRORS if failed else RULES:
+        written = rewrite(sql, rule, asked)
+        if written is not None and written.change.sure:
+            sql = written.sql
+    return sql
+
+
+@pytest.mark.parametrize(("dialect", "question", "before", "expected"), cases())
+def test_pairs(dialect: str, question: str, before: str, expected: str) -> None:
+    after = rewritten(before, dialect, question)
+    assert after == (before if expected == "-" else expected)
+    old, new = read_query(before, dialect), read_query(after, dialect)
+    assert old is not None
+    assert new is not None
+    assert write(new, dialect) == after or expected == "-"
+    lost = restrictions(old) - restrictions(new)
+    assert not lost, f"{lost} lost"
+    assert rewritten(after, dialect, question) == after, "a second time nothing changes"
+
+
+def test_fixed_dates_that_cannot_be_counted_are_doubted() -> None:
+    asked = Asked(Question("How many orders were placed this week?"), schema("sqlite"), Content())
+    sql = "SELECT COUNT(*) FROM orders WHERE shipped BETWEEN '2023-10-02' AND '2023-10-08'"
+    [written] = [one for rule in RULES if (one := rewrite(sql, rule, asked)) is not None]
+    assert written.sql == sql
+    assert not written.change.sure
+    assert written.change.reason.startswith('"this week" is counted from the day')
+    assert "2023-10-02" in written.change.reason
+
+
+def test_a_query_that_cannot_be_written_again_exactly_is_left_alone() -> None:
+    asked = Asked(Question("How many orders were placed in the last 30 days?"), schema("mysql"), Content(), failed=True)
+    sql = "SELECT COUNT(*) FROM orders WHERE shipped >= DATE('now', '-30 day')"  # the parser drops an argument
+    assert all(rewrite(sql, rule, asked) is None for rule in RULES)
+    assert rewrite("SELEC nothing", RULES[0], asked) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "span"),
+    [
+        ("Orders of the last 30 days", Span("rolling", 30, "day", "last 30 days")),
+        ("Orders over the past three months", Span("rolling", 3, "month", "past three months")),
+        ("Signups in the past year", Span("rolling", 1, "year", "in the past year")),
+        ("How many orders this year?", Span("calendar", 0, "year", "this year")),
+        ("What was sold yesterday?", Span("calendar", 1, "day", "yesterday")),
+        ("Sales of last month", Span("calendar", 1, "month", "last month")),
+        ("Revenue year to date", Span("calendar", 0, "year", "year to date")),
+        ("Which are the last 3 orders?", None),
+        ("Who left in the last year of the contract?", None),
+        ("Compare this month to last month", None),
+        ("What is today's special?", None),
+    ],
+)
+def test_times_counted_from_today(question: str, span: Span | None) -> None:
+    assert relative(question) == span
+
+
+def test_cues() -> None:
+    assert ratio("What % of orders is paid?")
+    assert ratio("orders per customer")
+    assert not ratio("How many orders?")
+    assert not ratio("the average number of completed weeks, in full weeks")
+    assert ratio("What percentage of orders is completed?")
+    assert extreme("the youngest customer")
+    assert not extreme("customers by age")

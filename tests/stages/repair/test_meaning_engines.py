@@ -1,0 +1,230 @@
+"""Rules of meaning on real engines: the rows of the query as it was written, and as it is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import servers
+from sqljury import connect
+from sqljury.access.guard import guard
+from sqljury.access.rules import Access
+from sqljury.context import PLAIN, Context
+from sqljury.db.base import Database
+from sqljury.llm.fake import FakeModel
+from sqljury.schema.introspect import introspect
+from sqljury.stages.repair import by_program
+from sqljury.stages.repair.meaning import as_meant, doubts
+from sqljury.types import Candidate, Question, Task
+
+CUSTOMERS = [(1, "Ann", 30, "Lisbon"), (2, "Ben", None, "Faro"), (3, "Cleo", 20, "Porto")]
+ORDERS = [
+    (1, 1, 3, 1, "2023-01-31 10:30:00", "Y", 1675161000),  # the same times as seconds since 1970
+    (2, 1, 4, None, "2023-01-15 12:00:00", "N", 1673784000),
+    (3, None, 5, None, "2023-02-01 09:00:00", "Y", 1675242000),
+    (4, 3, 1, None, "2022-12-30 11:00:00", "N", 1672398000),
+    (5, 3, 3, 1, "2023-03-05 08:00:00", "Y", 1678003200),
+]
+ENGINES = ("sqlite", "duckdb", "postgres", "mysql")
+Databases = Callable[[str], Database]
+
+
+def script(engine: str) -> list[str]:
+    """The tables and rows; texts tell case apart in MySQL too."""
+    collate = " COLLATE utf8mb4_bin" if engine == "mysql" else ""
+    text, time = f"VARCHAR(40){collate}", "DATETIME" if engine == "mysql" else "TIMESTAMP"
+
+    def values(row: tuple[Any, ...]) -> str:
+        return ", ".join("NULL" if cell is None else repr(cell) for cell in row)
+
+    return [
+        f"CREATE TABLE customer (id INTEGER PRIMARY KEY, name {text}, age INTEGER, city {text})",
+        f"CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, amount INTEGER, paid INTEGER,"
+        f" placed {time}, settled {text}, created_at INTEGER)",
+        "CREATE TABLE visit (id INTEGER PRIMARY KEY, seen DATE)",
+        *(f"INSERT INTO customer VALUES ({values(row)})" for row in CUSTOMERS),
+        *(f"INSERT INTO orders VALUES ({values(row)})" for row in ORDERS),
+        "INSERT INTO visit VALUES (1, CURRENT_DATE), (2, '2020-05-05')",
+    ]
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Databases]:
+    """From the name of an engine to a database on it, made once."""
+    opened: dict[str, Database] = {}
+
+    def url(engine: str) -> str:
+        folder, statements = tmp_path_factory.mktemp(engine), script(engine)
+        if engine == "sqlite":
+            import sqlite3
+
+            sqlite3.connect(folder / "shop.db").executescript(";\n".join(statements)).close()
+            return str(folder / "shop.db")
+        if engine == "duckdb":
+            import duckdb
+
+            with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+                connection.execute(";\n".join(statements))
+            return str(folder / "shop.duckdb")
+        if engine == "postgres":
+            server: servers.Server = request.getfixturevalue("postgres_server")
+            servers.in_postgres(server, "postgres", "DROP DATABASE IF EXISTS meaning", "CREATE DATABASE meaning")
+            servers.in_postgres(server, "meaning", *statements)
+            return servers.postgres_url(server, "meaning")
+        server = request.getfixturevalue("mariadb_server")
+        fresh = ("DROP DATABASE IF EXISTS meaning", "CREATE DATABASE meaning", "USE meaning")
+        servers.in_mariadb(server, *fresh, *statements)
+        return servers.mysql_url(server, "meaning")
+
+    def database(engine: str) -> Database:
+        if engine not in opened:
+            opened[engine] = connect(url(engine))
+        return opened[engine]
+
+    yield database
+    for db in opened.values():
+        db.close()
+
+
+def asked(db: Database, question: str, sql: str) -> tuple[Candidate, Task, Context]:
+    """The candidate as the engine runs it, and what repairs need."""
+    context = Context(db, FakeModel(""))
+    return (
+        Candidate(sql, "direct", result=db.execute(sql)),
+        Task(Question(question), introspect(db), ""),
+        context,
+    )
+
+
+def cells(candidate: Candidate) -> list[Any] | str:
+    """The first column, numbers as floats; the kind of the error of a query that failed."""
+    if candidate.result.error is not None:
+        return str(candidate.result.error_kind)
+    values = [row[0] for row in candidate.result.rows]
+    return [round(float(value), 4) if not isinstance(value, str) or "." in value else value for value in values]
+
+
+SHARE = "What share of the orders is paid?"
+AVERAGE = "What is the average amount per order?"
+PAID = "Which orders are settled?"
+NONE: list[Any] = []
+YEAR = {
+    "sqlite": "SELECT id FROM orders WHERE strftime('%Y', created_at) = '2022'",
+    "duckdb": "SELECT id FROM orders WHERE year(created_at) = 2022",
+    "postgres": "SELECT id FROM orders WHERE EXTRACT(YEAR FROM created_at) = 2022",
+    "mysql": "SELECT id FROM orders WHERE YEAR(created_at) = 2022",
+}
+CASES: list[tuple[str, str, str, Any, Any]] = [
+    *(("sqlite postgres", SHARE, sql, [0.0], [0.4]) for sql in ("SELECT COUNT(paid) / COUNT(*) FROM orders",)),
+    ("duckdb mysql", SHARE, "SELECT COUNT(paid) / COUNT(*) FROM orders", [0.4], [0.4]),
+    ("duckdb", SHARE, "SELECT COUNT(paid) // COUNT(*) FROM orders", [0.0], [0.4]),
+    ("mysql", SHARE, "SELECT COUNT(paid) DIV COUNT(*) FROM orders", [0.0], [0.4]),
+    ("sqlite postgres", AVERAGE, "SELECT SUM(amount) / COUNT(*) FROM orders", [3.0], [3.2]),
+    ("postgres", "the percentage paid", "SELECT ROUND(COUNT(paid) * 100 / 3, 2) FROM orders", [66.0], [66.67]),
+    ("postgres", "the oldest", "SELECT id FROM customer ORDER BY age DESC LIMIT 1", [2.0], [1.0]),
+    ("sqlite duckdb mysql", "the oldest", "SELECT id FROM customer ORDER BY age DESC LIMIT 1", [1.0], [1.0]),
+    ("sqlite mysql", "the youngest", "SELECT id FROM customer ORDER BY age LIMIT 1", [2.0], [3.0]),
+    ("duckdb postgres", "the youngest", "SELECT id FROM customer ORDER BY age LIMIT 1", [3.0], [3.0]),
+    ("sqlite mysql", "orders by age", "SELECT id FROM customer ORDER BY age LIMIT 1", [2.0], [2.0]),
+    *(
+        (" ".join(ENGINES), question, sql, before, after)
+        for question, sql, before, after in (
+            (
+                "orders of January 2023",
+                "SELECT id FROM orders WHERE placed BETWEEN '2023-01-01' AND '2023-01-31' ORDER BY id",
+                [2.0],
+                [1.0, 2.0],
+            ),
+            ("orders until the end of January", "SELECT id FROM orders WHERE placed <= '2023-01-31' ORDER BY id",
+             [2.0, 4.0], [1.0, 2.0, 4.0]),
+            ("orders of 31 January 2023", "SELECT id FROM orders WHERE placed = '2023-01-31'", NONE, [1.0]),
+            ("customers without orders", "SELECT id FROM customer WHERE id NOT IN (SELECT customer_id FROM orders)",
+             NONE, [2.0]),
+            ("customers in porto", "SELECT id FROM customer WHERE city = 'porto'", NONE, [3.0]),
+            ("names, case-insensitive", "SELECT id FROM customer WHERE name = 'BEN'", NONE, [2.0]),
+            ("customers in Porto", "SELECT id FROM customer WHERE city = 'Porto'", [3.0], [3.0]),
+            ("visits of the last 30 days", "SELECT id FROM visit WHERE seen >= '2020-01-01' ORDER BY id",
+             [1.0, 2.0], [1.0]),
+            ("visits of this year", "SELECT id FROM visit WHERE seen BETWEEN '2020-01-01' AND '2020-12-31'",
+             [2.0], [1.0]),
+            ("visits of today", "SELECT id FROM visit WHERE seen = '2020-05-05'", [2.0], [1.0]),
+            ("visits of last year", "SELECT id FROM visit WHERE seen BETWEEN '2020-01-01' AND '2020-12-31'",
+             [2.0], NONE),
+        )
+    ),
+    ("sqlite mysql", PAID, "SELECT id FROM orders WHERE settled = 1 ORDER BY id", NONE, [1.0, 3.0, 5.0]),
+    ("duckdb postgres", PAID, "SELECT id FROM orders WHERE settled = 1 ORDER BY id", "sql", [1.0, 3.0, 5.0]),
+    ("postgres", PAID, "SELECT id FROM orders WHERE settled ORDER BY id", "sql", [1.0, 3.0, 5.0]),
+    ("sqlite duckdb postgres", PAID, "SELECT id FROM orders WHERE settled = 'yes' ORDER BY id", NONE, [1.0, 3.0, 5.0]),
+    ("mysql", "not settled", "SELECT id FROM orders WHERE settled = 0", [1.0, 2.0, 3.0, 4.0, 5.0], [2.0, 4.0]),
+    ("sqlite", "orders since", "SELECT id FROM orders WHERE created_at < '2023-01-20'", [1.0, 2.0, 3.0, 4.0, 5.0],
+     [2.0, 4.0]),
+    ("duckdb postgres", "orders until", "SELECT id FROM orders WHERE created_at < '2023-01-20' ORDER BY id", "sql",
+     [2.0, 4.0]),
+    ("mysql", "orders until", "SELECT id FROM orders WHERE created_at < '2023-01-20' ORDER BY id", NONE, [2.0, 4.0]),
+    ("sqlite mysql", "orders of 2022", "", NONE, [4.0]),
+    ("duckdb postgres", "orders of 2022", "", "sql", [4.0]),
+    ("sqlite", "visits of the last 30 days", "SELECT id FROM visit WHERE seen >= CURRENT_DATE - 30 ORDER BY id",
+     [1.0, 2.0], [1.0]),
+    ("mysql", "visits of the last 1300 days", "SELECT id FROM visit WHERE seen >= CURRENT_DATE - 1300 ORDER BY id",
+     [1.0, 2.0], [1.0]),
+    ("mysql", "visits of today", "SELECT id FROM visit WHERE seen = DATE('now')", NONE, [1.0]),
+    ("duckdb", "visits of today", "SELECT id FROM visit WHERE seen = DATE('now')", "sql", [1.0]),
+]  # fmt: skip
+
+
+def listed() -> Iterator[Any]:
+    for engines, question, sql, before, after in CASES:
+        for engine in engines.split():
+            yield pytest.param(engine, question, sql or YEAR[engine], before, after, id=f"{engine}-{question}")
+
+
+@pytest.mark.parametrize(("engine", "question", "sql", "before", "after"), list(listed()))
+def test_as_written_and_as_meant(
+    engine: str, question: str, sql: str, before: Any, after: Any, database: Databases
+) -> None:
+    candidate, task, context = asked(database(engine), question, sql)
+    assert cells(candidate) == before, candidate.result.error
+    meant = as_meant(candidate, task, context)
+    assert cells(meant) == after, meant.sql
+    changed = meant.sql != candidate.sql
+    assert [fix.by for fix in meant.fixes] == ["meaning"] * len(meant.fixes)
+    assert changed == bool(meant.fixes) == (before != after)
+    assert as_meant(meant, task, context) == meant
+    off = replace(context, recipe=replace(PLAIN, fix=replace(PLAIN.fix, meaning=False)))
+    assert as_meant(candidate, task, off) is candidate
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_the_clock_in_the_words_of_sqlite(engine: str, database: Databases) -> None:
+    sql = "SELECT id FROM visit WHERE seen >= DATE('now', '-30 days')"
+    candidate, task, context = asked(database(engine), "visits of the last 30 days", sql)
+    assert not candidate.result.ok
+    repaired = by_program(candidate, task, context, names=True, dialect=True)
+    assert cells(repaired) == [1.0], repaired.sql
+    year = "SELECT id FROM visit WHERE STRFTIME('%Y', seen) = STRFTIME('%Y', 'now')"
+    candidate, task, context = asked(database(engine), "visits of this year", year)
+    repaired = by_program(candidate, task, context, names=True, dialect=True)
+    assert cells(repaired) == [1.0], repaired.sql
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_reader_is_told_which_day_it_is(engine: str, database: Databases) -> None:
+    db = database(engine)
+    today = str(db.execute("SELECT seen FROM visit WHERE id = 1").rows[0][0])[:10]
+    candidate, task, context = asked(db, "visits of today", "SELECT id FROM visit WHERE seen = CURRENT_DATE")
+    assert doubts(candidate, task, context) == (f"the query counts from today, {today} by the clock of the database",)
+    candidate, task, context = asked(db, "visits", "SELECT id FROM visit")
+    assert doubts(candidate, task, context) == ()
+
+
+def test_masked_columns_are_not_read(database: Databases) -> None:
+    db = database("sqlite")
+    masked = guard(db, introspect(db), Access(mask=("orders.settled", "customer.city")))
+    sqls = ("SELECT id FROM orders WHERE settled = 1", "SELECT id FROM customer WHERE city = 'porto'")
+    for sql in sqls:
+        candidate, task, context = asked(masked, PAID, sql)
+        assert as_meant(candidate, task, context) is candidate
