@@ -154,7 +154,7 @@ def test_equal_numbers_are_not_keys(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         for number in range(4):
             connection.execute(f"CREATE TABLE thing{number} (label TEXT, amount INTEGER, level INTEGER)")
-            rows = [(f"label {n}", n, 1 + n % 3) for n in range(1, 13)]
+            rows = [(f"label {number} {n}", n, 1 + n % 3) for n in range(1, 13)]
             connection.executemany(f"INSERT INTO thing{number} VALUES (?, ?, ?)", rows)
     connection.close()
     with connect(str(path)) as db:

@@ -59,7 +59,7 @@ def _same_names(schema: Schema, profiles: Profiles) -> Iterator[tuple[Table, tup
     spelled: dict[str, dict[str, str]] = {}
     holders: dict[str, list[Table]] = defaultdict(list)
     for table in schema.tables:
-        if table.kind == "table" and table.name in profiles:
+        if not table.is_view and table.name in profiles:
             read = profiles[table.name].columns
             spelled[table.name] = {_joined(name): name for name in read}
             for name in spelled[table.name]:

@@ -44,7 +44,7 @@ def declares(schema: Schema) -> bool:
 
 def worth_reading(schema: Schema) -> list[Table]:
     """The tables whose rows may show a key that is not declared; views show rows of tables and are left out."""
-    tables = [table for table in schema.tables if table.kind == "table"]
+    tables = [table for table in schema.tables if not table.is_view]
     if not declares(schema):
         return tables
     finder, wanted = Finder(schema, {}), {table.name for table in tables if not table.primary_key}
@@ -62,7 +62,7 @@ def infer(
     finder, beside = Finder(schema, profiles, contained), declares(schema)
     chosen: Chosen = {}
     for table in schema.tables:
-        if table.kind == "table":
+        if not table.is_view:
             for column in _free(table):
                 best = _best(finder.of(table, column), weights)
                 if best is not None and (best[0] >= LEAST_BESIDE and best[1].relation if beside else best[0] >= LEAST):

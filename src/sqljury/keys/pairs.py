@@ -141,36 +141,30 @@ class Finder:
     profiles: Profiles
     contained: Contained = lambda *_: None
     owners: Owners = field(init=False)
-    keys: dict[str, list[Key]] = field(init=False)
-    _by_column: dict[str, list[Key]] = field(init=False)
-    _by_word: dict[str, list[Key]] = field(init=False)
-    _by_entity: dict[str, list[Key]] = field(init=False)
-    _by_value: dict[int, list[Key]] = field(init=False)
+    keys: dict[str, list[Key]] = field(init=False, default_factory=dict)
+    _by_column: dict[str, list[Key]] = field(init=False, default_factory=lambda: defaultdict(list))
+    _by_word: dict[str, list[Key]] = field(init=False, default_factory=lambda: defaultdict(list))
+    _by_entity: dict[str, list[Key]] = field(init=False, default_factory=lambda: defaultdict(list))
+    _by_value: dict[int, list[Key]] = field(init=False, default_factory=lambda: defaultdict(list))
     _related: dict[names.Tokens, list[Key]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        owners = Owners(self.schema)
-        keys = {t.name: keys_of(t, self.profiles.get(t.name, TableProfile()), owners) for t in self.schema.tables}
-        by_column, by_word, by_entity, by_value = (defaultdict(list) for _ in range(4))
-        for key in (key for own in keys.values() for key in own):
-            name = names.column_name(key.column)
-            by_column[name.joined].append(key)
-            entity = names.table_words(key.table.name)
-            by_entity["".join(entity)].append(key)
-            for word in {*entity[-1:], *entity[:1], *name.stem[-1:], name.glued} - {""}:
-                by_word[word].append(key)
-            if key.whole:
-                for value in key.seen.values:
-                    by_value[value].append(key)
-        for name, value in (
-            ("owners", owners),
-            ("keys", keys),
-            ("_by_column", by_column),
-            ("_by_word", by_word),
-            ("_by_entity", by_entity),
-            ("_by_value", by_value),
-        ):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "owners", Owners(self.schema))
+        for table in self.schema.tables:
+            profile = self.profiles.get(table.name, TableProfile())
+            self.keys[table.name] = keys_of(table, profile, self.owners)
+            for key in self.keys[table.name]:
+                self._index(key)
+
+    def _index(self, key: Key) -> None:
+        name, entity = names.column_name(key.column), names.table_words(key.table.name)
+        self._by_column[name.joined].append(key)
+        self._by_entity["".join(entity)].append(key)
+        for word in {*entity[-1:], *entity[:1], *name.stem[-1:], name.glued} - {""}:
+            self._by_word[word].append(key)
+        if key.whole:
+            for value in key.seen.values:
+                self._by_value[value].append(key)
 
     def of(self, table: Table, column: Column) -> list[Pair]:
         """The pairs of one column, those with the best names first."""
@@ -266,7 +260,7 @@ _BY_NAME_ALONE: Final = frozenset(("owner", "role", "same"))
 
 def _is_own_key(pair: Pair) -> bool:
     """Whether the column is its own table's key and not called like another's: numbers from 1 are in every key."""
-    return pair.is_main and pair.own == names.OWN and pair.relation not in ("owner", "same", "parent")
+    return pair.is_main and pair.own > 0 and pair.relation not in ("owner", "same", "parent")
 
 
 def _better(one: Pair, other: Pair) -> bool:
