@@ -86,7 +86,7 @@ def case(name: str, db: Database) -> Case:
     profiles = {
         table.name: read_table(reader, table, [c for c in table.columns if may_be_key(c, db.dialect)])
         for table in schema.tables
-        if table.kind == "table"
+        if not table.is_view
     }
     counts: dict[object, tuple[int, int] | None] = {}
 
@@ -140,7 +140,7 @@ def _share(some: set[Link], of: set[Link]) -> str:
 
 
 def fitted(cases: Sequence[Case]) -> np.ndarray:
-    """Weights by logistic regression (ridge, Newton's method); pairs read to be right by hand are left out."""
+    """Weights by logistic regression (ridge, Newton's method); pairs read to be right count as declared."""
     read, rows, labels = right_by_hand(), [], []
     for one in cases:
         finder = Finder(one.schema, one.profiles, one.contained)
@@ -148,9 +148,8 @@ def fitted(cases: Sequence[Case]) -> np.ndarray:
             for column in table.columns:
                 for pair, best in with_best_name(finder.of(table, column)):
                     link = one.name, table.name, column.name, pair.key.table.name, pair.key.column
-                    if link not in read:
-                        rows.append(features(pair, best))
-                        labels.append(float(link in one.declared))
+                    rows.append(features(pair, best))
+                    labels.append(float(link in one.declared | read))
     x, y = np.asarray(rows), np.asarray(labels)
     weights = np.zeros(x.shape[1])
     for _ in range(60):

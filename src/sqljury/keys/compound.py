@@ -45,13 +45,13 @@ def compound_keys(
     return [made for pair, made in found.items() if pair not in mutual | through]
 
 
-def implied(table: Table, column: str, target: str, key: ForeignKey, chosen: dict[tuple[str, str], str]) -> bool:
+def implied(column: str, target: str, key: ForeignKey, chosen: dict[tuple[str, str], str]) -> bool:
     """Whether a reference follows from ``key``: its column there refers to the same ``target``.
 
     ``chosen`` has, by table and column, the table that each refers to.
     """
     beyond = dict(zip(key.columns, key.ref_columns, strict=True)).get(column)
-    return beyond is not None and table.name != key.ref_table and chosen.get((key.ref_table, beyond)) == target
+    return beyond is not None and chosen.get((key.ref_table, beyond)) == target
 
 
 def _same_names(schema: Schema, profiles: Profiles) -> Iterator[tuple[Table, tuple[str, ...], Table, tuple[str, ...]]]:
@@ -59,7 +59,7 @@ def _same_names(schema: Schema, profiles: Profiles) -> Iterator[tuple[Table, tup
     spelled: dict[str, dict[str, str]] = {}
     holders: dict[str, list[Table]] = defaultdict(list)
     for table in schema.tables:
-        if table.kind == "table" and table.name in profiles:
+        if not table.is_view and table.name in profiles:
             read = profiles[table.name].columns
             spelled[table.name] = {_joined(name): name for name in read}
             for name in spelled[table.name]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -23,6 +24,10 @@ _UNREAD: Final = TableProfile()
 _ORDER: Final = (*names.RELATIONS, "")
 
 
+Chosen = dict[tuple[str, str], tuple[float, Pair]]
+"""By table and column the key that it refers to, after its probability."""
+
+
 class Inferred(NamedTuple):
     """What was inferred about one table."""
 
@@ -39,7 +44,7 @@ def declares(schema: Schema) -> bool:
 
 def worth_reading(schema: Schema) -> list[Table]:
     """The tables whose rows may show a key that is not declared; views show rows of tables and are left out."""
-    tables = [table for table in schema.tables if table.kind == "table"]
+    tables = [table for table in schema.tables if not table.is_view]
     if not declares(schema):
         return tables
     finder, wanted = Finder(schema, {}), {table.name for table in tables if not table.primary_key}
@@ -54,38 +59,37 @@ def infer(
     schema: Schema, profiles: Profiles, contained: Contained, weights: Sequence[float] = WEIGHTS
 ) -> dict[str, Inferred]:
     """For each table the keys that it does not declare, as far as they are likely."""
-    finder = Finder(schema, profiles, contained)
-    least = LEAST_BESIDE if declares(schema) else LEAST
-    chosen: dict[tuple[str, str], tuple[float, Pair]] = {}
+    finder, beside = Finder(schema, profiles, contained), declares(schema)
+    chosen: Chosen = {}
     for table in schema.tables:
-        if table.kind == "table":
+        if not table.is_view:
             for column in _free(table):
                 best = _best(finder.of(table, column), weights)
-                if best is not None and best[0] >= least and (best[1].relation or least == LEAST):
+                if best is not None and (best[0] >= LEAST_BESIDE and best[1].relation if beside else best[0] >= LEAST):
                     chosen[table.name, column.name] = best
     for name in _reversed(schema, chosen):
         del chosen[name]
-    together = compound_keys(schema, profiles, contained, chosen.keys()) if least == LEAST else []
+    together = {} if beside else _together(schema, profiles, contained, chosen)
+    inferred = {}
+    for table in schema.tables:
+        alone = [chosen[table.name, column.name] for column in table.columns if (table.name, column.name) in chosen]
+        keys = (*(_foreign_key(*one, profiles) for one in alone), *together.get(table.name, ()))
+        candidates = () if beside else _candidates(finder, table, profiles.get(table.name, _UNREAD))
+        inferred[table.name] = Inferred(candidates, keys)
+    return inferred
+
+
+def _together(schema: Schema, profiles: Profiles, contained: Contained, chosen: Chosen) -> dict[str, list[ForeignKey]]:
+    """The keys of several columns by table; what follows from them is taken out of ``chosen``."""
     targets = {name: pair.key.table.name for name, (_, pair) in chosen.items()}
-    for table, key in together:
+    by_table: dict[str, list[ForeignKey]] = defaultdict(list)
+    for table, key in compound_keys(schema, profiles, contained, chosen.keys()):
+        by_table[table.name].append(key)
         for column in key.columns:
             name = table.name, column
-            if name in chosen and (
-                targets[name] == key.ref_table or implied(table, column, targets[name], key, targets)
-            ):
+            if name in chosen and (targets[name] == key.ref_table or implied(column, targets[name], key, targets)):
                 del chosen[name]
-    return {
-        table.name: Inferred(
-            () if declares(schema) else _candidates(finder, table, profiles.get(table.name, _UNREAD)),
-            tuple(
-                _foreign_key(*chosen[table.name, column.name], profiles)
-                for column in table.columns
-                if (table.name, column.name) in chosen
-            )
-            + tuple(key for other, key in together if other is table),
-        )
-        for table in schema.tables
-    }
+    return by_table
 
 
 def merged(schema: Schema, inferred: dict[str, Inferred]) -> Schema:
@@ -123,7 +127,7 @@ def _has_title(table: Table) -> bool:
     return any(names.is_title(column.name) for column in table.columns)
 
 
-def _reversed(schema: Schema, chosen: dict[tuple[str, str], tuple[float, Pair]]) -> Iterable[tuple[str, str]]:
+def _reversed(schema: Schema, chosen: Chosen) -> Iterable[tuple[str, str]]:
     """Of columns that refer to each other the one that does so less likely; a declared key is certain."""
     declared = {
         (table.name, column, key.ref_table, other)

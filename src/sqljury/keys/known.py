@@ -193,6 +193,11 @@ def _packed(work: _Work, kept: _Kept) -> tuple[dict[str, Any], dict[str, NDArray
     return header, {"values": np.asarray(values, dtype=np.uint64)}
 
 
+def _key(stored: dict[str, Any]) -> ForeignKey:
+    parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in stored.items()}
+    return ForeignKey(**parts)
+
+
 def _unpacked(stored: store.Stored) -> _Kept:
     header, values, at = stored.header, stored.arrays["values"], 0
     profiles = {}
@@ -205,7 +210,7 @@ def _unpacked(stored: store.Stored) -> _Kept:
     inferred = {
         name: Inferred(
             tuple(tuple(map(str, key)) for key in candidates),
-            tuple(ForeignKey(**{k: tuple(v) if isinstance(v, list) else v for k, v in key.items()}) for key in keys),
+            tuple(map(_key, keys)),
         )
         for name, (candidates, keys) in header["inferred"].items()
     }

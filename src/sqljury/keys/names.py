@@ -22,8 +22,8 @@ RELATIONS: Final = (
     "same",  # a name that two tables share and that is not made of the other table's name
     "abbreviation",  # cust_id, dept_no
     "initials",  # oid, pid, po_id
-    "person",  # manager_id and employees.id
     "parent",  # parent_id in the table itself
+    "person",  # manager_id and employees.id
     "plain",  # both are called id, code or name
 )
 """How a column's name relates to a key, from what says most to what says least."""
@@ -34,8 +34,7 @@ _NOISE_WORDS: Final = """
     public db record code
 """
 _PERSON_WORDS: Final = """
-    person people employee staff user member customer physician account contact client player student teacher professor
-    worker agent emp usr individual party
+    person people employee staff user member physician student teacher professor faculty worker agent emp usr individual
 """
 _ROLE_WORDS: Final = """
     manager mgr supervisor boss head leader lead chief director owner author creator editor reviewer approver assignee
@@ -192,7 +191,8 @@ def _to_entity(child: Name, parent: Name, entity: Tokens, *, same_table: bool) -
     how = _abbreviates("".join(stem), entity) or (_abbreviates(stem[-1], entity) if len(stem[-1]) > 2 else 0)
     if how and (sure or how > 1):
         return "abbreviation" if how > 1 else "initials"
-    return "person" if set(stem) & _ROLES and set(entity) & _PERSONS else ""
+    role = set(stem) & _ROLES if sure else {stem[-1]} & _ROLES
+    return "person" if role and set(entity) & _PERSONS else ""
 
 
 def _variants(entity: Tokens, parent: Name) -> set[Tokens]:

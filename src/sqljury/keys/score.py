@@ -56,49 +56,57 @@ def features(pair: Pair, best: bool) -> list[float]:
         pair.key.own / names.OWN,
         float(key_title),
         float(pair.seen.unique is True),
-        float(pair.key.table is pair.table),
+        float(pair.key.table is pair.table and related != "parent"),
         float(best),
         float(not related and pair.seen.low is not None),
     ]
 
 
 FEATURES: Final = (
-    ("bias", -6.69),
-    ("owner", 1.27),
-    ("role", -0.77),
-    ("entity", 2.17),
-    ("role entity", 0.46),
-    ("part", -2.02),
-    ("same", 0.66),
-    ("abbreviation", 0.22),
-    ("initials", 0.23),
-    ("person", 0.31),
-    ("parent", -1.02),
-    ("plain", 0.96),
-    ("values known", 1.91),
+    ("bias", -5.99),
+    ("owner", 1.13),
+    ("role", -0.89),
+    ("entity", 2.02),
+    ("role entity", 0.72),
+    ("part", -1.56),
+    ("same", 0.14),
+    ("abbreviation", -0.11),
+    ("initials", 0.04),
+    ("parent", 0.60),
+    ("person", 0.77),
+    ("plain", 0.10),
+    ("values known", 2.03),
     ("some missing", -1.78),
-    ("share missing", -1.55),
-    ("not by chance", 0.53),
-    ("not by chance, no name", 1.46),
-    ("few values", -0.05),
-    ("share of key used", -0.11),
-    ("identifier", 0.54),
-    ("main key itself", -1.18),
-    ("main key itself, no name", -1.05),
-    ("own key", -2.21),
-    ("measure", -1.82),
-    ("to main key", 2.81),
-    ("to own key", 0.54),
-    ("to title", 0.97),
-    ("unique", -0.93),
-    ("same table", -3.59),
-    ("best name", 3.93),
-    ("numbers, no name", -4.11),
+    ("share missing", -1.67),
+    ("not by chance", 1.08),
+    ("not by chance, no name", 0.77),
+    ("few values", -0.13),
+    ("share of key used", -0.57),
+    ("identifier", 0.45),
+    ("main key itself", -1.09),
+    ("main key itself, no name", -1.65),
+    ("own key", -2.49),
+    ("measure", -1.97),
+    ("to main key", 2.95),
+    ("to own key", 0.13),
+    ("to title", 0.34),
+    ("unique", -1.09),
+    ("same table", -3.33),
+    ("best name", 3.95),
+    ("numbers, no name", -4.27),
 )
 """The features by name, each with its weight."""
 
 _MOST: Final = 0.99
 """What was not declared is never shown as certain."""
+
+_BY_NAME: Final = 0.8
+"""The most where no values were compared, since tables were empty or not read."""
+
+_BY_CHANCE: Final = 0.4
+"""The most where nothing but values speaks for it, and such values are likely to be equal by chance: not shown."""
+
+_LIKELY: Final = math.log(0.05)
 
 
 WEIGHTS: Final = tuple(weight for _, weight in FEATURES)
@@ -107,7 +115,10 @@ WEIGHTS: Final = tuple(weight for _, weight in FEATURES)
 def probability(pair: Pair, best: bool, weights: Sequence[float] = WEIGHTS) -> float:
     """The probability that the column refers to the key; see ``features``."""
     total = sum(weight * value for weight, value in zip(weights, features(pair, best), strict=True))
-    return round(min(1 / (1 + math.exp(-total)), _MOST), 2)
+    most = _MOST if pair.looked_up else _BY_NAME
+    if not pair.relation and pair.chance > _LIKELY:
+        most = _BY_CHANCE
+    return round(min(1 / (1 + math.exp(-min(total, 30.0))), most) if total > -30 else 0.0, 2)
 
 
 _SAID: Final = {
@@ -145,9 +156,6 @@ def evidence(pair: Pair, profile: TableProfile, other: TableProfile) -> tuple[st
     if pair.looked_up and pair.chance > _LIKELY and pair.seen.low is not None:
         lines.append("the values alone prove little: such numbers match by chance")
     return tuple(remark(line) for line in lines)
-
-
-_LIKELY: Final = math.log(0.05)
 
 
 def _unread(column: str, target: str, profile: TableProfile, other: TableProfile) -> str:
