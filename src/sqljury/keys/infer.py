@@ -14,7 +14,7 @@ from sqljury.keys.profile import Contained, TableProfile
 from sqljury.keys.score import WEIGHTS, evidence, probability
 from sqljury.types import Column, ForeignKey, Schema, Table
 
-LEAST: Final = 0.5
+LEAST: Final = 0.45
 """A less likely key is not shown."""
 
 LEAST_BESIDE: Final = 0.9
