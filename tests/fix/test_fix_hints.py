@@ -161,9 +161,7 @@ def test_the_search_is_bounded(db: Database) -> None:
 
 
 def test_names_and_functions_that_are_not_there(db: Database) -> None:
-    assert advised(db, "SELECT nmae, people FROM city") == [
-        "city has no column nmae; nearest: city.name"
-    ]
+    assert advised(db, "SELECT nmae, people FROM city") == ["city has no column nmae; nearest: city.name"]
     (line,) = advised(db, "SELECT strftim('%Y', name) FROM city")
     assert line.startswith("SQLite has no function strftim; nearest: strftime")
     assert advised(db, "SELECT name FROM city, mayor") == ["name may be city.name or mayor.name"]
