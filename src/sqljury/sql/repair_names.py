@@ -47,9 +47,9 @@ def bindings(sql: str, schema: Schema, question: str = "") -> list[Binding]:
     A column that its table does not have is, in this order: a misspelt one of that table; one of another table of the
     query; one of a table that keys lead to, which is joined in; a near name of the tables that the query has. Two
     tables joined on a column that one of them lacks are joined along keys. Tables that do not exist take the most
-    similar table's name. Columns that two tables share are qualified, names quoted where the engine needs it, and
-    a query that is ordered by an aggregate grouped. Empty where nothing could be bound. The results are parsed, not run: whether they answer is for
-    the caller to see.
+    similar table's name. Columns that two tables share are qualified, names quoted where the engine needs it, and a
+    query that is ordered by an aggregate grouped. Empty where nothing could be bound. The results are parsed, not
+    run: whether they answer is for the caller to see.
     """
     try:
         first = _bound(sql, schema, question, {})
