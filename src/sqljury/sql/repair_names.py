@@ -47,8 +47,8 @@ def bindings(sql: str, schema: Schema, question: str = "") -> list[Binding]:
     A column that its table does not have is, in this order: a misspelt one of that table; one of another table of the
     query; one of a table that keys lead to, which is joined in; a near name of the tables that the query has. Two
     tables joined on a column that one of them lacks are joined along keys. Tables that do not exist take the most
-    similar table's name. Columns that two tables share are qualified, names quoted where the engine needs it, and
-    a query that is ordered by an aggregate grouped. Empty where nothing could be bound. The results are parsed, not
+    similar table's name. Columns that two tables share are qualified, names quoted where the engine needs it, and a
+    query that is ordered by an aggregate grouped. Empty where nothing could be bound. The results are parsed, not
     run: whether they answer is for the caller to see.
     """
     try:
@@ -131,8 +131,7 @@ def _rename_tables(tree: exp.Expr, reading: Reading) -> bool:
 def _elsewhere(node: exp.Table, known: Table, reading: Reading) -> bool:
     """Drop a schema's name from a table that stands in the default schema."""
     schemas = {table.schema.lower() for table in reading.schema.tables}
-    usual = {"public", "main", "dbo", "", reading.schema.default.lower()}
-    if node.db.lower() in usual - schemas:
+    if node.db.lower() not in schemas and node.db.lower() in ("public", "main", "dbo", ""):
         return False
     reading.kinds["schema of a table"] = None
     _name_table(node, known, reading.schema.dialect)
