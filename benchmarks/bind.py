@@ -7,7 +7,8 @@ Every query of a run is taken as the model first wrote it, once a question. A qu
 binding and by translation, as the pipeline does it before it asks the model. `--keys` says what the schema tells of
 keys: `declared` as the database does; `likely` the declared ones as if they had been inferred; `none` nothing, as in a
 database that declares none; `inferred` those that `sqljury.keys` finds in --data, which should be a copy without keys.
-A row for each kind of repair says how many of the queries that it made run are right, so that a bad kind can be seen.
+A row for each kind of repair says how many queries had one and run now, and how many of these are right, so that a bad
+kind can be seen; a query that needs several repairs counts for each.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ class Tally:
         )
         failing = self.queries - self.ran
         yield (
-            f"  of {failing} that fail {self.repaired} are repaired, {_share(self.repaired_right, self.repaired)} right "
-            f"and with the other readings {_share(self.any_right, self.repaired)}; {self.several} have several; "
+            f"  of {failing} that fail {self.repaired} repaired: {_share(self.repaired_right, self.repaired)} right, "
+            f"with the other readings {_share(self.any_right, self.repaired)}; {self.several} have several; "
             f"{self.seconds / max(failing, 1) * 1000:.1f} ms each, at most {self.longest * 1000:.0f} ms"
         )
         yield f"  questions whose first query does not run: {_share(len(self.silent), len(self.questions))}"
@@ -159,8 +160,9 @@ def _count(
         tally.repaired_right += verdicts[0]
         tally.any_right += any(verdicts)
         tally.several += len(candidates) > 1
-        tally.kinds[kind] += 1
-        tally.kinds_right[kind] += verdicts[0]
+        for each in kind.split(" + "):
+            tally.kinds[each] += 1
+            tally.kinds_right[each] += verdicts[0]
     else:
         tally.errors[str(question.run(sql).error).split(":")[0][:60]] += 1
     outcome = "failing" if not verdicts else "right" if verdicts[0] else "rescued" if any(verdicts) else "wrong"

@@ -1,15 +1,19 @@
 """What rewrites of meaning do to stored candidates: how often each rule fires, and execution accuracy before and after.
 
     python benchmarks/meaning.py runs/train_light --data ../shared/spider --out runs/meaning.jsonl
+    python benchmarks/meaning.py --gold --data ../shared/spider --out runs/meaning_gold.jsonl
     python benchmarks/meaning.py --report runs/meaning.jsonl
 
-The candidates of a run are taken as they were repaired there, each different query once. No model is asked. A line for
-every rewrite and every remark goes to --out; --report prints the counts by rule and the queries that were right before.
+The candidates of a run are taken as they were written and as they were repaired there, each different query once. No
+model is asked. A line for every rewrite and every remark goes to --out; --report prints the counts by rule and the
+queries whose verdict changes. With --gold the gold queries of the training split take the place of candidates: each
+rewrite of one is a false alarm, or an error in gold.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import time
 from collections import Counter
@@ -20,10 +24,12 @@ from typing import Any
 from sqljury import connect
 from sqljury.context import Context
 from sqljury.db.base import Database
+from sqljury.errors import DatasetError
 from sqljury.llm.fake import FakeModel
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.schema.introspect import introspect
-from sqljury.stages.repair.meaning import as_meant, doubts
+from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, rewrite
+from sqljury.stages.repair.meaning import Content, as_meant, doubts
 from sqljury.types import Candidate, Limits, Question, Schema, Task
 
 
@@ -35,10 +41,14 @@ def lines(record: dict[str, Any], db: Database, schema: Schema, context: Context
     def right(sql: str) -> bool:
         return judge(gold, db.execute(EX.prepare(sql)), ordered).correct
 
-    queries = list(dict.fromkeys(one["sql"] for one in record["candidates"] if one["sql"]))
-    seconds = 0.0
+    written = [text for one in record["candidates"] for text in (one["sql"], *(fix["before"] for fix in one["fixes"]))]
+    queries = list(dict.fromkeys(filter(None, written)))
+    seconds, proposed = 0.0, Counter[str]()
     for sql in queries:
         candidate = Candidate(sql, "direct", result=db.execute(sql, context.limits))
+        asked = Asked(task.question, schema, Content(schema, context), failed=not candidate.result.ok)
+        for rule in RULES if candidate.result.ok else FOR_ERRORS:
+            proposed[rule.__name__] += rewrite(sql, rule, asked) is not None
         began = time.perf_counter()
         meant = as_meant(candidate, task, context)
         remarks = doubts(meant, task, context)
@@ -57,7 +67,7 @@ def lines(record: dict[str, Any], db: Database, schema: Schema, context: Context
                 "right_before": right(sql),
                 "right_after": right(meant.sql),
             }
-    yield {"id": record["id"], "queries": len(queries), "seconds": seconds}
+    yield {"id": record["id"], "queries": len(queries), "seconds": seconds, "proposed": +proposed}
 
 
 def report(out: Path) -> None:
@@ -67,6 +77,8 @@ def report(out: Path) -> None:
     rewritten = [one for one in records if one.get("reasons")]
     queries, seconds = sum(one["queries"] for one in questions), sum(one["seconds"] for one in questions)
     print(f"{len(questions)} questions, {queries} different queries, {1000 * seconds / queries:.1f} ms a query")
+    proposed: Counter[str] = sum((Counter(one["proposed"]) for one in questions), Counter())
+    print(f"proposed, before results are compared: {dict(proposed)}")
     for name, chosen in (
         ("all candidates", rewritten),
         ("chosen queries", [one for one in rewritten if one["chosen"]]),
@@ -85,10 +97,30 @@ def report(out: Path) -> None:
             print(f"  gold   {one['gold']}\n  before {one['before']}\n  after  {one['after']}")
 
 
+def of_run(run: Path) -> list[dict[str, Any]]:
+    """The answers of a run."""
+    return [json.loads(line) for line in (run / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def of_gold(data: Path) -> list[dict[str, Any]]:
+    """The questions of the training split, each with its gold query as the only candidate."""
+    return [
+        {
+            "id": f"train-{number:04}",
+            "gold": one["query"],
+            "sql": one["query"],
+            "candidates": [{"sql": one["query"], "fixes": ()}],
+            **one,
+        }
+        for number, one in enumerate(json.loads((data / "train.json").read_text(encoding="utf-8")))
+    ]
+
+
 def main() -> None:
     """Replay what is left to replay, or report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, nargs="?")
+    parser.add_argument("--gold", action="store_true")
     parser.add_argument("--data", type=Path, default=Path("../shared/spider"))
     parser.add_argument("--out", type=Path)
     parser.add_argument("--report", type=Path)
@@ -96,15 +128,16 @@ def main() -> None:
     if arguments.report:
         report(arguments.report)
         return
-    records = [json.loads(line) for line in (arguments.run / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
+    records = of_gold(arguments.data) if arguments.gold else of_run(arguments.run)
     with arguments.out.open("w", encoding="utf-8") as stream:
         for name in sorted({record["db_id"] for record in records}):
             with connect(arguments.data / "database" / name / f"{name}.sqlite") as db:
                 schema = introspect(db)
                 context = Context(db, FakeModel(""), limits=Limits(seconds=10))
                 for record in (one for one in records if one["db_id"] == name):
-                    for line in lines(record, db, schema, context):
-                        stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+                    with contextlib.suppress(DatasetError):  # gold that does not run judges nothing
+                        for line in lines(record, db, schema, context):
+                            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,10 @@ from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.pipeline import Pipeline, compiled, run
 from sqljury.schema.introspect import introspect
-from sqljury.stages.repair import by_program, repair
+from sqljury.stages import repair as repairs
 from sqljury.stages.select.consistency import choose, group
 from sqljury.stages.write import fall_back, run_again
-from sqljury.types import Candidate, Cost, Limits, Question
+from sqljury.types import Candidate, Cost, Limits, Question, Task
 
 RECIPES = ("fast", "default")
 NO_MODEL = "none"
@@ -56,9 +57,9 @@ def repaired(pipeline: Pipeline, record: dict[str, Any], file: Path, *, asks: bo
         before = context.budget.total()
         began = time.perf_counter()
         part, ran = pipeline.recipe.fix, state.candidates
-        fixed = tuple(by_program(one, state.task, context, names=part.names, dialect=part.dialect) for one in ran)
-        state = replace(state, candidates=fixed)
-        state = repair(state, context) if asks else state
+        fixed = [by_program(one, state.task, context, names=part.names, dialect=part.dialect) for one in ran]
+        state = replace(state, candidates=tuple(chain.from_iterable(fixed)))
+        state = repairs.repair(state, context) if asks else state
         none_ran = not any(one.result.ok for one in state.candidates)
         fell = time.perf_counter()
         state = fall_back(state, context) if asks else state
@@ -83,7 +84,7 @@ def repaired(pipeline: Pipeline, record: dict[str, Any], file: Path, *, asks: bo
         **line,
         "sql": sql,
         "ran_as_written": sum(one.result.ok for one in ran),
-        "ran_by_program": sum(one.result.ok for one in fixed),
+        "ran_by_program": sum(readings[0].result.ok for readings in fixed),
         "written": len(ran),
         "none_ran": none_ran,
         "seconds": fell - began,
@@ -94,6 +95,16 @@ def repaired(pipeline: Pipeline, record: dict[str, Any], file: Path, *, asks: bo
         "fixes": [[{"by": fix.by, "before": fix.before, "reason": fix.reason} for fix in one.fixes] for one in grouped],
         "chosen": index,
     }
+
+
+def by_program(candidate: Candidate, task: Task, context: Context, **parts: bool) -> list[Candidate]:
+    """All readings of a candidate; the one that there is with code that knew no others, to measure that beside this."""
+    readings = getattr(repairs, "all_by_program", None)
+    return (
+        readings(candidate, task, context, **parts)
+        if readings
+        else [repairs.by_program(candidate, task, context, **parts)]
+    )
 
 
 def charge_writing(context: Context, record: dict[str, Any], parts: set[int]) -> None:

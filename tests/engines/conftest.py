@@ -1,4 +1,4 @@
-"""A benchmark in Spider's form with two databases as they are found: mixed names, keys that rows violate, odd values."""
+"""A benchmark in Spider's form with two databases as they are found: mixed names, keys that fail, odd values."""
 
 from __future__ import annotations
 

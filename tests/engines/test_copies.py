@@ -154,9 +154,9 @@ def test_what_cannot_be_is_said(dataset: Path, tmp_path: Path) -> None:
         assert "secret" not in str(caught.value)
     with pytest.raises(DatasetError, match="no engine 'oracle'"):
         Engine.of({"engine": "oracle"})
-    with Databases(dataset, Engine("duckdb"), tmp_path) as databases:
-        with pytest.raises(DatasetError, match="no database 'nothing'"):
-            databases.target("nothing")
-    with Databases(dataset, Engine("postgresql"), tmp_path, "postgresql://u@127.0.0.1:1/x") as databases:
-        with pytest.raises(DatabaseError, match="pets: cannot be copied to postgresql"):
-            databases.target("pets")
+    databases = Databases(dataset, Engine("duckdb"), tmp_path)
+    with databases, pytest.raises(DatasetError, match="no database 'nothing'"):
+        databases.target("nothing")
+    databases = Databases(dataset, Engine("postgresql"), tmp_path, "postgresql://u@127.0.0.1:1/x")
+    with databases, pytest.raises(DatabaseError, match="pets: cannot be copied to postgresql"):
+        databases.target("pets")

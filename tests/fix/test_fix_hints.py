@@ -161,9 +161,7 @@ def test_the_search_is_bounded(db: Database) -> None:
 
 
 def test_names_and_functions_that_are_not_there(db: Database) -> None:
-    assert advised(db, "SELECT nmae, people FROM city") == [
-        "no table of this query has a column nmae; nearest: city.name"
-    ]
+    assert advised(db, "SELECT nmae, people FROM city") == ["city has no column nmae; nearest: city.name"]
     (line,) = advised(db, "SELECT strftim('%Y', name) FROM city")
     assert line.startswith("SQLite has no function strftim; nearest: strftime")
     assert advised(db, "SELECT name FROM city, mayor") == ["name may be city.name or mayor.name"]
@@ -195,7 +193,7 @@ def test_the_model_is_told_the_message_and_the_hint(db: Database) -> None:
     assert fixed.result.rows
     told = model.calls[0].messages[-1].content
     assert "no such column: city_name_in_full" in told
-    assert "- no table of this query has a column city_name_in_full; nearest: city.name" in told
+    assert "- city has no column city_name_in_full; nearest: city.name" in told
     model = FakeModel("SELECT name FROM city")
     bare = replace(context, model=model)
     ask_again(broken, task, bare, attempts=3, tried=set(), hinted=False)

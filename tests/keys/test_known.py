@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import servers
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.db.connect import connect
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import CancelledError
 from sqljury.keys import known_schema
+from sqljury.keys.infer import infer
+from sqljury.keys.profile import Bounds, TableProfile
 from sqljury.schema.introspect import introspect
-from sqljury.types import Schema
+from sqljury.types import Column, Schema, Table
 
 CITIES = ("Oslo", "Rome", "Lima", "Cairo", "Delhi", "Quito")
 
@@ -145,22 +149,106 @@ def test_cancel_and_nothing_written(shop: Path) -> None:
         known_schema(db, cancel=stop)
 
 
-def chance(tmp_path: Path, tables: int) -> Iterator[str]:
-    """Tables whose columns hold the numbers 1 to 12, whatever they mean."""
-    for number in range(tables):
-        yield f"CREATE TABLE thing{number} (label TEXT, amount INTEGER, level INTEGER)"
-
-
 def test_equal_numbers_are_not_keys(tmp_path: Path) -> None:
     path = tmp_path / "months.db"
     with sqlite3.connect(path) as connection:
-        for statement in chance(tmp_path, 4):
-            connection.execute(statement)
         for number in range(4):
-            rows = [(f"label {n}", n, 1 + n % 3) for n in range(1, 13)]
+            connection.execute(f"CREATE TABLE thing{number} (label TEXT, amount INTEGER, level INTEGER)")
+            rows = [(f"label {number} {n}", n, 1 + n % 3) for n in range(1, 13)]
             connection.executemany(f"INSERT INTO thing{number} VALUES (?, ?, ?)", rows)
     connection.close()
     with connect(str(path)) as db:
         schema = known_schema(db)
     assert all(key.score < 0.9 for table in schema.tables for key in table.foreign_keys)
     assert not any(".amount" in name or ".level" in name for name in references(schema))
+
+
+def test_circular_keys_and_keys_of_several_columns(tmp_path: Path) -> None:
+    path = tmp_path / "circle.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE departments (department_id INTEGER, head_id INTEGER, parent_id INTEGER)")
+        connection.execute("CREATE TABLE heads (head_id INTEGER, department_id INTEGER)")
+        connection.execute("CREATE TABLE rooms (building TEXT, room_number INTEGER, seats INTEGER)")
+        connection.execute("CREATE TABLE lessons (lesson_id INTEGER, building TEXT, room_number INTEGER)")
+        sizes = [(n, 100 + n, n // 2 or None) for n in range(1, 9)]
+        connection.executemany("INSERT INTO departments VALUES (?, ?, ?)", sizes)
+        connection.executemany("INSERT INTO heads VALUES (?, ?)", [(100 + n, n) for n in range(1, 9)])
+        rooms = [(building, number, 30) for building in ("North", "South") for number in range(1, 7)]
+        connection.executemany("INSERT INTO rooms VALUES (?, ?, ?)", rooms)
+        connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", [(n, *rooms[n % 12][:2]) for n in range(40)])
+    connection.close()
+    with connect(str(path)) as db:
+        found = references(known_schema(db))
+    assert found["departments.head_id"] == "heads.head_id"
+    assert found["heads.department_id"] == "departments.department_id"
+    assert found["lessons.building, room_number"] == "rooms.building, room_number"
+
+
+def test_thousands_of_tables_take_seconds() -> None:
+    tables = tuple(
+        Table(
+            f"thing_{number}",
+            (
+                Column("id", "int"),
+                Column(f"thing_{number // 2}_id", "int"),
+                *(Column(f"c{n}", "int") for n in range(8)),
+            ),
+        )
+        for number in range(3000)
+    )
+    unread = {table.name: TableProfile(why="not read: the time was spent") for table in tables}
+    start = time.process_time()
+    inferred = infer(Schema("many", "postgres", tables), unread, lambda *_: None)
+    assert time.process_time() - start < 10
+    (key,) = inferred["thing_2000"].foreign_keys
+    assert (key.ref_table, key.ref_columns) == ("thing_1000", ("id",))
+    assert key.score < 0.9
+    assert any("the time was spent" in line for line in key.evidence)
+
+
+@pytest.fixture(params=["sqlite", "duckdb", "postgresql", "mariadb"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Where a small shop without keys is, on each engine."""
+    rows = ", ".join(f"({n}, {1 + n * 7 % 9}, '2024-01-{10 + n % 9}')" for n in range(100, 160))
+    script = [
+        "CREATE TABLE customers (id INTEGER, name VARCHAR(40))",
+        "CREATE TABLE orders (order_id INTEGER, customer_id INTEGER, day DATE)",
+        f"INSERT INTO customers VALUES {', '.join(f'({n}, {chr(39)}Ann {n}{chr(39)})' for n in range(1, 10))}",
+        f"INSERT INTO orders VALUES {rows}",
+    ]
+    if request.param == "sqlite":
+        sqlite3.connect(tmp_path / "shop.db").executescript(";".join(script)).close()
+        yield str(settled(tmp_path / "shop.db"))
+    elif request.param == "duckdb":
+        import duckdb
+
+        with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+            connection.execute(";".join(script))
+        yield str(settled(tmp_path / "shop.duckdb"))
+    elif request.param == "postgresql":
+        server: servers.Server = request.getfixturevalue("postgres_server")
+        servers.in_postgres(server, "postgres", "CREATE DATABASE keyless")
+        servers.in_postgres(server, "keyless", ";".join(script))
+        yield servers.postgres_url(server, "keyless")
+        servers.in_postgres(server, "postgres", "DROP DATABASE keyless")
+    else:
+        server = request.getfixturevalue("mariadb_server")
+        servers.in_mariadb(server, "CREATE DATABASE keyless", "USE keyless", *script)
+        yield servers.mysql_url(server, "keyless")
+        servers.in_mariadb(server, "DROP DATABASE keyless")
+
+
+@pytest.mark.filterwarnings("ignore::sqljury.db.server.AdministratorWarning")
+def test_every_engine(engine: str) -> None:
+    small = Bounds(sample_rows=5, rows=50)  # as if the tables were large
+    with connect(engine) as db:
+        for bounds in (Bounds(), small):
+            schema = known_schema(db, bounds=bounds)
+            assert references(schema) == {"orders.customer_id": "customers.id"}, bounds
+            by_name = {table.name: table for table in schema.tables}
+            assert by_name["customers"].candidate_keys[0] == ("id",)
+            (key,) = by_name["orders"].foreign_keys
+            assert not any("not read" in line for line in key.evidence)
+        again: list[object] = []
+        assert known_schema(db, lambda *step: again.append(step), bounds=small) == schema
+        assert not again

@@ -55,6 +55,8 @@ from sqljury.sql.faults import Fault, read_fault
         ("aggregate functions are not allowed in WHERE", Fault("aggregate", "where")),
         ("Binder Error: WHERE clause cannot contain aggregates!", Fault("aggregate", "where")),
         ("misuse of aggregate: COUNT()", Fault("aggregate", "count")),
+        ("aggregate function calls cannot be nested", Fault("aggregate", "aggregate function calls cannot be nested")),
+        ("misuse of aggregate function COUNT()", Fault("aggregate", "count")),
         ("Invalid use of group function", Fault("aggregate", "invalid use of group function")),
         ("operator does not exist: text = integer (No operator matches ...)", Fault("types", "text = integer")),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -173,6 +174,30 @@ def test_a_column_of_several_values_is_only_told_of(postgres: Database) -> None:
     wrong = "SELECT name FROM singer WHERE id = 'abc'"
     fault = read_fault(str(postgres.execute(wrong).error))
     assert conform(wrong, keyed(postgres), fault).lines(fault) == ["id holds numbers, 'abc' is a text"]
+
+
+HIGHEST = (
+    "SELECT name FROM singer WHERE id = (SELECT singer_id FROM sings GROUP BY singer_id "
+    "HAVING COUNT(DISTINCT plays) = (SELECT {}(COUNT(DISTINCT plays)) FROM sings))"
+)
+
+
+def test_an_aggregate_of_an_aggregate_is_one_of_a_subquery(tmp_path: Path, postgres: Database) -> None:
+    """SQLite refuses it as the others do."""
+    with sqlite3.connect(tmp_path / "strict.db") as connection:
+        connection.executescript(TABLES)
+    connection.close()
+    with connect(tmp_path / "strict.db") as db:
+        for each in (db, postgres):
+            for highest, rows in (("MAX", {("Ann",)}), ("MIN", {("Bo",)})):
+                result, found, (line,) = conformed(each, HIGHEST.format(highest))
+                assert set(result.rows) == rows, found.sql
+                assert line.startswith(f"{highest}(COUNT(DISTINCT plays)) is an aggregate of an aggregate")
+        sql = "SELECT MAX(COUNT(*)) FROM sings"
+        fault = read_fault(str(db.execute(sql).error))
+        found = conform(sql, keyed(db), fault)
+        assert found.sql is None  # of which groups is not known
+        assert len(found.lines(fault)) == 1
 
 
 @pytest.mark.parametrize("sql", ["", "no query", "((((" * 50, "SELECT", "SELECT * FROM nowhere WHERE COUNT(*)"])

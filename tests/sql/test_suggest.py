@@ -31,13 +31,13 @@ def schema(dialect: str = "sqlite") -> Schema:
         ("SELECT T1.nme FROM singer AS T1", "T1 (singer) has no column nme; nearest: T1.Name"),
         (
             "SELECT release FROM singer",
-            "no table of this query has a column release; nearest: singer.Song_release_year",
+            "singer has no column release; nearest: singer.Song_release_year",
         ),
-        ("SELECT qqq FROM hall", "no table of this query has a column qqq, only id, Name, capacity"),
+        ("SELECT qqq FROM hall", "hall has no column qqq, only id, Name, capacity"),
         ("SELECT concert.theme, hall.theme FROM concert, hall", "hall has no column theme; concert.theme is there"),
         (
             "SELECT theme FROM singer",
-            "no table of this query has a column theme; concert.theme (JOIN sings ON singer.id = sings.singer_id "
+            "singer has no column theme; concert.theme (JOIN sings ON singer.id = sings.singer_id "
             "JOIN concert ON sings.concert_id = concert.id)",
         ),
         (
@@ -49,8 +49,14 @@ def schema(dialect: str = "sqlite") -> Schema:
             "SELECT s.singer_themes FROM sings s",
             "s (sings) has no column singer_themes; nearest: s.singer_id",
         ),
+        (
+            "SELECT capacity FROM singer, sings",
+            "no table of this query has a column capacity; hall.capacity "
+            "(JOIN concert ON sings.concert_id = concert.id JOIN hall ON concert.hall_id = hall.id)",
+        ),
+        ("SELECT x FROM (SELECT 1 AS a)", "no table of this query has a column x, only a"),
         ("SELECT theme, hall_id FROM shows", "there is no table shows; concert has the columns that the query names"),
-        ("SELECT capacity FROM singer", "no table of this query has a column capacity; hall.capacity"),
+        ("SELECT capacity FROM singer", "singer has no column capacity; hall.capacity"),
         ("SELECT Name FROM singer, hall", "Name may be singer.Name or hall.Name"),
         (
             "SELECT T3.age FROM singer T1",
@@ -167,7 +173,7 @@ def test_the_table_that_joins_lead_to_comes_before_others_of_the_same_column() -
     others = tuple(Table(f"t{n}", (Column("label"),)) for n in range(5))
     tables = (*others, Table("visit", (Column("room"),), (), keys), Table("room", (Column("id"), Column("label"))))
     assert unknown("SELECT label FROM visit", Schema("x", "sqlite", tables)) == [
-        "no table of this query has a column label; room.label (JOIN room ON visit.room = room.id)"
+        "visit has no column label; room.label (JOIN room ON visit.room = room.id)"
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -89,7 +89,7 @@ def _declared(declared: str) -> Kind | None:
     return by_affinity.get(affinity(declared))
 
 
-def _of_values(values: list[Cell]) -> Kind:
+def _of_values(values: Sequence[Cell]) -> Kind:
     """The narrowest kind that holds the values of a column without a declared type."""
     candidates: tuple[Kind, ...] = ("integer", "bigint", "real", "bytes")
     return next((kind for kind in candidates if values and all(map(_FITS[kind], values))), "text")

@@ -113,9 +113,9 @@ class _Work:
             if column.table:
                 name = column.table.lower()
                 column.set("table", exp.to_identifier(bare.get(name, name), quoted=True))
-        for number, node in enumerate(self.tree.find_all(exp.Subquery)):
-            if isinstance(node.parent, exp.From | exp.Join) and not node.alias:  # which other engines insist on
-                node.set("alias", exp.TableAlias(this=exp.to_identifier(f"subquery_{number}", quoted=True)))
+        for number, derived in enumerate(self.tree.find_all(exp.Subquery)):
+            if isinstance(derived.parent, exp.From | exp.Join) and not derived.alias:  # which other engines insist on
+                derived.set("alias", exp.TableAlias(this=exp.to_identifier(f"subquery_{number}", quoted=True)))
         for node in [*self.tree.find_all(exp.Alias), *self.tree.find_all(exp.TableAlias)]:
             alias = node.args.get("alias") if isinstance(node, exp.Alias) else node.this
             if isinstance(alias, exp.Identifier):

@@ -147,8 +147,8 @@ class Work:
             file = self.database.stat()
         except OSError:
             return ""
-        inputs = (version("sqljury"), self.gold, sorted(self.queries), asdict(self.limits), asdict(LIMITS))
-        inputs += (self.engine.settings,) if self.engine.copies else ()
+        inputs = [version("sqljury"), self.gold, sorted(self.queries), asdict(self.limits), asdict(LIMITS)]
+        inputs += [self.engine.settings] if self.engine.copies else []
         return hashlib.sha256(json.dumps((*inputs, file.st_size, file.st_mtime_ns)).encode()).hexdigest()
 
 

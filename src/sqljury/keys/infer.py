@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from sqljury.keys import names
+from sqljury.keys.compound import compound_keys, implied
 from sqljury.keys.pairs import Finder, Pair, Profiles
 from sqljury.keys.profile import Contained, TableProfile
-from sqljury.keys.score import evidence, probability
+from sqljury.keys.score import WEIGHTS, evidence, probability
 from sqljury.types import Column, ForeignKey, Schema, Table
 
-LEAST: Final = 0.5
+LEAST: Final = 0.45
 """A less likely key is not shown."""
 
 LEAST_BESIDE: Final = 0.9
@@ -20,6 +22,10 @@ LEAST_BESIDE: Final = 0.9
 
 _UNREAD: Final = TableProfile()
 _ORDER: Final = (*names.RELATIONS, "")
+
+
+Chosen = dict[tuple[str, str], tuple[float, Pair]]
+"""By table and column the key that it refers to, after its probability."""
 
 
 class Inferred(NamedTuple):
@@ -49,30 +55,41 @@ def worth_reading(schema: Schema) -> list[Table]:
     return [table for table in tables if table.name in wanted]
 
 
-def infer(schema: Schema, profiles: Profiles, contained: Contained) -> dict[str, Inferred]:
+def infer(
+    schema: Schema, profiles: Profiles, contained: Contained, weights: Sequence[float] = WEIGHTS
+) -> dict[str, Inferred]:
     """For each table the keys that it does not declare, as far as they are likely."""
-    finder = Finder(schema, profiles, contained)
-    least = LEAST_BESIDE if declares(schema) else LEAST
-    chosen: dict[tuple[str, str], tuple[float, Pair]] = {}
+    finder, beside = Finder(schema, profiles, contained), declares(schema)
+    chosen: Chosen = {}
     for table in schema.tables:
         if not table.is_view:
             for column in _free(table):
-                best = _best(finder.of(table, column))
-                if best is not None and best[0] >= least and (best[1].relation or least == LEAST):
+                best = _best(finder.of(table, column), weights)
+                if best is not None and (best[0] >= LEAST_BESIDE and best[1].relation if beside else best[0] >= LEAST):
                     chosen[table.name, column.name] = best
     for name in _reversed(schema, chosen):
         del chosen[name]
-    return {
-        table.name: Inferred(
-            () if declares(schema) else _candidates(finder, table, profiles.get(table.name, _UNREAD)),
-            tuple(
-                _foreign_key(*chosen[table.name, column.name], profiles)
-                for column in table.columns
-                if (table.name, column.name) in chosen
-            ),
-        )
-        for table in schema.tables
-    }
+    together = {} if beside else _together(schema, profiles, contained, chosen)
+    inferred = {}
+    for table in schema.tables:
+        alone = [chosen[table.name, column.name] for column in table.columns if (table.name, column.name) in chosen]
+        keys = (*(_foreign_key(*one, profiles) for one in alone), *together.get(table.name, ()))
+        candidates = () if beside else _candidates(finder, table, profiles.get(table.name, _UNREAD))
+        inferred[table.name] = Inferred(candidates, keys)
+    return inferred
+
+
+def _together(schema: Schema, profiles: Profiles, contained: Contained, chosen: Chosen) -> dict[str, list[ForeignKey]]:
+    """The keys of several columns by table; what follows from them is taken out of ``chosen``."""
+    targets = {name: pair.key.table.name for name, (_, pair) in chosen.items()}
+    by_table: dict[str, list[ForeignKey]] = defaultdict(list)
+    for table, key in compound_keys(schema, profiles, contained, chosen.keys()):
+        by_table[table.name].append(key)
+        for column in key.columns:
+            name = table.name, column
+            if name in chosen and (targets[name] == key.ref_table or implied(column, targets[name], key, targets)):
+                del chosen[name]
+    return by_table
 
 
 def merged(schema: Schema, inferred: dict[str, Inferred]) -> Schema:
@@ -93,16 +110,24 @@ def _free(table: Table) -> list[Column]:
     return [column for column in table.columns if column.name not in covered]
 
 
-def _best(pairs: list[Pair]) -> tuple[float, Pair] | None:
-    """The most likely pair of a column, with its probability."""
-    if not pairs:
-        return None
-    first = min((_ORDER.index(pair.relation), -pair.key.own) for pair in pairs)
-    scored = [(probability(pair, (_ORDER.index(pair.relation), -pair.key.own) == first), pair) for pair in pairs]
-    return max(scored, key=lambda item: item[0])
+def with_best_name(pairs: Sequence[Pair]) -> list[tuple[Pair, bool]]:
+    """The pairs of one column, each with whether no other relates better by name."""
+    ranks = [(_ORDER.index(pair.relation), -pair.key.own) for pair in pairs]
+    return [(pair, rank == min(ranks)) for pair, rank in zip(pairs, ranks, strict=True)]
 
 
-def _reversed(schema: Schema, chosen: dict[tuple[str, str], tuple[float, Pair]]) -> Iterable[tuple[str, str]]:
+def _best(pairs: Sequence[Pair], weights: Sequence[float]) -> tuple[float, Pair] | None:
+    """The most likely pair of a column, with its probability; of equal ones that to a table with names or titles."""
+    scored = [(probability(pair, best, weights), pair) for pair, best in with_best_name(pairs)]
+    return max(scored, key=lambda item: (item[0], _has_title(item[1].key.table)), default=None)
+
+
+def _has_title(table: Table) -> bool:
+    """Whether a table has a name or title of its rows, as tables of things have and tables of events have not."""
+    return any(names.is_title(column.name) for column in table.columns)
+
+
+def _reversed(schema: Schema, chosen: Chosen) -> Iterable[tuple[str, str]]:
     """Of columns that refer to each other the one that does so less likely; a declared key is certain."""
     declared = {
         (table.name, column, key.ref_table, other)
@@ -117,10 +142,15 @@ def _reversed(schema: Schema, chosen: dict[tuple[str, str], tuple[float, Pair]])
         if (*other, table, column) in declared or (
             back is not None
             and (back[1].key.table.name, back[1].key.column) == (table, column)
-            and (score, pair.key.own, other) < (back[0], back[1].key.own, (table, column))
+            and _strength(score, pair) < _strength(*back)
         ):
             dropped.append((table, column))
     return dropped
+
+
+def _strength(score: float, pair: Pair) -> tuple[float, int, bool, str]:
+    """What decides between two columns that refer to each other."""
+    return score, pair.key.own, _has_title(pair.key.table), pair.key.table.name
 
 
 def _candidates(finder: Finder, table: Table, profile: TableProfile) -> tuple[tuple[str, ...], ...]:

@@ -40,8 +40,8 @@ RETRY_SECONDS: Final = 600.0
 Told = Callable[[str, int, int], None]
 """Called with (activity, steps done, steps in all)."""
 
-Counts = dict[tuple[str, str, str, str], tuple[int, int]]
-"""By table, column, other table and key: values that were looked up, and those that were there."""
+Counts = dict[tuple[str, tuple[str, ...], str, tuple[str, ...]], tuple[int, int]]
+"""By table, columns, other table and key: values that were looked up, and those that were there."""
 
 
 def known_schema(
@@ -118,10 +118,10 @@ def _found(work: _Work, kept: _Kept | None) -> _Kept:
             profiles[table.name] = read_table(reader, table, work.columns(table))
     counts: Counts = {pair: count for pair, count in kept.counts.items() if {pair[0], pair[2]} <= same} if kept else {}
 
-    def contained(table: Table, column: str, other: Table, key: str) -> tuple[int, int] | None:
-        pair = table.name, column, other.name, key
+    def contained(table: Table, columns: tuple[str, ...], other: Table, key: tuple[str, ...]) -> tuple[int, int] | None:
+        pair = table.name, columns, other.name, key
         if pair not in counts:
-            sql = inclusion_sql(table, column, other, key, work.db.dialect, work.bounds)
+            sql = inclusion_sql(table, columns, other, key, work.db.dialect, work.bounds)
             result = reader.rows(sql, 1)
             if isinstance(result, str) or not result.rows:
                 return None
@@ -176,7 +176,7 @@ def _packed(work: _Work, kept: _Kept) -> tuple[dict[str, Any], dict[str, NDArray
         for column, seen in profile.columns.items():
             columns[column] = (seen.count, seen.nulls, len(seen.values), seen.unique, seen.low, seen.high)
             values += sorted(seen.values)
-        tables[name] = (profile.rows, profile.whole, profile.checked, profile.why, columns)
+        tables[name] = (profile.rows, profile.whole, profile.checked, profile.compound, profile.why, columns)
     header = {
         "database": work.db.url,
         "print": work.print,
@@ -193,21 +193,26 @@ def _packed(work: _Work, kept: _Kept) -> tuple[dict[str, Any], dict[str, NDArray
     return header, {"values": np.asarray(values, dtype=np.uint64)}
 
 
+def _key(stored: dict[str, Any]) -> ForeignKey:
+    parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in stored.items()}
+    return ForeignKey(**parts)
+
+
 def _unpacked(stored: store.Stored) -> _Kept:
     header, values, at = stored.header, stored.arrays["values"], 0
     profiles = {}
-    for name, (rows, whole, checked, why, columns) in header["tables"].items():
+    for name, (rows, whole, checked, compound, why, columns) in header["tables"].items():
         seen = {}
         for column, (count, nulls, size, unique, low, high) in columns.items():
             seen[column] = ColumnProfile(count, nulls, frozenset(values[at : at + size].tolist()), unique, low, high)
             at += size
-        profiles[name] = TableProfile(rows, whole, checked, seen, why)
+        profiles[name] = TableProfile(rows, whole, checked, seen, tuple(compound), why)
     inferred = {
         name: Inferred(
             tuple(tuple(map(str, key)) for key in candidates),
-            tuple(ForeignKey(**{k: tuple(v) if isinstance(v, list) else v for k, v in key.items()}) for key in keys),
+            tuple(map(_key, keys)),
         )
         for name, (candidates, keys) in header["inferred"].items()
     }
-    counts = {(a, b, c, d): (int(e), int(f)) for a, b, c, d, e, f in header["counts"]}
+    counts = {(a, tuple(b), c, tuple(d)): (int(e), int(f)) for a, b, c, d, e, f in header["counts"]}
     return _Kept(dict(header["versions"]), profiles, counts, inferred, float(header["made"]))

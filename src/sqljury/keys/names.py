@@ -22,8 +22,8 @@ RELATIONS: Final = (
     "same",  # a name that two tables share and that is not made of the other table's name
     "abbreviation",  # cust_id, dept_no
     "initials",  # oid, pid, po_id
-    "person",  # manager_id and employees.id
     "parent",  # parent_id in the table itself
+    "person",  # manager_id and employees.id
     "plain",  # both are called id, code or name
 )
 """How a column's name relates to a key, from what says most to what says least."""
@@ -34,8 +34,7 @@ _NOISE_WORDS: Final = """
     public db record code
 """
 _PERSON_WORDS: Final = """
-    person people employee staff user member customer physician account contact client player student teacher professor
-    worker agent emp usr individual party
+    person people employee staff user member physician student teacher professor faculty worker agent emp usr individual
 """
 _ROLE_WORDS: Final = """
     manager mgr supervisor boss head leader lead chief director owner author creator editor reviewer approver assignee
@@ -71,6 +70,9 @@ _PERSONS, _ROLES, _UP = _known(_PERSON_WORDS), _known(_ROLE_WORDS), _known(_OTHE
 _GLUED: Final = re.compile(r"(?P<stem>[^\W\d_]+?)_?(?P<end>id|no|num|cod|key|nr)")
 _WORDS_IN_ID: Final = _known(_NOT_IDENTIFIERS)
 """Words that end like an identifier and are not one."""
+
+OWN: Final = 6
+"""``ownership`` of a column that is called exactly like the key of its table."""
 
 Tokens = tuple[str, ...]
 
@@ -114,7 +116,7 @@ def column_name(name: str) -> Name:
 def table_words(name: str) -> Tokens:
     """The words of a table's name without its schema and without words that say nothing."""
     every = tokens(name.rpartition(".")[2])
-    return tuple(word for word in every if word not in _NOISE and not word.isdigit()) or every
+    return tuple(word for word in every if word not in _NOISE) or every
 
 
 def is_title(name: str) -> bool:
@@ -130,22 +132,28 @@ def is_identifier(name: str) -> bool:
 
 
 def ownership(table: str, column: str) -> int:
-    """How much a column is called like the key of its own table, from 0 to 3.
+    """How much a column is called like the key of its own table, from 0 to ``OWN``.
 
-    3: ``id``, ``code`` or ``customer_id`` of ``customers``; 2: ``building_id`` of ``apartment_buildings``; 1:
-    ``product_id`` of ``products_for_hire``, ``dept_no`` of ``departments``; 0: otherwise.
+    Most for ``id``, ``code`` or ``customer_id`` of ``customers``, then ``building_id`` of ``apartment_buildings``,
+    ``product_id`` of ``products_for_hire``, ``dept_no`` of ``departments``, ``stu_id`` of ``student_details`` and of
+    ``new_students``; 0 for others.
     """
     name, entity = column_name(column), table_words(table)
     if not name.end:
-        return 3 if name.tokens == entity else 0
+        return OWN if name.tokens == entity else 0
     stem = (*name.stem, name.glued) if name.glued else name.stem
     if name.end in _TITLES:
         return 0
     if not stem or stem == entity or "".join(stem) == "".join(entity):
-        return 3
+        return OWN
     if stem == entity[-1:]:
-        return 2
-    return int(_run(stem, entity) or _abbreviates("".join(stem), entity) > 0)
+        return 5
+    if _run(stem, entity):
+        return 4
+    short = "".join(stem)
+    if not _abbreviates(short, entity):
+        return 0
+    return 3 if len(entity) == 1 else 2 if _abbreviates(short, entity[:1]) else 1
 
 
 def relation(column: str, table: str, key: str, *, same_table: bool = False, own: bool = False) -> str:
@@ -156,7 +164,7 @@ def relation(column: str, table: str, key: str, *, same_table: bool = False, own
     child, parent, entity = column_name(column), column_name(key), table_words(table)
     if child.joined == parent.joined and not same_table:
         if not parent.stem and not parent.glued:
-            return "plain" if parent.end else ""
+            return "plain" if parent.end and parent.end not in _TITLES else ""
         return "owner" if ownership(table, key) else "same"
     if not own and not _ends(child.tokens, parent.tokens):
         return ""
@@ -172,8 +180,10 @@ def _to_entity(child: Name, parent: Name, entity: Tokens, *, same_table: bool) -
     named = _variants(entity, parent)
     if not same_table and (stem in named or "".join(stem) == "".join(entity)):
         return ("owner" if sure else "entity") if stem not in (entity[:1], entity[-1:]) or len(entity) == 1 else "part"
-    if any(_begins_or_ends(stem, variant) for variant in named):
+    if any(len(stem) > len(variant) and _ends(stem, variant) for variant in named):
         return "role" if sure else "role entity"
+    if sure and any(len(stem) > len(variant) and stem[: len(variant)] == variant for variant in named):
+        return "role"
     if parent.stem and len(child.tokens) > len(parent.tokens) and _ends(child.tokens, parent.tokens):
         return "role"
     if same_table:
@@ -181,7 +191,8 @@ def _to_entity(child: Name, parent: Name, entity: Tokens, *, same_table: bool) -
     how = _abbreviates("".join(stem), entity) or (_abbreviates(stem[-1], entity) if len(stem[-1]) > 2 else 0)
     if how and (sure or how > 1):
         return "abbreviation" if how > 1 else "initials"
-    return "person" if set(stem) & _ROLES and set(entity) & _PERSONS else ""
+    role = set(stem) & _ROLES if sure else {stem[-1]} & _ROLES
+    return "person" if role and set(entity) & _PERSONS else ""
 
 
 def _variants(entity: Tokens, parent: Name) -> set[Tokens]:
@@ -197,14 +208,8 @@ def _variants(entity: Tokens, parent: Name) -> set[Tokens]:
 
 
 def _run(stem: Tokens, entity: Tokens) -> bool:
-    """Whether the stem is a run of the words of a table's name, or the other way round."""
-    short, long = sorted((stem, entity), key=len)
-    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
-
-
-def _begins_or_ends(stem: Tokens, part: Tokens) -> bool:
-    """Whether the stem is longer than a part of it at either end."""
-    return len(stem) > len(part) and (_ends(stem, part) or stem[: len(part)] == part)
+    """Whether the stem is a run of the words of a table's name."""
+    return any(entity[at : at + len(stem)] == stem for at in range(len(entity) - len(stem) + 1))
 
 
 def _ends(name: Tokens, end: Tokens) -> bool:

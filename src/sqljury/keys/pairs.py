@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, NamedTuple
@@ -24,8 +24,14 @@ _KEYS: Final = 4
 _MOST_PAIRS: Final = 24
 """Keys that one column is compared with, those with the best names first."""
 
+_LOOKED_UP: Final = 4
+"""Of these the keys that are looked up in the database, since they were not read whole."""
+
 _HOLDERS: Final = 40
 """Where more keys hold a value than this, the value says nothing."""
+
+_SHARING: Final = 60
+"""Where more keys share a word, it is not looked for; whole names of tables are."""
 
 _PROBES: Final = 3
 _ABBREVIATED: Final = 1_000
@@ -88,7 +94,7 @@ class Owners:
             for column in table.columns:
                 stem = _stem(column.name)
                 self._most[stem] = max(self._most[stem], names.ownership(table.name, column.name))
-            self._most["".join(names.table_words(table.name))] = 3
+            self._most["".join(names.table_words(table.name))] = names.OWN
 
     def of(self, table: str, column: str) -> int:
         """``names.ownership``; 0 where another table owns the name more."""
@@ -135,33 +141,30 @@ class Finder:
     profiles: Profiles
     contained: Contained = lambda *_: None
     owners: Owners = field(init=False)
-    keys: dict[str, list[Key]] = field(init=False)
-    _by_column: dict[str, list[Key]] = field(init=False)
-    _by_word: dict[str, list[Key]] = field(init=False)
-    _by_value: dict[int, list[Key]] = field(init=False)
+    keys: dict[str, list[Key]] = field(init=False, default_factory=dict)
+    _by_column: dict[str, list[Key]] = field(init=False, default_factory=lambda: defaultdict(list))
+    _by_word: dict[str, list[Key]] = field(init=False, default_factory=lambda: defaultdict(list))
+    _by_entity: dict[str, list[Key]] = field(init=False, default_factory=lambda: defaultdict(list))
+    _by_value: dict[int, list[Key]] = field(init=False, default_factory=lambda: defaultdict(list))
     _related: dict[names.Tokens, list[Key]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        owners = Owners(self.schema)
-        keys = {t.name: keys_of(t, self.profiles.get(t.name, TableProfile()), owners) for t in self.schema.tables}
-        by_column, by_word, by_value = defaultdict(list), defaultdict(list), defaultdict(list)
-        for key in (key for own in keys.values() for key in own):
-            name = names.column_name(key.column)
-            by_column[name.joined].append(key)
-            entity = names.table_words(key.table.name)
-            for word in {*entity[-1:], *entity[:1], *name.stem[-1:], name.glued} - {""}:
-                by_word[word].append(key)
-            if key.whole:
-                for value in key.seen.values:
-                    by_value[value].append(key)
-        for name, value in (
-            ("owners", owners),
-            ("keys", keys),
-            ("_by_column", by_column),
-            ("_by_word", by_word),
-            ("_by_value", by_value),
-        ):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "owners", Owners(self.schema))
+        for table in self.schema.tables:
+            profile = self.profiles.get(table.name, TableProfile())
+            self.keys[table.name] = keys_of(table, profile, self.owners)
+            for key in self.keys[table.name]:
+                self._index(key)
+
+    def _index(self, key: Key) -> None:
+        name, entity = names.column_name(key.column), names.table_words(key.table.name)
+        self._by_column[name.joined].append(key)
+        self._by_entity["".join(entity)].append(key)
+        for word in {*entity[-1:], *entity[:1], *name.stem[-1:], name.glued} - {""}:
+            self._by_word[word].append(key)
+        if key.whole:
+            for value in key.seen.values:
+                self._by_value[value].append(key)
 
     def of(self, table: Table, column: Column) -> list[Pair]:
         """The pairs of one column, those with the best names first."""
@@ -170,21 +173,27 @@ class Finder:
             return []
         seen = profile.columns.get(column.name, _NOTHING)
         is_main = any(key.main and key.column == column.name for key in self.keys[table.name])
-        pairs = []
+        own, left = self.owners.of(table.name, column.name), _LOOKED_UP
+        pairs: list[Pair] = []
         for key, relation in self._candidates(table, column, seen):
-            pair = Pair(
-                table, column, seen, key, relation, is_main=is_main, own=self.owners.of(table.name, column.name)
-            )
-            pair = self._looked_up(pair)
-            if relation or (pair.looked_up > 1 and pair.contained >= _CONTAINED):
+            pair = Pair(table, column, seen, key, relation, is_main=is_main, own=own)
+            if _is_own_key(pair):
+                continue
+            if key.whole:
+                pair = self._looked_up(pair)
+            elif left and not any(_better(other, pair) for other in pairs):
+                pair, left = self._looked_up(pair), left - 1
+            if _may_be(pair):
                 pairs.append(pair)
         return pairs
 
     def _candidates(self, table: Table, column: Column, seen: ColumnProfile) -> list[tuple[Key, str]]:
         name = names.column_name(column.name)
-        near = list(self._by_column.get(name.joined, ()))
+        near = [*_few(self._by_column.get(name.joined, ()))]
         for word in {*name.tokens, name.glued} - {""}:
-            near += self._by_word.get(word, ())
+            near += _few(self._by_word.get(word, ()))
+        for part in _parts((*name.stem, name.glued) if name.glued else name.stem):
+            near += _few(self._by_entity.get(part, ()))
         near += self._abbreviated(name) if len(self.schema.tables) <= _ABBREVIATED else ()
         related: dict[tuple[str, str], tuple[Key, str]] = {}
         for key in near:
@@ -236,13 +245,48 @@ class Finder:
         if key.whole:
             looked_up, found = len(seen.values), len(seen.values & key.seen.values)
         elif pair.relation:
-            counts = self.contained(pair.table, pair.column.name, key.table, key.column)
+            counts = self.contained(pair.table, (pair.column.name,), key.table, (key.column,))
             if counts is None:
                 return pair
             looked_up, found = counts
         else:
             return pair
         return replace(pair, looked_up=looked_up, found=found, chance=_chance(seen, key, found))
+
+
+_BY_NAME_ALONE: Final = frozenset(("owner", "role", "same"))
+"""Relations that say enough where there are no values."""
+
+
+def _is_own_key(pair: Pair) -> bool:
+    """Whether the column is its own table's key and not called like another's: numbers from 1 are in every key."""
+    return pair.is_main and pair.own > 0 and pair.relation not in ("owner", "same", "parent")
+
+
+def _better(one: Pair, other: Pair) -> bool:
+    """Whether the values fit a key that relates better by name, so that the other need not be looked up."""
+    order = (*names.RELATIONS, "")
+    return one.looked_up == one.found > 1 and order.index(one.relation) < order.index(other.relation)
+
+
+def _may_be(pair: Pair) -> bool:
+    """Whether there is enough to compare: a weak relation needs values, none needs nearly all of them."""
+    if pair.relation in _BY_NAME_ALONE:
+        return True
+    return pair.found > 1 and (bool(pair.relation) or pair.contained >= _CONTAINED)
+
+
+def _few(keys: Sequence[Key]) -> Sequence[Key]:
+    """The keys, none where so many tables share a word or a column that it tells none from another."""
+    return keys if len(keys) <= _SHARING else ()
+
+
+def _parts(stem: names.Tokens) -> Iterator[str]:
+    """The stem and its ends and beginnings, each in one word."""
+    for at in range(len(stem)):
+        yield "".join(stem[at:])
+        if at:
+            yield "".join(stem[:at])
 
 
 def _comparable(seen: ColumnProfile, key: Key) -> bool:

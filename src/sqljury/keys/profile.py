@@ -25,7 +25,7 @@ KEY_CHARS: Final = 100
 _COLUMNS: Final = 100
 """Columns read of one table; those called like identifiers come first."""
 
-_CHECKED: Final = 5
+_CHECKED: Final = 3
 """Columns of a table whose uniqueness is checked beyond the sample."""
 
 _NO_KEY: Final = re.compile(
@@ -65,14 +65,16 @@ class ColumnProfile:
 class TableProfile:
     """What was seen of a table: ``rows`` of it, which were all if ``whole``.
 
-    Columns that are not there were not read. ``checked`` rows were searched for duplicates; ``why`` is the reason for
-    missing rows.
+    Columns that are not there were not read. ``checked`` rows were searched for duplicates. ``compound`` lists the
+    first columns if they are unique together and no single column of the table is. ``why`` is the reason for missing
+    rows.
     """
 
     rows: int = 0
     whole: bool = False
     checked: int = 0
     columns: dict[str, ColumnProfile] = field(default_factory=dict)
+    compound: tuple[str, ...] = ()
     why: str = ""
 
 
@@ -123,9 +125,32 @@ def read_table(reader: Reader, table: Table, columns: Sequence[Column]) -> Table
         for at, column in enumerate(chosen)
         if (seen := _profile([row[at] for row in result.rows], dialect)) is not None
     }
+    compound = _compound(table, [column.name for column in chosen], result.rows, profiles)
     if whole:
-        return TableProfile(len(result.rows), True, len(result.rows), profiles)
-    return _checked(reader, table, source, profiles, len(result.rows))
+        return TableProfile(len(result.rows), True, len(result.rows), profiles, compound)
+    return _checked(reader, table, source, profiles, TableProfile(len(result.rows), compound=compound))
+
+
+def _compound(
+    table: Table, read: Sequence[str], rows: Sequence[Row], profiles: dict[str, ColumnProfile]
+) -> tuple[str, ...]:
+    """The first columns of a table, up to ``_TOGETHER``, if their values are unique and not NULL together only."""
+    if len(rows) < _FEW_ROWS or any(seen.unique and is_identifier(name) for name, seen in profiles.items()):
+        return ()
+    first: list[str] = []
+    for column in table.columns[:_TOGETHER]:
+        seen = profiles.get(column.name)
+        if seen is None or seen.nulls or seen.unique:
+            return ()
+        first.append(column.name)
+        places = [read.index(name) for name in first]
+        if len({tuple(row[place] for place in places) for row in rows}) == len(rows):
+            return tuple(first) if len(first) > 1 else ()
+    return ()
+
+
+_TOGETHER: Final = 4
+_FEW_ROWS: Final = 3
 
 
 def may_be_key(column: Column, dialect: str) -> bool:
@@ -181,31 +206,31 @@ def _whole_numbers(cells: Iterable[Any]) -> list[int]:
 
 
 def _checked(
-    reader: Reader, table: Table, source: str, profiles: dict[str, ColumnProfile], sampled: int
+    reader: Reader, table: Table, source: str, profiles: dict[str, ColumnProfile], seen: TableProfile
 ) -> TableProfile:
     """The profile of a table larger than the sample, with the columns that may be keys searched for duplicates."""
-    order = [column.name for column in table.columns]
+    order, sampled = [column.name for column in table.columns], seen.rows
     unique = [name for name in profiles if profiles[name].unique and profiles[name].count == sampled]
+    if any(ownership(table.name, name) for name in unique):  # names take long to compare, and it has a key
+        unique = [name for name in unique if is_identifier(name)]
     unique.sort(key=lambda name: (-ownership(table.name, name), not is_identifier(name), order.index(name)))
-    profiles = {name: replace(seen, unique=None if seen.unique else False) for name, seen in profiles.items()}
-    dialect, most, checked = reader.db.dialect, reader.bounds.rows, sampled
-    for names in (unique[:_CHECKED],):
-        if not names:
-            break
-        quoted = [quote_name(name, dialect) for name in names]
-        # PostgreSQL has no MIN of some types, such as UUIDs.
-        ends = [
-            f"MIN({q}), MAX({q})" if profiles[n].low is not None else "NULL, NULL"
-            for n, q in zip(names, quoted, strict=True)
-        ]
-        counts = ", ".join(f"COUNT({q}), COUNT(DISTINCT {q}), {both}" for q, both in zip(quoted, ends, strict=True))
-        part = f"(SELECT {', '.join(quoted)} FROM {source} LIMIT {most}) AS part"  # noqa: S608
-        result = reader.rows(f"SELECT COUNT(*), {counts} FROM {part}", 1)  # noqa: S608
-        if isinstance(result, str) or not result.rows:
-            return TableProfile(sampled, False, 0, profiles, result if isinstance(result, str) else "not read")
-        checked = int(result.rows[0][0])
-        profiles.update(zip(names, _counted(result.rows[0], [profiles[name] for name in names]), strict=True))
-    return TableProfile(sampled, False, checked, profiles)
+    known = {name: replace(profile, unique=None if profile.unique else False) for name, profile in profiles.items()}
+    dialect, most, names = reader.db.dialect, reader.bounds.rows, unique[:_CHECKED]
+    if not names:
+        return replace(seen, checked=sampled, columns=known)
+    quoted = [quote_name(name, dialect) for name in names]
+    # PostgreSQL has no MIN of some types, such as UUIDs.
+    ends = [
+        f"MIN({name}), MAX({name})" if profiles[column].low is not None else "NULL, NULL"
+        for column, name in zip(names, quoted, strict=True)
+    ]
+    counts = ", ".join(f"COUNT({q}), COUNT(DISTINCT {q}), {both}" for q, both in zip(quoted, ends, strict=True))
+    part = f"(SELECT {', '.join(quoted)} FROM {source} LIMIT {most}) AS part"  # noqa: S608
+    result = reader.rows(f"SELECT COUNT(*), {counts} FROM {part}", 1)  # noqa: S608
+    if isinstance(result, str) or not result.rows:
+        return replace(seen, columns=known, why=result if isinstance(result, str) else "not read")
+    known.update(zip(names, _counted(result.rows[0], [known[name] for name in names]), strict=True))
+    return replace(seen, checked=int(result.rows[0][0]), columns=known)
 
 
 def _counted(row: Row, seen: Sequence[ColumnProfile]) -> list[ColumnProfile]:
@@ -226,19 +251,28 @@ def _counted(row: Row, seen: Sequence[ColumnProfile]) -> list[ColumnProfile]:
     return counted
 
 
-def inclusion_sql(table: Table, column: str, other: Table, key: str, dialect: str, bounds: Bounds) -> str:
-    """A query that counts sampled distinct values of a column, and those that are among the values of ``key``."""
-    name, there = quote_name(column, dialect), quote_name(key, dialect)
+def inclusion_sql(
+    table: Table, columns: Sequence[str], other: Table, key: Sequence[str], dialect: str, bounds: Bounds
+) -> str:
+    """A query that counts sampled distinct values of columns, and those that are among the values of ``key``."""
+    names, there = ([quote_name(name, dialect) for name in both] for both in (columns, key))
     source = quote_table(table.name, table.schema, dialect)
     target = quote_table(other.name, other.schema, dialect)
-    rows = f"SELECT {name} AS v FROM {source} WHERE {name} IS NOT NULL LIMIT {bounds.sample_rows}"  # noqa: S608
-    some = f"SELECT DISTINCT v FROM ({rows}) AS seen LIMIT {SAMPLED_VALUES}"  # noqa: S608
-    part = f"SELECT {there} AS k FROM {target}"  # noqa: S608
-    return f"SELECT COUNT(*), SUM(CASE WHEN v IN ({part}) THEN 1 ELSE 0 END) FROM ({some}) AS some_values"  # noqa: S608
+    listed = ", ".join(f"{name} AS v{at}" for at, name in enumerate(names))
+    given = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    rows = f"SELECT {listed} FROM {source} WHERE {given} LIMIT {bounds.sample_rows}"  # noqa: S608
+    values = ", ".join(f"v{at}" for at in range(len(names)))
+    some = f"SELECT DISTINCT {values} FROM ({rows}) AS seen LIMIT {SAMPLED_VALUES}"  # noqa: S608
+    if len(names) == 1:
+        found = f"v0 IN (SELECT {there[0]} FROM {target})"  # noqa: S608
+    else:
+        equal = " AND ".join(f"other.{name} = some_values.v{at}" for at, name in enumerate(there))
+        found = f"EXISTS (SELECT 1 FROM {target} AS other WHERE {equal})"  # noqa: S608
+    return f"SELECT COUNT(*), SUM(CASE WHEN {found} THEN 1 ELSE 0 END) FROM ({some}) AS some_values"  # noqa: S608
 
 
 SAMPLED_VALUES: Final = 200
 """Distinct values of a column that are looked up in a table that is too large to be read whole."""
 
-Contained = Callable[[Table, str, Table, str], tuple[int, int] | None]
-"""For column and key, how many values were looked up and how many were there; None if that is not known."""
+Contained = Callable[[Table, tuple[str, ...], Table, tuple[str, ...]], tuple[int, int] | None]
+"""For columns and key, how many values were looked up and how many were there; None if that is not known."""

@@ -7,6 +7,7 @@ The weights are those of a logistic regression on the 110 training databases of 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 from sqljury.keys import names
@@ -33,6 +34,7 @@ def features(pair: Pair, best: bool) -> list[float]:
     known = pair.looked_up > 0
     lost = 1 - pair.contained if known else 0.0
     evidence = min(-pair.chance, 12.0) / 4 if known and not lost else 0.0
+    identifier = names.is_identifier(pair.column.name)
     key_title = names.is_title(pair.key.column)
     used = pair.found / max(pair.key.seen.count, 1) if known else 0.0
     return [
@@ -40,69 +42,83 @@ def features(pair: Pair, best: bool) -> list[float]:
         *(float(related == kind) for kind in names.RELATIONS),
         float(known),
         float(lost > 0),
-        min(lost * 5, 2.0),
+        min(lost * 5, 4.0),
         evidence,
         evidence if not related else 0.0,
         float(known and pair.looked_up < 3),
         used,
-        float(bool(name.end) and not names.is_title(pair.column.name)),
+        float(identifier),
         float(pair.is_main),
         float(pair.is_main and not related),
-        pair.own / 3,
+        pair.own / names.OWN,
         float(bool(name.tokens) and name.tokens[-1] in _MEASURE),
         float(pair.key.main),
-        pair.key.own / 3,
+        pair.key.own / names.OWN,
         float(key_title),
         float(pair.seen.unique is True),
-        float(pair.key.table is pair.table),
+        float(pair.key.table is pair.table and related != "parent"),
         float(best),
         float(not related and pair.seen.low is not None),
     ]
 
 
 FEATURES: Final = (
-    ("bias", -6.57),
-    ("owner", 1.34),
-    ("role", -0.10),
-    ("entity", 2.14),
-    ("role entity", -1.02),
-    ("part", -1.31),
-    ("same", 0.29),
-    ("abbreviation", -0.96),
-    ("initials", 0.76),
-    ("person", 0.38),
-    ("parent", -1.04),
-    ("plain", -0.49),
-    ("values known", 2.24),
-    ("some missing", -1.06),
-    ("share missing", -2.17),
-    ("not by chance", 0.29),
-    ("not by chance, no name", 1.62),
-    ("few values", -0.57),
-    ("share of key used", 0.08),
-    ("identifier", 0.38),
-    ("main key itself", -1.23),
-    ("main key itself, no name", 0.36),
-    ("own key", -1.93),
-    ("measure", -1.50),
-    ("to main key", 2.07),
-    ("to own key", 0.06),
-    ("to title", 0.99),
-    ("unique", -0.37),
-    ("same table", -2.61),
-    ("best name", 3.27),
-    ("numbers, no name", -3.05),
+    ("bias", -5.99),
+    ("owner", 1.13),
+    ("role", -0.89),
+    ("entity", 2.02),
+    ("role entity", 0.72),
+    ("part", -1.56),
+    ("same", 0.14),
+    ("abbreviation", -0.11),
+    ("initials", 0.04),
+    ("parent", 0.60),
+    ("person", 0.77),
+    ("plain", 0.10),
+    ("values known", 2.03),
+    ("some missing", -1.78),
+    ("share missing", -1.67),
+    ("not by chance", 1.08),
+    ("not by chance, no name", 0.77),
+    ("few values", -0.13),
+    ("share of key used", -0.57),
+    ("identifier", 0.45),
+    ("main key itself", -1.09),
+    ("main key itself, no name", -1.65),
+    ("own key", -2.49),
+    ("measure", -1.97),
+    ("to main key", 2.95),
+    ("to own key", 0.13),
+    ("to title", 0.34),
+    ("unique", -1.09),
+    ("same table", -3.33),
+    ("best name", 3.95),
+    ("numbers, no name", -4.27),
 )
 """The features by name, each with its weight."""
 
 _MOST: Final = 0.99
 """What was not declared is never shown as certain."""
 
+_BY_NAME: Final = 0.8
+"""The most where no values were compared, since tables were empty or not read."""
 
-def probability(pair: Pair, best: bool) -> float:
+_BY_CHANCE: Final = 0.4
+"""The most where nothing but values speaks for it, and such values are likely to be equal by chance: not shown."""
+
+_LIKELY: Final = math.log(0.05)
+
+
+WEIGHTS: Final = tuple(weight for _, weight in FEATURES)
+
+
+def probability(pair: Pair, best: bool, weights: Sequence[float] = WEIGHTS) -> float:
     """The probability that the column refers to the key; see ``features``."""
-    total = sum(weight * value for (_, weight), value in zip(FEATURES, features(pair, best), strict=True))
-    return round(min(1 / (1 + math.exp(-total)), _MOST), 2)
+    total = sum(weight * value for weight, value in zip(weights, features(pair, best), strict=True))
+    most = _MOST if pair.looked_up else _BY_NAME
+    if not pair.relation and pair.chance > _LIKELY:
+        most = _BY_CHANCE
+    return round(min(1 / (1 + math.exp(-min(total, 30.0))), most) if total > -30 else 0.0, 2)
 
 
 _SAID: Final = {
@@ -140,9 +156,6 @@ def evidence(pair: Pair, profile: TableProfile, other: TableProfile) -> tuple[st
     if pair.looked_up and pair.chance > _LIKELY and pair.seen.low is not None:
         lines.append("the values alone prove little: such numbers match by chance")
     return tuple(remark(line) for line in lines)
-
-
-_LIKELY: Final = math.log(0.05)
 
 
 def _unread(column: str, target: str, profile: TableProfile, other: TableProfile) -> str:

@@ -8,7 +8,7 @@ far from it, so the lines that concern the question are told from the others by 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -54,6 +54,11 @@ _BINDING: Final = re.compile(
     re.IGNORECASE,
 )
 _CONDITION: Final = re.compile(r"^(?:when|whenever|if|for|in questions? (?:about|on))\s+(?P<condition>[^,]+),", re.I)
+_IMPERATIVE: Final = re.compile(
+    r"(?:please\s+)?(?:always|never|do not|don't|use|exclude|ignore|include|filter|compare|match|round|show|list|"
+    r"return|report|give|sort|order|limit|treat|leave|skip|avoid|prefer)\b",
+    re.IGNORECASE,
+)
 _TERM_WORDS: Final = 6
 _FIRM_WORDS: Final = 3
 _SHORT: Final = 3
@@ -167,7 +172,7 @@ def _binds(one: Instruction) -> bool:
     """Whether what looks like a definition is a rule, such as ``cancelled lessons do not count: leave them out``."""
     if _ACRONYM.fullmatch(one.term):
         return False
-    if _RULE.match(one.text) or _BINDING.search(one.term):
+    if _RULE.match(one.text) or _BINDING.search(one.term) or _IMPERATIVE.match(one.meaning):
         return True
     firm = len(one.term.split()) <= _FIRM_WORDS and any(pattern.match(one.text) for pattern in _DEFINITIONS[:3])
     return bool(_BINDING.search(one.meaning)) and not firm
@@ -190,6 +195,12 @@ class Demands(NamedTuple):
     decimals: int | None = None
     limit: int | None = None
     distinct: bool = False
+
+    def folds(self, column: str, columns: Iterable[str]) -> bool:
+        """Whether texts of a column, one of these of the schema, are compared regardless of case."""
+        if not self.ignore_case or self.case_of.intersection(words(column)):
+            return self.ignore_case
+        return not any(self.case_of.intersection(words(other)) for other in columns)
 
 
 _CASE: Final = re.compile(
@@ -223,12 +234,15 @@ _DISTINCT: Final = re.compile(
 
 
 def demands(given: Sequence[Instruction]) -> Demands:
-    """What rules and statements demand of a query; definitions demand nothing that their words alone would tell."""
+    """What rules and statements demand of a query; definitions demand at most that case is ignored."""
     found = Demands()
-    for text in (one.text for one in given if not one.term):
+    for one in given:
+        text = one.text
         if _CASE.search(text) and not _NOT.search(text):
             subject = frozenset(words(text)) - _CASE_WORDS - STOP_WORDS
             found = found._replace(ignore_case=True, case_of=found.case_of | subject)
+        if one.term:
+            continue
         if match := _DECIMALS.search(text):
             found = found._replace(decimals=_number(match["number"]))
         elif _WHOLE.search(text) or _CENTS.search(text):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
-from sqljury.sql.near_names import after_table, near_columns
+from sqljury.sql.from_clause import FromClause
+from sqljury.sql.near_names import after_table, near_by_meaning, near_columns
 from sqljury.sql.parse import exp
 from sqljury.sql.readings import PLAUSIBLE, Option, Reading, identifier
 from sqljury.sql.repair_groups import bare_outputs, one_row_each, ordered_by_count
-from sqljury.sql.resolve import Sources, find_table, has_column, table_named, tables_of
-from sqljury.sql.routes import Route, Step, end, score
+from sqljury.sql.resolve import Sources, compared, find_table, has_column, other_side, table_named, tables_of
+from sqljury.sql.routes import Route, end, score
 from sqljury.types import Table
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Binder:
         columns = self._scope.find_all(exp.Column)
         self._columns = [column for column in columns if not isinstance(column.this, exp.Star)]
         self._aliases = {item.alias.lower() for item in getattr(self._select, "selects", ()) if item.alias}
-        self._joined = False
+        self._from = FromClause(sources)
 
     def bind(self) -> bool:
         """Repair what can be repaired; whether anything was."""
@@ -45,7 +46,7 @@ class Binder:
             return False
         changed = [self._column(column) for column in self._columns]
         changed.append(self._count_others())
-        if self._joined:  # the new table may share names with the old ones
+        if self._from.extended:  # the new table may share names with the old ones
             for column in self._columns:
                 self._qualify(column)
         return any(changed)
@@ -73,8 +74,9 @@ class Binder:
 
     def _paired(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
         """The column that a key ties to what the unknown one is compared with: ``customer_id IN (SELECT ...)``."""
-        other, source = _compared(column)
-        if other is None:
+        other, source = compared(column)
+        real = column.name.lower() in self._reading.names
+        if other is None or (real and other.name.lower() != column.name.lower()):
             return []
         if source is None:
             tables = [self._tables[alias] for alias in self._tables if alias.lower() == other.table.lower()]
@@ -114,7 +116,7 @@ class Binder:
         self._reading.search()
         spelt = [option for option in self._near(column, [alias]) if option.kind == "spelling"]
         owners = self._sources.owners(column.name)
-        other = _other_side(column)
+        other = other_side(column)
         if (
             owners
             and other is not None
@@ -186,14 +188,14 @@ class Binder:
 
     def _tied(self, column: exp.Column, named: Table) -> list[Option]:
         """A table that FROM lacks, where a condition already ties it to a table that FROM has."""
-        others = [_other_side(each) for each in self._columns if each.table.lower() == column.table.lower()]
+        others = [other_side(each) for each in self._columns if each.table.lower() == column.table.lower()]
         tied = any(other is not None and self._sources.alias(other.table) is not None for other in others)
-        if not tied or self._outer() or not self._star_is_kept():
+        if not tied or self._from.outer() or not self._from.star_is_kept():
             return []
 
         def apply() -> None:
-            self._keep_star()
-            alias = self._add(named, on=None)
+            self._from.keep_star()
+            alias = self._from.add(named, on=None)
             for each in self._columns:
                 if each.table.lower() == column.table.lower():
                     self._assign(each, alias)
@@ -212,22 +214,10 @@ class Binder:
         rest = {other: table for other, table in self._tables.items() if other != alias}
         routes = self._reading.routes.to(rest, lambda table: table is target, guess=True) if target else []
         return [
-            Option(self._likely(route, column), "join by a key", functools.partial(self._reroute, join, alias, route))
+            Option(self._likely(route, column), "join by a key", partial(self._from.reroute, join, alias, route))
             for route in routes
-            if len(route) == 1 or not self._outer()
+            if len(route) == 1 or not self._from.outer()
         ]
-
-    def _reroute(self, join: exp.Join, alias: str, route: Route) -> None:
-        joins = self._select.args["joins"]
-        at = next(index for index, other in enumerate(joins) if other is join)
-        before, after = joins[:at], joins[at + 1 :]
-        joins.clear()
-        start = route[0].start
-        for leg in route[:-1]:
-            start = self._join(start, leg.step)
-        joins[:] = [*before, *self._select.args["joins"], join, *after]
-        self._select.set("joins", joins)
-        join.set("on", self._equal(start, route[-1].step, alias))
 
     def _joins(self, column: exp.Column, named: Table | None = None, alias: str = "") -> list[Option]:
         """The nearest tables that have the column (``named``, where given), if joining leaves the rest as it is.
@@ -244,28 +234,20 @@ class Binder:
                 likely = self._likely(route, column)
                 if alias:
                     likely *= _QUALIFIED if end(route).name.lower().startswith(alias.lower()) else _ELSEWHERE
-                options.append(Option(likely, _kind(route), functools.partial(self._bring, column, route)))
+                options.append(Option(likely, _kind(route), partial(self._bring, column, route)))
         return options
 
     def _bring(self, column: exp.Column, route: Route, name: str = "") -> None:
         """Join the tables of a route, and take the column from the last; ``name`` is what it is called there."""
-        alias = self.join(route)
+        alias = self._from.join(route)
         if name:
             column.set("this", identifier(name, self._schema.dialect))
         self._assign(column, alias)
 
-    def join(self, route: Route) -> str:
-        """Join the tables of a route; what the last is called."""
-        self._keep_star()
-        alias = route[0].start
-        for leg in route:
-            alias = self._join(alias, leg.step)
-        return alias
-
     def _may_join(self, column: exp.Column, route: Route) -> bool:
-        if self._outer() and not self._only_left():
+        if self._from.outer() and not self._from.only_left():
             return False
-        if column.find_ancestor(exp.Join, exp.Select) is not self._select or not self._star_is_kept():
+        if column.find_ancestor(exp.Join, exp.Select) is not self._select or not self._from.star_is_kept():
             return False
         return not (any(leg.step.many for leg in route) and self._counted(end(route)))
 
@@ -303,12 +285,18 @@ class Binder:
         for alias, table in self._tables.items():
             if (name := after_table(column.name, alias, table)) is not None:
                 options.append(Option(_OWNER, "table and column", self._assigning(column, alias, name)))
-            near = near_columns(column.name, table, self._reading.question, by_meaning=alias in aliases)
-            for one in near:
+            for one in near_columns(column.name, table, self._reading.question):
                 if alias in aliases or one.kind == "spelling":
                     likely = one.score * (1.0 if alias in aliases else _ELSEWHERE) * self._reading.asks_for(table)
                     options.append(Option(likely, one.kind, self._assigning(column, alias, one.column)))
-        return options or self._near_by(column)
+        return options or self._near_by(column) or self._by_meaning(column, aliases)
+
+    def _by_meaning(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
+        return [
+            Option(one.score, one.kind, self._assigning(column, alias, one.column))
+            for alias in aliases
+            for one in near_by_meaning(column.name, self._tables[alias])
+        ]
 
     def _near_by(self, column: exp.Column) -> list[Option]:
         """Columns of tables that the query lacks, where the name has the table's name too: ``airline_name``."""
@@ -318,69 +306,17 @@ class Binder:
             Option(
                 self._likely(route, column) * _OWNER,
                 f"{_kind(route)}, table and column",
-                functools.partial(self._bring, column, route, names[end(route).name] or ""),
+                partial(self._bring, column, route, names[end(route).name] or ""),
             )
             for route in routes
             if self._may_join(column, route)
         ]
 
-    def _star_is_kept(self) -> bool:
-        """Whether ``SELECT *`` means one table, to which it can be held before others are joined."""
-        stars = any(isinstance(item, exp.Star) for item in self._select.args["expressions"])
-        return not stars or len(self._sources.scope.selected_sources) == 1 or self._joined
-
-    def _keep_star(self) -> None:
-        for star in [item for item in self._select.args["expressions"] if isinstance(item, exp.Star)]:
-            alias = identifier(next(iter(self._tables)), self._schema.dialect)
-            star.replace(exp.Column(this=exp.Star(), table=alias))
-
-    def _outer(self) -> bool:
-        """Whether the query has an outer join, whose missing rows another join could take away."""
-        return any(join.side for join in self._select.args.get("joins") or ())
-
-    def _only_left(self) -> bool:
-        """Whether its outer joins keep rows of the tables before them alone: then a further one may do so too."""
-        return {join.side.upper() for join in self._select.args.get("joins") or ()} <= {"", "LEFT"}
-
-    @functools.cached_property
+    @cached_property
     def _mentioned(self) -> set[str]:
         """Columns that the query mentions, other than to filter by a constant."""
-        free = [c for c in self._columns if not (isinstance(c.parent, exp.Predicate) and _other_side(c) is None)]
+        free = [c for c in self._columns if not (isinstance(c.parent, exp.Predicate) and other_side(c) is None)]
         return {column.name.lower() for column in free}
-
-    def _join(self, alias: str, step: Step) -> str:
-        """Join a key's table to ``alias``, unless that was done before; what the table is called."""
-        known = next((name for name, table in self._tables.items() if table is step.table), None)
-        return self._add(step.table, on=(alias, step)) if known is None else known
-
-    def _add(self, table: Table, on: tuple[str, Step] | None) -> str:
-        """Put a table into FROM, tied as ``on`` says; what it is called there."""
-        dialect, bare = self._schema.dialect, table.name.removeprefix(f"{table.schema}.")
-        taken = {alias.lower() for alias in (*self._scope.sources, *self._tables)}
-        alias = next(name for name in _names(bare) if name.lower() not in taken)
-        node = exp.Table(this=identifier(bare, dialect))
-        if table.schema:
-            node.set("db", identifier(table.schema, dialect))
-        if alias != bare:
-            node.set("alias", exp.TableAlias(this=identifier(alias, dialect)))
-        if on is None:
-            self._select.join(node, join_type="CROSS", copy=False)
-        else:
-            side = "LEFT" if self._outer() else ""
-            self._select.join(node, on=self._equal(*on, alias), join_type=side, copy=False)
-        self._tables[alias] = table
-        self._joined = True
-        return alias
-
-    def _equal(self, alias: str, step: Step, other: str) -> exp.Expr:
-        """The condition that joins ``step``'s table, called ``other``, to ``alias``."""
-
-        def named(table: str, column: str) -> exp.Column:
-            dialect = self._schema.dialect
-            return exp.Column(this=identifier(column, dialect), table=identifier(table, dialect))
-
-        pairs = zip(step.here, step.there, strict=True)
-        return exp.and_(*[exp.EQ(this=named(alias, here), expression=named(other, there)) for here, there in pairs])
 
     def _qualify(self, column: exp.Column) -> None:
         if not column.table and not self._is_output(column) and (owners := self._sources.owners(column.name)):
@@ -399,8 +335,8 @@ class Binder:
             Option(
                 score(route) * self._reading.overlap([end(route).name]),
                 "count of other rows",
-                lambda r=route: self.join(r),
-            )  # type: ignore[misc]
+                partial(self._from.join, route),
+            )
             for route in routes
             if route[0].step.many
         ]
@@ -423,7 +359,7 @@ class Binder:
         """The sources a column may also name: subqueries here, and everything of the queries around this one."""
         return {alias: table for alias, table in self._all_sources.items() if self._sources.alias(alias) is None}
 
-    @functools.cached_property
+    @cached_property
     def _all_sources(self) -> dict[str, Table | None]:
         known: dict[str, Table | None] = {}
         scope: Scope | None = self._scope
@@ -449,37 +385,7 @@ class Binder:
         column.set("table", identifier(alias, self._schema.dialect))
 
 
-def _names(bare: str) -> Iterator[str]:
-    yield bare
-    yield from (f"{bare}_{number}" for number in range(2, 1000))
-
-
-def _compared(column: exp.Column) -> tuple[exp.Column | None, exp.Select | None]:
-    """The column that this one is compared with by ``=`` or IN, and the subquery that selects it, where it does."""
-    parent = column.parent
-    other: exp.Expr | None = _other_side(column)
-    if isinstance(parent, exp.In) and parent.this is column:
-        other = parent.args.get("query")
-    elif isinstance(parent, exp.EQ) and other is None:
-        other = parent.expression if parent.this is column else parent.this
-    while isinstance(other, exp.Subquery | exp.Paren):
-        other = other.this
-    if isinstance(other, exp.Select) and len(other.selects) == 1:
-        selected = other.selects[0].unalias()
-        return (selected, other) if isinstance(selected, exp.Column) else (None, None)
-    return (other, None) if isinstance(other, exp.Column) else (None, None)
-
-
 def _kind(route: Route) -> str:
     certain = all(leg.step.score == 1 for leg in route)
     sure = "" if certain else "likely " if min(leg.step.score for leg in route) > PLAUSIBLE else "guessed "
     return f"join over {sure}{'key' if len(route) == 1 else f'{len(route)} keys'}"
-
-
-def _other_side(column: exp.Column) -> exp.Column | None:
-    """The column that this one is compared with by ``=``."""
-    parent = column.parent
-    if not isinstance(parent, exp.EQ):
-        return None
-    other = parent.expression if parent.this is column else parent.this
-    return other if isinstance(other, exp.Column) else None

@@ -135,7 +135,7 @@ class _Typed:
         node.set("expression", self._matched(left, right, equal=equal))
         if node.expression is right or node.expression == right:
             node.set("this", self._matched(right, left, equal=equal))
-        changed = node.this != left or node.expression != right
+        changed = bool(node.this != left or node.expression != right)
         if not changed and {self.kind(left), self.kind(right)} == {"text", "number"}:
             side = "this" if self.kind(left) == "text" else "expression"
             return self._cast(node, side, "DECIMAL")

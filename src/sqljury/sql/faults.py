@@ -31,6 +31,7 @@ _PATTERNS: Final[tuple[tuple[Kind, str], ...]] = (
     ("aggregate", r"aggregate functions are not allowed in (?P<name>\w+(?: BY)?)"),
     ("aggregate", r"(?P<name>\w+(?: BY)?) clause cannot contain aggregates"),
     ("aggregate", r"misuse of aggregate:? (?:function )?(?P<name>\w+)"),
+    ("aggregate", r"(?P<name>aggregate function calls cannot be nested)"),
     ("aggregate", r"(?P<name>Invalid use of group function)"),
     ("ambiguous", rf"column reference {_NAME} is ambiguous"),
     ("ambiguous", r"ambiguous column name: (?P<name>\S+)"),

@@ -1,7 +1,8 @@
 """Aggregates where an engine takes none, and columns that are neither grouped nor aggregated: rewritten, and told of.
 
 SQLite picks a row for a column that is not grouped; PostgreSQL, DuckDB and MySQL refuse such a query, the first even
-where the group has one value, if it does not know the key. Only then is the column grouped here.
+where the group has one value, if it does not know the key. Then the column is grouped here, on every strict engine and
+wherever in the query it stands; outputs that a group has several of are read as groups in ``repair_groups``.
 """
 
 from __future__ import annotations
@@ -29,9 +30,16 @@ Note = tuple[Fault, str]
 """A line of advice, and the kind of fault that it is for."""
 
 
+def select_of(sources: Sources) -> exp.Select:
+    """The SELECT that the sources are of; callers leave other queries out."""
+    select = sources.scope.expression
+    assert isinstance(select, exp.Select)
+    return select
+
+
 def spell_out_aliases(sources: Sources) -> Iterator[Note]:
     """Replace names of outputs in clauses that do not know them by what they stand for."""
-    select, dialect = sources.scope.expression, sources.schema.dialect
+    select, dialect = select_of(sources), sources.schema.dialect
     outputs = {item.alias.lower() for item in select.selects if isinstance(item, exp.Alias)}
     if sources.others or not outputs:
         return
@@ -52,7 +60,7 @@ def spell_out_aliases(sources: Sources) -> Iterator[Note]:
 
 def move_aggregates(sources: Sources) -> Iterator[Note]:
     """Move conditions on aggregates from WHERE to HAVING."""
-    select, dialect = sources.scope.expression, sources.schema.dialect
+    select, dialect = select_of(sources), sources.schema.dialect
     where = select.args.get("where")
     if where is None:
         return
@@ -68,9 +76,52 @@ def move_aggregates(sources: Sources) -> Iterator[Note]:
         yield Fault("aggregate", ""), f"{shown} is a condition on an aggregate; it belongs into HAVING, after GROUP BY"
 
 
-def complete_groups(sources: Sources) -> Iterator[Note]:
+def unnest_aggregates(sources: Sources) -> Iterator[Note]:
+    """Count in a subquery what another aggregate takes: ``MAX(COUNT(*))`` is the highest count of the groups.
+
+    The groups are those of the SELECT, or of the one around it that reads the same tables.
+    """
+    select, dialect = select_of(sources), sources.schema.dialect
+    nested = [node for item in select.selects for node in outside_queries(item) if _takes_aggregate(node)]
+    if not nested:
+        return
+    shown = text.remark(nested[0].sql(dialect=dialect), _SHOWN)
+    yield (
+        Fault("aggregate", ""),
+        f"{shown} is an aggregate of an aggregate; the inner one needs a subquery with GROUP BY",
+    )
+    keys = group_keys(select)[0] or _keys_around(sources)
+    if len(select.selects) > 1 or len(nested) > 1 or not keys:
+        return
+    inner = select.copy()
+    inner.set("expressions", [exp.alias_(nested[0].this.copy(), "n")])
+    inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+    nested[0].set("this", exp.column("n"))
+    for clause in ("joins", "where", "group", "having"):
+        select.set(clause, None)
+    select.set(
+        "from_", exp.From(this=exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("counted"))))
+    )
+
+
+def _takes_aggregate(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Max | exp.Min | exp.Avg | exp.Sum) and isinstance(node.this, exp.AggFunc)
+
+
+def _keys_around(sources: Sources) -> list[exp.Expr]:
+    """The columns that the query around groups the same tables by, without their aliases."""
+    around = sources.around
+    if around is None or not isinstance(around.scope.expression, exp.Select) or sources.others:
+        return []
+    tables, others = ([table.name for table in one.tables.values()] for one in (sources, around))
+    keys = group_keys(around.scope.expression)[0]
+    same = tables == others and all(isinstance(key, exp.Column) for key in keys)
+    return [exp.column(key.name, quoted=key.this.quoted) for key in keys] if same else []
+
+
+def group_what_lacks(sources: Sources) -> Iterator[Note]:
     """Group by the columns that GROUP BY lacks, where that makes the same groups; else only tell of them."""
-    select, dialect = sources.scope.expression, sources.schema.dialect
+    select, dialect = select_of(sources), sources.schema.dialect
     keys, kinds = group_keys(select)
     nodes = [node for part in _grouped_parts(select) for node in outside_queries(part)]
     calls = [node for node in nodes if isinstance(node, exp.AggFunc)]
@@ -125,7 +176,7 @@ def _uncovered(sources: Sources, keys: Sequence[exp.Expr]) -> list[exp.Column]:
         for child in node.iter_expressions():
             visit(child)
 
-    for part in _grouped_parts(sources.scope.expression):
+    for part in _grouped_parts(select_of(sources)):
         visit(part)
     return list(missing.values())
 

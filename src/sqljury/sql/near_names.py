@@ -23,8 +23,8 @@ _MEANING: Final = 0.45
 _COLUMNS: Final = 200
 _EMBEDDED: Final = 60
 _TAIL: Final = 4
-_COSINE: Final = 0.45
-_MARGIN: Final = 0.08
+_COSINE: Final = 0.28
+_MARGIN: Final = 0.15
 _WORD: Final = 0.7
 _ASKED: Final = 0.1
 _KEYS: Final = frozenset(("id", "code", "key", "number", "no"))
@@ -39,11 +39,10 @@ class Near(NamedTuple):
     kind: str
 
 
-def near_columns(name: str, table: Table, question: str = "", *, by_meaning: bool = True) -> list[Near]:
+def near_columns(name: str, table: Table, question: str = "") -> list[Near]:
     """The columns of ``table`` that ``name`` may stand for, the likeliest first; at most ``_COLUMNS`` are looked at.
 
-    ``question`` is what was asked: a column that has more of its words is preferred. ``by_meaning`` allows for names
-    that share no letters, by word vectors where these are installed.
+    ``question`` is what was asked: a column that has more of its words is preferred.
     """
     columns = [column.name for column in table.columns[:_COLUMNS]]
     if spelled := misspelt(name, columns):
@@ -52,8 +51,6 @@ def near_columns(name: str, table: Table, question: str = "", *, by_meaning: boo
     scored = [_near(name, column, table) for column in columns]
     near = [one._replace(score=one.score * _context(one.column, name, asked)) for one in scored if one is not None]
     near += [Near(column, _REFERS, "key") for column in _referring(name, table)]
-    if not near and by_meaning:
-        near = _by_meaning(name, columns)
     best = {one.column: one for one in sorted(near, key=lambda one: one.score)}
     return sorted((one for one in best.values() if one.score >= LEAST), key=lambda one: -one.score)
 
@@ -100,6 +97,9 @@ def _near(name: str, column: str, table: Table) -> Near | None:
         return Near(column, _INITIALS, "initials")
     if ours == (_initial(named) + theirs[0],) or (len(ours) == 1 and similar("".join(theirs), ours[0])):
         return Near(column, _INITIALS, "initials")
+    rest = ours[len(named) :] if named and ours[: len(named)] == named else ()
+    if rest and theirs[-len(rest) :] == rest:
+        return Near(column, _GENERIC, "part of a name")
     if theirs[-len(ours) :] == ours or (len(theirs) > 1 and ours[-len(theirs) :] == theirs):
         return Near(column, _ENDS, "part of a name")
     if len(ours) > 1 and ours[-1] in _SAYS_LITTLE and theirs == ours[:-1]:
@@ -158,13 +158,14 @@ def _context(column: str, name: str, asked: Collection[str]) -> float:
     return 1.0 + _ASKED * sum(any(likeness(word, piece) >= _WORD for word in asked) for piece in beyond)
 
 
-def _by_meaning(name: str, columns: Sequence[str]) -> list[Near]:
-    """The column that means most nearly the same, where the next is clearly further off.
+def near_by_meaning(name: str, table: Table) -> list[Near]:
+    """The column that means most nearly the same by word vectors, where these are installed; one or none.
 
-    Names that share a word are left out: what tells ``first_name`` and ``last_name`` apart means nearly the same too.
+    The next column must be clearly further off. Names that share a word are left out: what tells ``first_name`` and
+    ``last_name`` apart means nearly the same too.
     """
     ours = set(pieces(name))
-    columns = [column for column in columns if not ours & set(pieces(column))]
+    columns = [column.name for column in table.columns if not ours & set(pieces(column.name))]
     if not columns or len(columns) > _EMBEDDED or not embed.available():
         return []
     vectors = embed.vectors([" ".join(pieces(each)) for each in (name, *columns)])

@@ -28,8 +28,11 @@ _FOLDS_CASE: Final = ("mysql",)
 """Dialects whose text comparison ignores case by default."""
 _LIKE_FOLDS_CASE: Final = ("sqlite", "mysql")
 _COUNTED: Final = re.compile(
-    rf"\b(?:top|first|last|all|every|each|only)\b|\b\d+\b|\b(?:{'|'.join(NUMBER_WORDS[2:])})\b", re.IGNORECASE
+    r"\b(?:top|all|every|each)\b|\b(?:first|last|the|which|show|list|give|name|find)\s+(?:me\s+)?(?:the\s+)?"
+    rf"(?:\d+|{'|'.join(NUMBER_WORDS[2:])})\b",
+    re.IGNORECASE,
 )
+_AVERAGE: Final = re.compile(r"\b(?:average|mean)\b", re.IGNORECASE)
 
 
 def unmet(
@@ -44,7 +47,7 @@ def unmet(
     tree = _tree(sql, schema.dialect)
     if tree is None:
         return []
-    checked = [one for one in given if one.term or one.is_rule or _is_on_a_term(one, schema, question)]
+    checked = [one for one in given if one.is_rule or _is_on_a_term(one, schema, question)]
     lines = [f"{_shown(one)}: the query has no {what}" for one in checked for what in _missing(tree, one, schema)]
     if demanded.ignore_case:
         lines += [f"the query compares {name} by case" for name in _by_case(tree, demanded, schema)]
@@ -131,6 +134,8 @@ def _missing(tree: exp.Expr, one: Instruction, schema: Schema) -> Iterator[str]:
         pattern = _WORD if _FORMULA.search(text) else _NAME
         named = {match[1] for match in pattern.finditer(_QUOTED.sub(" ", text))} & known
         yield from (f"column {name}" for name in sorted(named) if name.casefold() not in used)
+        if _AVERAGE.search(text) and not tree.find(exp.Avg, exp.Div):
+            yield "average"
     folded = {name.casefold() for name in known}
     values = [value for match in _QUOTED.finditer(text) if (value := match[1] or match[2]).casefold() not in folded]
     yield from (f"value '{value}'" for value in values if not any(value.casefold() in held for held in texts))
@@ -140,10 +145,15 @@ def _missing(tree: exp.Expr, one: Instruction, schema: Schema) -> Iterator[str]:
 
 
 def _is_on_a_term(one: Instruction, schema: Schema, question: str) -> bool:
-    """Whether a statement is about a term of the question, such as ``veterans``, and not about a table or column."""
-    opening, asked = content_words(one.text)[:2], set(words(question))
+    """Whether a line says what a term of the question means, such as ``veterans``, and not what a table is like."""
+    said = one.text.removesuffix(one.meaning).rstrip()
+    if one.term and not said.endswith((" is", " are")):
+        return True
+    opening, asked = content_words(one.term or one.text)[: None if one.term else 2], set(words(question))
     names = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
     named = {word for name in names for word in words(name)}
+    if one.term:
+        return not named.issuperset(opening)
     return asked.issuperset(opening) or (opening[0] in asked and opening[0] not in named)
 
 
@@ -174,6 +184,7 @@ def _by_case(tree: exp.Expr, demanded: Demands, schema: Schema) -> list[str]:
     dialect = schema.dialect
     if dialect in _FOLDS_CASE:
         return []
+    names = [column.name for table in schema.tables for column in table.columns]
     kinds: tuple[type[exp.Expr], ...] = (exp.EQ, exp.NEQ, exp.In)
     kinds += () if dialect in _LIKE_FOLDS_CASE else (exp.Like,)
     found = []
@@ -181,18 +192,9 @@ def _by_case(tree: exp.Expr, demanded: Demands, schema: Schema) -> list[str]:
         sides = [comparison.this, *(comparison.expressions or [comparison.args.get("expression")])]
         columns = [side for side in sides if isinstance(side, exp.Column)]
         lettered = any(isinstance(side, exp.Literal) and side.is_string and _letters(side.name) for side in sides)
-        if columns and lettered and _meant(columns[0].name, schema, demanded):
+        if columns and lettered and demanded.folds(columns[0].name, names):
             found.append(columns[0].name)
     return list(dict.fromkeys(found))
-
-
-def _meant(column: str, schema: Schema, demanded: Demands) -> bool:
-    """Whether the rule is about this column: its name shares a word, or no column's of the schema does."""
-    about = demanded.case_of
-    if about.intersection(words(column)):
-        return True
-    columns = (other.name for table in schema.tables for other in table.columns)
-    return not any(about.intersection(words(other)) for other in columns)
 
 
 def _letters(text: str) -> bool:

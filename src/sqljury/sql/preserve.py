@@ -169,9 +169,8 @@ class _Comparison:
         nested = before.parent is not None  # elsewhere a table that FROM lacks is a mistake, and ties to nothing
         fewer = new.joining < old.joining or len(new.ties) < len(old.ties)
         fewer = fewer or (nested and new.correlated < old.correlated)
-        gained = len(new.ties) - len(old.ties)
-        gained = 0 if 0 <= gained <= brought_in(before, after, self._schema) else gained
-        if fewer or new.loose > old.loose or (exact and not old.having and gained):
+        same = 0 <= len(new.ties) - len(old.ties) <= brought_in(before, after, self._schema)
+        if fewer or new.loose > old.loose or (exact and not old.having and not same):
             yield "a condition that joins tables"
 
     def _missing(
@@ -278,10 +277,13 @@ class _Comparison:
         elif sum(kind == "" for _, kind in new) < sum(kind == "" for _, kind in old):
             yield "an inner join"
         kinds, others = (Counter(kind for _, kind in sources if kind) for sources in (old, new))
+        gained = len(new) - len(old)
+        brought = gained > 0 and gained == brought_in(before, after, self._schema)
+        if brought and kinds["LEFT"]:
+            kinds["LEFT"] = max(kinds["LEFT"], others["LEFT"])  # only another one keeps all rows
         if others - kinds or any(kind in ("SEMI", "ANTI") for kind in kinds - others):
             yield "the kind of a join"
-        gained = len(new) - len(old)
-        if exact and ((gained and gained != brought_in(before, after, self._schema)) or kinds != others):
+        if exact and ((gained and not brought) or kinds != others):
             yield "the meaning without a join"
         closed = [Counter(node.sql() for node, _ in sources if opaque(node)) for sources in (old, new)]
         if closed[0] != closed[1]:

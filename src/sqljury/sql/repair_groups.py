@@ -1,4 +1,4 @@
-"""GROUP BY that a query needs and lacks, completed by its outputs."""
+"""Queries that are ordered by an aggregate and have no groups: what they group, and what they count."""
 
 from __future__ import annotations
 
@@ -7,25 +7,18 @@ from sqljury.sql.resolve import Sources
 from sqljury.sql.routes import own_key
 
 
-def complete_groups(sources: Sources) -> bool:
-    """Put the bare outputs of a query into its groups, where its engine takes it no other way; whether that was so.
+def group_outputs(sources: Sources) -> bool:
+    """Group a query that is ordered by an aggregate, and has no groups, by its outputs; whether that was so.
 
-    A query that orders by an aggregate without groups fails on every engine; PostgreSQL and DuckDB want every output
-    beside an aggregate in GROUP BY.
+    It fails on every engine. Columns that stricter engines want in GROUP BY are added by ``sql.grouping``.
     """
     select = sources.scope.expression
     outputs = bare_outputs(select)
-    if not outputs:
+    alone = len(sources.scope.selected_sources) == 1 and one_row_each(outputs, sources)
+    if not outputs or alone or not ordered_by_count(select) or not isinstance(select, exp.Select):
         return False
-    group = select.args.get("group")
-    if group is None:
-        alone = len(sources.scope.selected_sources) == 1 and one_row_each(outputs, sources)
-        missing = outputs if ordered_by_count(select) and not alone else []
-    else:
-        missing = _ungrouped(outputs, group) if sources.schema.dialect in ("postgres", "duckdb") else []
-    if missing:
-        select.group_by(*[item.copy() for item in missing], copy=False)
-    return bool(missing)
+    select.group_by(*[item.copy() for item in outputs], copy=False)
+    return True
 
 
 def bare_outputs(select: exp.Expr) -> list[exp.Expr]:
@@ -39,7 +32,7 @@ def bare_outputs(select: exp.Expr) -> list[exp.Expr]:
 def ordered_by_count(select: exp.Expr) -> bool:
     """Whether a SELECT without groups, aggregates or DISTINCT is ordered by an aggregate."""
     order = select.args.get("order")
-    if order is None or select.args.get("group") or select.args.get("distinct"):
+    if not isinstance(select, exp.Select) or order is None or select.args.get("group") or select.args.get("distinct"):
         return False
     aggregated = any(item.find(exp.AggFunc) is not None for item in select.selects)
     return not aggregated and any(
@@ -53,13 +46,3 @@ def one_row_each(outputs: list[exp.Expr], sources: Sources) -> bool:
         return False
     key = own_key(next(iter(sources.tables.values())))
     return key is not None and key.lower() in {item.name.lower() for item in outputs if isinstance(item, exp.Column)}
-
-
-def _ungrouped(outputs: list[exp.Expr], group: exp.Expr) -> list[exp.Expr]:
-    """The outputs that GROUP BY lacks, where its keys are all columns."""
-    special = any(group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets", "all"))
-    if special or not all(isinstance(key, exp.Column) for key in group.expressions):
-        return []
-    present = {key.sql().lower() for key in group.expressions} | {key.name.lower() for key in group.expressions}
-    missing = [item for item in outputs if item.sql().lower() not in present]
-    return [item for item in missing if not (isinstance(item, exp.Column) and item.name.lower() in present)]

@@ -15,8 +15,8 @@ from sqljury.sql.bind_columns import Binder
 from sqljury.sql.near_names import near_tables
 from sqljury.sql.parse import errors, exp, parse_one, quiet
 from sqljury.sql.readings import MAX_UNKNOWN, PLAUSIBLE, READINGS, Option, Reading, identifier
-from sqljury.sql.repair_groups import complete_groups
-from sqljury.sql.resolve import Sources, find_table, read_sources
+from sqljury.sql.repair_groups import group_outputs
+from sqljury.sql.resolve import Sources, bare_name, find_table, read_sources
 from sqljury.types import Schema, Table
 
 __all__ = ["MAX_NAMES", "MAX_UNKNOWN", "Binding", "bindings", "rebindings"]
@@ -48,15 +48,15 @@ def bindings(sql: str, schema: Schema, question: str = "") -> list[Binding]:
     query; one of a table that keys lead to, which is joined in; a near name of the tables that the query has. Two
     tables joined on a column that one of them lacks are joined along keys. Tables that do not exist take the most
     similar table's name. Columns that two tables share are qualified, names quoted where the engine needs it, and
-    groups completed. Empty where nothing could be bound. The results are parsed, not run: whether they answer is for
-    the caller to see.
+    a query that is ordered by an aggregate grouped. Empty where nothing could be bound. The results are parsed, not
+    run: whether they answer is for the caller to see.
     """
     try:
         first = _bound(sql, schema, question, {})
         if first is None:
             return []
         best, reading = first
-        others = []
+        others: list[Binding] = []
         for picks in _other_picks(reading)[:_TRIES]:
             other = _bound(sql, schema, question, picks)
             if other is not None and other[0].sql not in {best.sql, *(one.sql for one in others)}:
@@ -109,11 +109,11 @@ def _rename_tables(tree: exp.Expr, reading: Reading) -> bool:
         if not isinstance(node.this, exp.Identifier) or (not node.db and node.name.lower() in ctes):
             continue
         if known is not None and known.schema.lower() in ("", node.db.lower()):
-            if node.db and not known.schema:  # the default schema, or one that does not exist
+            if node.db and not known.schema and node.db.lower() != schema.default.lower():
                 changed |= _elsewhere(node, known, reading)
             continue
         reading.search()
-        bare = [table for table in schema.tables if _bare(table).lower() == node.name.lower()]
+        bare = [table for table in schema.tables if bare_name(table).lower() == node.name.lower()]
         names = set() if bare else set(near_tables(node.name, schema))
         tables = bare or [table for table in schema.tables if table.name in names]
         options = [
@@ -142,15 +142,11 @@ def _elsewhere(node: exp.Table, known: Table, reading: Reading) -> bool:
 def _name_table(node: exp.Table, table: Table, dialect: str) -> None:
     if not node.alias:
         node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name)))
-    if node.alias.lower() == _bare(table).lower():
+    if node.alias.lower() == bare_name(table).lower():
         node.set("alias", None)
-    node.set("this", identifier(_bare(table), dialect))
+    node.set("this", identifier(bare_name(table), dialect))
     node.set("db", identifier(table.schema, dialect) if table.schema else None)
     node.set("catalog", None)
-
-
-def _bare(table: Table) -> str:
-    return table.name.removeprefix(f"{table.schema}.") if table.schema else table.name
 
 
 def _spell(sources: Sources, reading: Reading) -> bool:
@@ -175,7 +171,7 @@ def _table_names(sources: Sources) -> Iterator[tuple[exp.Identifier, str]]:
     for alias, table in sources.tables.items():
         node = sources.scope.selected_sources[alias][0]
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            yield node.this, _bare(table)
+            yield node.this, bare_name(table)
 
 
 def _column_names(sources: Sources) -> Iterator[tuple[exp.Identifier, str]]:
@@ -190,11 +186,11 @@ def _column_names(sources: Sources) -> Iterator[tuple[exp.Identifier, str]]:
         if isinstance(column.this, exp.Identifier) and len(names) == 1:
             yield column.this, names[0]
         if qualifier is not None and not sources.scope.selected_sources[alias][0].alias:
-            yield qualifier, _bare(table)
+            yield qualifier, bare_name(table)
 
 
 def _grouped(sources: Sources, reading: Reading) -> bool:
-    if not complete_groups(sources):
+    if not group_outputs(sources):
         return False
     reading.kinds["groups"] = None
     return True

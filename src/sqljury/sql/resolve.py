@@ -29,12 +29,15 @@ def find_table(schema: Schema, node: exp.Table) -> Table | None:
 
     A name without a schema that the default one lacks is looked up in the others, in their order, as engines do.
     """
-    named = [
-        table for table in schema.tables if table.name.removeprefix(f"{table.schema}.").lower() == node.name.lower()
-    ]
+    named = [table for table in schema.tables if bare_name(table).lower() == node.name.lower()]
     wanted = [node.db.lower(), ""] if node.db else [""]
     found = next((table for group in wanted for table in named if table.schema.lower() == group), None)
     return found if found is not None or node.db or not named else named[0]
+
+
+def bare_name(table: Table) -> str:
+    """The table's name without its schema's."""
+    return table.name.removeprefix(f"{table.schema}.")
 
 
 def table_named(schema: Schema, name: str) -> Table | None:
@@ -185,6 +188,31 @@ def _around(column: exp.Column, schema: Schema) -> bool:
     return False
 
 
+def other_side(column: exp.Column) -> exp.Column | None:
+    """The column that this one is compared with by ``=``."""
+    parent = column.parent
+    if not isinstance(parent, exp.EQ):
+        return None
+    other = parent.expression if parent.this is column else parent.this
+    return other if isinstance(other, exp.Column) else None
+
+
+def compared(column: exp.Column) -> tuple[exp.Column | None, exp.Select | None]:
+    """The column that this one is compared with by ``=`` or IN, and the subquery that selects it, where it does."""
+    parent = column.parent
+    other: exp.Expr | None = other_side(column)
+    if isinstance(parent, exp.In) and parent.this is column:
+        other = parent.args.get("query")
+    elif isinstance(parent, exp.EQ) and other is None:
+        other = parent.expression if parent.this is column else parent.this
+    while isinstance(other, exp.Subquery | exp.Paren):
+        other = other.this
+    if isinstance(other, exp.Select) and len(other.selects) == 1:
+        selected = other.selects[0].unalias()
+        return (selected, other) if isinstance(selected, exp.Column) else (None, None)
+    return (other, None) if isinstance(other, exp.Column) else (None, None)
+
+
 @quiet()
 def used(schema: Schema, queries: Iterable[str]) -> Schema:
     """The part of the schema that any of the queries names (CHASE-SQL, section 3.5), with its primary and foreign keys.
@@ -277,7 +305,8 @@ def with_joins(schema: Schema, queries: Iterable[str]) -> Schema:
         try:
             tree = parse_one(query, schema.dialect)
             equal = [(node.this, node.expression) for node in tree.find_all(exp.EQ)]
-            pairs = [*key_columns(tree), *(pair for pair in equal if all(isinstance(one, exp.Column) for one in pair))]
+            keyed = key_columns(tree) if isinstance(tree, exp.Query) else ()
+            pairs = [*keyed, *(pair for pair in equal if all(isinstance(one, exp.Column) for one in pair))]
             joined = [(owner(left, schema), left.name, owner(right, schema), right.name) for left, right in pairs]
         except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
             continue

@@ -31,10 +31,14 @@ _GUESSED_COLUMNS: Final = 20_000
 _OWNERS: Final = 3
 """A name that is the key of more tables says nothing."""
 
+_LEAST: Final = 0.05
+"""Guesses over several keys that are less likely are none."""
 _SAME: Final = 0.4
 _ENDING: Final = 0.3
 _TABLE: Final = 0.25
 _UNRELATED: Final = 0.15
+_SAME_ROWS: Final = 0.1
+_PEOPLE: Final = frozenset(("people", "person", "employee", "staff", "user", "member", "customer", "participant"))
 _BARE: Final = frozenset(
     (
         *("id", "code", "key", "name", "number", "num", "no", "nr", "type", "status", "date", "year", "title"),
@@ -99,10 +103,10 @@ class Routes:
 
         With ``guess``, where no key leads to any, by equal names.
         """
-        found = [route for route in self.over(tables) if wanted(end(route))]
-        if not found and guess and any(map(wanted, self._schema.tables)):
-            found = [route for route in self.over(tables, guess=True) if wanted(end(route))]
-        return sorted(found, key=score, reverse=True)
+        routes = [route for route in self.over(tables) if wanted(end(route))]
+        if not routes and guess and any(map(wanted, self._schema.tables)):
+            routes = [route for route in self.over(tables, guess=True) if wanted(end(route)) and score(route) >= _LEAST]
+        return sorted(routes, key=score, reverse=True)
 
     def over(self, tables: Mapping[str, Table], *, guess: bool = False) -> Iterator[Route]:
         """Every route from the ``tables`` of a query, the shorter ones first; of certain keys, one key longer ones."""
@@ -154,7 +158,8 @@ class Routes:
             return steps
         for table, column, other, key, likely in _namesakes(self._schema):
             steps[table.name].append(Step(other, (column,), (key,), many=False, score=likely))
-            steps[other.name].append(Step(table, (key,), (column,), many=True, score=likely))
+            if likely > _SAME_ROWS:  # people of one role are people, and few people are of that role
+                steps[other.name].append(Step(table, (key,), (column,), many=True, score=likely))
         return steps
 
 
@@ -188,9 +193,12 @@ def _related(column: str, table: Table) -> bool:
 
 
 def _namesakes(schema: Schema) -> Iterator[tuple[Table, str, Table, str, float]]:
-    """Columns that are named like the key of another table: table, column, other table, its key, score."""
+    """Columns that may mean the key of another table by their names: table, column, other table, its key, score."""
     names = _key_names(schema)
+    people = [(table, key) for table in schema.tables if (key := _key_of_people(table)) is not None][:_OWNERS]
     for table in schema.tables:
+        if (key := own_key(table)) is not None:
+            yield from ((table, key, person, other, _SAME_ROWS) for person, other in people if person is not table)
         for column in table.columns:
             pieces = words(column.name)
             for start in range(len(pieces)):
@@ -222,6 +230,12 @@ def _key_names(schema: Schema) -> dict[tuple[str, ...], list[tuple[Table, str, f
         if any(likely >= _TABLE for *_, likely in owners):  # of several the one that it is named after
             names[pieces] = [owner for owner in owners if owner[2] >= _TABLE]
     return names
+
+
+def _key_of_people(table: Table) -> str | None:
+    """The key of a table of people, which those of their roles often share: ``gymnast_id`` is a ``people_id``."""
+    named = words(table.name)
+    return own_key(table) if len(named) == 1 and named[0] in _PEOPLE else None
 
 
 def _same_kind(table: Table, column: str, other: Table, key: str) -> bool:

@@ -59,10 +59,11 @@ def _letters(sql: str) -> str:
 
 
 def _rewrites(fault: Fault, schema: Schema) -> Iterator[Callable[[Sources], Iterator[Note]]]:
+    yield grouping.unnest_aggregates
     yield grouping.spell_out_aliases
     yield grouping.move_aggregates
     if schema.dialect in grouping.STRICT or fault.kind == "aggregate":
-        yield grouping.complete_groups
+        yield grouping.group_what_lacks
     if schema.dialect in casts.STRICT:
         yield casts.cast_values
         yield casts.not_of_type
@@ -110,7 +111,7 @@ def _take_all_rows(sources: Sources) -> Iterator[Note]:
 
 def _distinct_order(sources: Sources) -> Iterator[Note]:
     """What ORDER BY names must be among the outputs of SELECT DISTINCT; only told of."""
-    select = sources.scope.expression
+    select = grouping.select_of(sources)
     order = select.args.get("order")
     if select.args.get("distinct") is None or order is None:
         return

@@ -120,7 +120,9 @@ class _Reader:
         literal = column.this.quoted and self._schema.dialect in ("sqlite", "mysql")  # there it is read as text
         if owners or literal or None in self._outputs.values() or self._is_output(column) or self._outside(column):
             return None
-        return self._lacking(column, f"no table of this query has a column {self._quoted(column.name)}", self._outputs)
+        alone = len(self._outputs) == 1 and "" not in self._outputs  # a subquery may have no name
+        lacks = f"{self._called(*self._outputs)} has no" if alone else "no table of this query has a"
+        return self._lacking(column, f"{lacks} column {self._quoted(column.name)}", self._outputs)
 
     def _qualified(self, column: exp.Column) -> str | None:
         alias = next((known for known in self._outputs if known.lower() == column.table.lower()), None)

@@ -82,7 +82,11 @@ def answer_of(state: State, context: Context) -> Answer:
         truncated=best.result.truncated,
         confidence=votes / len(candidates) if len(candidates) > 1 else None,
         candidates=candidates,
-        remarks=(*looser(best, task.known, context), *doubts(best, task, context), *not_followed(best, task)),
+        remarks=(
+            *looser(best, task.known, context),
+            *doubts(best, task, context),
+            *not_followed(best, task, context.notes),
+        ),
         cost=context.budget.total(),
         steps=context.budget.steps,
         choice=choice,

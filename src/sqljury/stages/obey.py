@@ -11,6 +11,7 @@ from sqljury.language.instructions import Demands, Instruction, concerning, dema
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
 from sqljury.prompts import unmarked
+from sqljury.schema.notes import Notes
 from sqljury.sql.obey import mended, unmet
 from sqljury.sql.text import remark
 from sqljury.stages.generate.direct import messages
@@ -23,11 +24,12 @@ _CHARS: Final = 200
 
 
 def obey(state: State, context: Context) -> State:
-    """The stage: candidates that do not follow an instruction are mended; the likeliest is written again if none does.
+    """The stage: candidates that do not follow an instruction are mended; if none does then, one is written again.
 
-    Only questions with evidence are looked at. A query is replaced only by one that runs and leaves less undone.
+    Only questions with evidence, or with terms of the notes, are looked at. A query is replaced only by one that runs
+    and leaves less undone.
     """
-    wanted = _Wanted.of(state.task)
+    wanted = _Wanted.of(state.task, context.notes)
     if wanted is None:
         return state
     candidates = [wanted.mended(one, context) for one in state.candidates]
@@ -39,9 +41,9 @@ def obey(state: State, context: Context) -> State:
     return replace(state, candidates=tuple(candidates))
 
 
-def not_followed(candidate: Candidate, task: Task) -> tuple[str, ...]:
+def not_followed(candidate: Candidate, task: Task, notes: Notes) -> tuple[str, ...]:
     """What instructions ask for and the chosen query does not do, a remark each."""
-    wanted = _Wanted.of(task)
+    wanted = _Wanted.of(task, notes)
     if wanted is None or not candidate.result.ok:
         return ()
     lines = (remark(line, _CHARS) for line in wanted.unmet(candidate)[:LINES])
@@ -55,9 +57,10 @@ class _Wanted:
         self._task, self._near, self._demanded = task, near, demanded
 
     @classmethod
-    def of(cls, task: Task) -> _Wanted | None:
-        """The instructions of the task's evidence, None where none concerns the question."""
-        near = concerning(instructions(task.question.evidence), task.question.text)
+    def of(cls, task: Task, notes: Notes) -> _Wanted | None:
+        """The instructions of the task's evidence and the terms of the notes, None where none concerns the question."""
+        terms = [Instruction(f"{term}: {meaning}", term, meaning) for term, meaning in notes.glossary + notes.formulas]
+        near = concerning([*instructions(task.question.evidence), *terms], task.question.text)
         return cls(task, near, demands(near)) if near else None
 
     def unmet(self, candidate: Candidate) -> list[str]:

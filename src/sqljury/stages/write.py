@@ -16,7 +16,8 @@ from sqljury.stages.conclude import raise_unusable
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate.grammar import grammar
 from sqljury.stages.prepare import Preparation
-from sqljury.stages.repair import all_by_program, repair
+from sqljury.stages.repair import all_by_program, distance, repair
+from sqljury.stages.repair.hints import advise
 from sqljury.stages.select.consistency import agreed, group
 from sqljury.types import Candidate, QueryFailure, Result, Task
 
@@ -33,11 +34,17 @@ def write(state: State, context: Context) -> State:
 def fall_back(state: State, context: Context) -> State:
     """The stage: the fallback parts of the recipe write where none of the candidates runs.
 
-    If none of theirs runs either, these are repaired by the model too, in what is left of the time for repairs.
+    They are told what the closest query failed with, as notes: asked the same again, a model samples the same again. If
+    none of theirs runs either, these are repaired by the model too, in what is left of the time for repairs.
     """
     if any(candidate.result.ok for candidate in state.candidates):
         return state
-    more = _written(state, context, fallback=True)
+    failed = [candidate for candidate in state.candidates if candidate.sql]
+    told = state.task
+    if failed and context.recipe.fix.hints:
+        closest = min(failed, key=lambda one: distance(one, told.known))
+        told = replace(told, notes=(*told.notes, *advise(closest, told, context).lines))
+    more = replace(_written(replace(state, task=told), context, fallback=True), task=state.task)
     if len(more.candidates) == len(state.candidates) or any(one.result.ok for one in more.candidates):
         return more
     return repair(more, context, state.candidates)

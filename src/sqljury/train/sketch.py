@@ -74,7 +74,7 @@ def gold_questions(runs: Sequence[Path], data: Path | None, evaluation: Sequence
     schemas: dict[Path, Schema | None] = {}
     questions = {}
     for example in examples:
-        file = example.database.resolve()
+        file = Path(example.database).resolve()
         if file not in schemas:
             schemas[file] = _schema(file)
         if (schema := schemas[file]) is None:

@@ -34,6 +34,7 @@ ORDERS = {
     "flag": "BOOLEAN",
     "created_at": "INTEGER",
     "changed_ms": "BIGINT",
+    "seen_us": "BIGINT",
 }
 CUSTOMER = {"id": "INTEGER", "name": "TEXT", "age": "INTEGER", "city": "TEXT", "gender": "TEXT"}
 VALUES: dict[str, tuple[Any, ...]] = {
@@ -53,7 +54,7 @@ class Content:
         return VALUES.get(column, ())
 
     def epoch(self, table: Table, column: str) -> Epoch:
-        return {"created_at": "seconds", "changed_ms": "milliseconds"}.get(column, "")  # type: ignore[return-value]
+        return {"created_at": "seconds", "changed_ms": "milliseconds", "seen_us": "microseconds"}.get(column, "")  # type: ignore[return-value]
 
     def other_case(self, table: Table, column: str, text: str) -> bool:
         stored = STORED.get(column, ())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import servers
-from sqljury import connect
+from sqljury import ask, connect
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.context import PLAIN, Context
@@ -89,7 +89,7 @@ def database(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRe
         db.close()
 
 
-def asked(db: Database, question: str, sql: str) -> tuple[Candidate, Task, Context]:
+def repairable(db: Database, question: str, sql: str) -> tuple[Candidate, Task, Context]:
     """The candidate as the engine runs it, and what repairs need."""
     context = Context(db, FakeModel(""))
     return (
@@ -144,7 +144,7 @@ CASES: list[tuple[str, str, str, Any, Any]] = [
             ("customers without orders", "SELECT id FROM customer WHERE id NOT IN (SELECT customer_id FROM orders)",
              NONE, [2.0]),
             ("customers in porto", "SELECT id FROM customer WHERE city = 'porto'", NONE, [3.0]),
-            ("names, case-insensitive", "SELECT id FROM customer WHERE name = 'BEN'", NONE, [2.0]),
+            ("customers called BEN", "SELECT id FROM customer WHERE name = 'BEN'", NONE, [2.0]),
             ("customers in Porto", "SELECT id FROM customer WHERE city = 'Porto'", [3.0], [3.0]),
             ("visits of the last 30 days", "SELECT id FROM visit WHERE seen >= '2020-01-01' ORDER BY id",
              [1.0, 2.0], [1.0]),
@@ -186,7 +186,7 @@ def listed() -> Iterator[Any]:
 def test_as_written_and_as_meant(
     engine: str, question: str, sql: str, before: Any, after: Any, database: Databases
 ) -> None:
-    candidate, task, context = asked(database(engine), question, sql)
+    candidate, task, context = repairable(database(engine), question, sql)
     assert cells(candidate) == before, candidate.result.error
     meant = as_meant(candidate, task, context)
     assert cells(meant) == after, meant.sql
@@ -194,6 +194,7 @@ def test_as_written_and_as_meant(
     assert [fix.by for fix in meant.fixes] == ["meaning"] * len(meant.fixes)
     assert changed == bool(meant.fixes) == (before != after)
     assert as_meant(meant, task, context) == meant
+    assert cells(by_program(candidate, task, context, names=True, dialect=True)) == after
     off = replace(context, recipe=replace(PLAIN, fix=replace(PLAIN.fix, meaning=False)))
     assert as_meant(candidate, task, off) is candidate
 
@@ -201,12 +202,12 @@ def test_as_written_and_as_meant(
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_the_clock_in_the_words_of_sqlite(engine: str, database: Databases) -> None:
     sql = "SELECT id FROM visit WHERE seen >= DATE('now', '-30 days')"
-    candidate, task, context = asked(database(engine), "visits of the last 30 days", sql)
+    candidate, task, context = repairable(database(engine), "visits of the last 30 days", sql)
     assert not candidate.result.ok
     repaired = by_program(candidate, task, context, names=True, dialect=True)
     assert cells(repaired) == [1.0], repaired.sql
     year = "SELECT id FROM visit WHERE STRFTIME('%Y', seen) = STRFTIME('%Y', 'now')"
-    candidate, task, context = asked(database(engine), "visits of this year", year)
+    candidate, task, context = repairable(database(engine), "visits of this year", year)
     repaired = by_program(candidate, task, context, names=True, dialect=True)
     assert cells(repaired) == [1.0], repaired.sql
 
@@ -215,9 +216,9 @@ def test_the_clock_in_the_words_of_sqlite(engine: str, database: Databases) -> N
 def test_the_reader_is_told_which_day_it_is(engine: str, database: Databases) -> None:
     db = database(engine)
     today = str(db.execute("SELECT seen FROM visit WHERE id = 1").rows[0][0])[:10]
-    candidate, task, context = asked(db, "visits of today", "SELECT id FROM visit WHERE seen = CURRENT_DATE")
+    candidate, task, context = repairable(db, "visits of today", "SELECT id FROM visit WHERE seen = CURRENT_DATE")
     assert doubts(candidate, task, context) == (f"the query counts from today, {today} by the clock of the database",)
-    candidate, task, context = asked(db, "visits", "SELECT id FROM visit")
+    candidate, task, context = repairable(db, "visits", "SELECT id FROM visit")
     assert doubts(candidate, task, context) == ()
 
 
@@ -226,5 +227,18 @@ def test_masked_columns_are_not_read(database: Databases) -> None:
     masked = guard(db, introspect(db), Access(mask=("orders.settled", "customer.city")))
     sqls = ("SELECT id FROM orders WHERE settled = 1", "SELECT id FROM customer WHERE city = 'porto'")
     for sql in sqls:
-        candidate, task, context = asked(masked, PAID, sql)
+        candidate, task, context = repairable(masked, PAID, sql)
         assert as_meant(candidate, task, context) is candidate
+
+
+def test_answers_carry_the_repair_and_the_day(database: Databases) -> None:
+    model = FakeModel("SELECT COUNT(paid) / COUNT(*), DATE('now') FROM orders")
+    answer = ask("What share of the orders is paid?", database("sqlite"), recipe="fast", model=model)
+    assert answer.sql == "SELECT COUNT(paid) * 1.0 / COUNT(*), DATE('now') FROM orders"
+    today = answer.rows[0][1]
+    assert answer.rows == ((0.4, today),)
+    assert [(fix.by, fix.reason) for fix in answer.candidates[0].fixes] == [
+        ("meaning", "a division of whole numbers drops the fraction")
+    ]
+    assert answer.remarks == (f"the query counts from today, {today} by the clock of the database",)
+    assert answer.to_dict()["candidates"][0]["fixes"][0]["by"] == "meaning"

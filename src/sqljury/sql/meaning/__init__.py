@@ -24,7 +24,7 @@ from sqljury.sql.translate import as_strings, literals, restrictions
 if TYPE_CHECKING:
     from sqljury.sql.meaning.base import Rule
 
-__all__ = ["FOR_ERRORS", "RULES", "Asked", "Change", "Data", "Rewrite", "rewrite"]
+__all__ = ["DOUBTING", "FOR_ERRORS", "RULES", "Asked", "Change", "Data", "Rewrite", "rewrite"]
 
 RULES: Final[tuple[Rule, ...]] = (
     now_texts,
@@ -39,6 +39,9 @@ RULES: Final[tuple[Rule, ...]] = (
     null_order,
 )
 """In the order in which they are applied: one may need what another wrote."""
+
+DOUBTING: Final[tuple[Rule, ...]] = (fixed_dates,)
+"""Rules that may not be sure."""
 
 FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, booleans)
 """Rules on what is an error on some engines, such as a comparison of a number with a date."""
@@ -61,14 +64,13 @@ def rewrite(sql: str, rule: Rule, asked: Asked) -> Rewrite | None:
     if asked.dialect == "sqlite":
         as_strings(tree, asked.schema)
     try:
-        before = tree.copy()
         change = rule(tree, asked)
-        if change is None or not _is_exact(sql, original, asked.dialect):
+        if change is None or not change.sure:
+            return None if change is None else Rewrite(sql, change)
+        if not _is_exact(sql, original, asked.dialect):
             return None
-        if tree == before:
-            return Rewrite(sql, change)
         after = write(tree, asked.dialect)
-        lost = restrictions(before) - restrictions(parse_one(after, asked.dialect))
+        lost = restrictions(original) - restrictions(parse_one(after, asked.dialect))
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError, IndexError):
         return None
     return None if lost else Rewrite(after, change)

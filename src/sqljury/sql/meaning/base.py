@@ -11,7 +11,7 @@ from sqljury.sql.parse import exp
 from sqljury.sql.resolve import owner
 from sqljury.types import Column, Question, Row, Schema, Table
 
-Epoch = Literal["", "seconds", "milliseconds"]
+Epoch = Literal["", "seconds", "milliseconds", "microseconds"]
 """The unit since 1970 in which a column of numbers holds times; empty where it holds none."""
 
 _TEXT: Final = re.compile(r"char|clob|text|string|enum", re.IGNORECASE)
@@ -52,8 +52,8 @@ class Asked:
 class Change(NamedTuple):
     """Why a rule rewrote a query, in the words of a remark.
 
-    Without ``sure`` the query stays as it is and the answer carries a remark. With ``may_empty`` the rewritten query
-    replaces one that finds rows even if it finds none.
+    Without ``sure`` the tree is as it was, and the answer carries the reason as a remark. With ``may_empty`` the
+    rewritten query replaces one that finds rows even if it finds none.
     """
 
     reason: str

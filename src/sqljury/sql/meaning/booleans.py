@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqljury.sql.meaning.base import Asked, Change, compared, held
 from sqljury.sql.parse import exp
 
-_PAIRS: Final = (("1", "0"), ("t", "f"), ("true", "false"), ("y", "n"), ("yes", "no"))
+_PAIRS: Final = (("1", "0"), ("t", "f"), ("true", "false"), ("y", "n"), ("yes", "no"), ("on", "off"))
 _MEANING: Final = {word: truth for pair in _PAIRS for word, truth in zip(pair, (True, False), strict=True)}
 _BOOLEAN: Final = re.compile(r"bool", re.IGNORECASE)
 _OWN_BOOLEAN: Final = frozenset({"postgres", "duckdb"})

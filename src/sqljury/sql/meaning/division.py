@@ -64,7 +64,7 @@ def _truncated_on_purpose(node: exp.Expr) -> bool:
         above = above.parent
     select = node.parent_select
     group = select.args.get("group") if isinstance(select, exp.Select) else None
-    if group is None:
+    if group is None or not isinstance(select, exp.Select):
         return False
     item = node
     while item.parent is not None and item.parent is not select:

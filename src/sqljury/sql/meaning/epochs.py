@@ -1,4 +1,4 @@
-"""Numbers that hold seconds or milliseconds since 1970, where a query takes them for dates."""
+"""Numbers that hold seconds, milliseconds or microseconds since 1970, where a query takes them for dates."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _FUNCTIONS: Final = frozenset(
     {"DATE", "DATETIME", "JULIANDAY", "STRFTIME", "TIME", "DATE_FORMAT", "TO_CHAR", "DATE_PART"}
 )
 _CONVERTED: Final = re.compile(r"epoch|unix|%s\b|to_timestamp", re.IGNORECASE)
+_IN_A_SECOND: Final = {"seconds": 1, "milliseconds": 1000, "microseconds": 1_000_000}
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 Use = str
@@ -31,8 +32,8 @@ def epochs(tree: exp.Query, asked: Asked) -> Change | None:
         unit = asked.data.epoch(own.table, own.column.name) if own is not None else ""
         if unit:
             changed = True
-            column.replace(_converted(column, use, 1000 if unit == "milliseconds" else 1, asked.dialect))
-    return Change("the column holds seconds or milliseconds since 1970, not dates", may_empty=True) if changed else None
+            column.replace(_converted(column, use, _IN_A_SECOND[unit], asked.dialect))
+    return Change("the column holds times since 1970 as numbers, not dates", may_empty=True) if changed else None
 
 
 def _use(column: exp.Column) -> Use:

@@ -43,7 +43,7 @@ def _key(select: exp.Select, node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Column) and not node.table:
         for item in select.selects:
             if isinstance(item, exp.Alias) and item.alias.lower() == node.name.lower():
-                return item.this
+                return item.unalias()
     return node
 
 

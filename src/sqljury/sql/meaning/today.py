@@ -75,12 +75,9 @@ def _constants(tree: exp.Query) -> list[exp.Literal]:
 
 def _counted(tree: exp.Query, span: Span, constants: int, dialect: str) -> bool:
     """Write the range or the year that the constants stand for as counted from today; whether that could be done."""
-    if span.kind == "rolling":
-        first, after = clock.shifted(-span.amount, span.unit, dialect), clock.shifted(1, "day", dialect)
-    else:
-        first, after = _bounds(span, dialect)
-        if first is None or after is None:
-            return False
+    first, after = _bounds(span, dialect)
+    if first is None or after is None:
+        return False
     between = [node for node in tree.find_all(exp.Between) if _is_date(node.args["low"])]
     if constants == 2 and len(between) == 1 and _is_date(between[0].args["high"]):
         between[0].replace(_range(between[0].this, first, after))
@@ -132,6 +129,9 @@ def _of_unit(node: exp.Expr, span: Span) -> bool:
 
 
 def _bounds(span: Span, dialect: str) -> tuple[exp.Expr | None, exp.Expr | None]:
+    """The first day of a span and the day after its last one; None where the dialect cannot write them."""
+    if span.kind == "rolling":
+        return clock.shifted(-span.amount, span.unit, dialect), clock.shifted(1, "day", dialect)
     return clock.start(-span.amount, span.unit, dialect), clock.start(1 - span.amount, span.unit, dialect)
 
 

@@ -27,7 +27,7 @@ from sqljury.sql.text import plain, tokens
 from sqljury.sql.translate import translations
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.repair.hints import Advice, advise, fault_of, stored
-from sqljury.stages.repair.meaning import as_meant
+from sqljury.stages.repair.meaning import as_meant, meant_to_run
 from sqljury.stages.select import VOTES
 from sqljury.stages.select.consistency import decided, group, likelihood
 from sqljury.types import Candidate, Fix, Result, Schema, Task
@@ -174,6 +174,7 @@ def all_by_program(
     """What ``by_program`` gives, and after it the other readings of the query's names that run."""
     bound = readings(candidate, task, context) if names else [candidate]
     if dialect:
+        bound[0] = meant_to_run(bound[0], task, context)
         bound[0] = conforming(bound[0], task, context, names=names)
         bound[0] = translate(bound[0], task, context, names=names)
     return [as_meant(put_values(reading, task, context), task, context) for reading in bound]

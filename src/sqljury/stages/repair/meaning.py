@@ -13,13 +13,13 @@ from typing import Any, Final
 
 from sqljury.access.guard import skip
 from sqljury.context import Context
-from sqljury.schema.forms import contents
+from sqljury.schema.meanings import Kind, meanings
 from sqljury.sql import clock
 from sqljury.sql.compare import VOTES, same
-from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Rewrite, rewrite
+from sqljury.sql.meaning import DOUBTING, FOR_ERRORS, RULES, Asked, rewrite
 from sqljury.sql.meaning.base import Epoch
 from sqljury.sql.parse import exp, read_query
-from sqljury.sql.text import literal, plain, quote_name, quote_table
+from sqljury.sql.text import plain, quote_name, quote_table
 from sqljury.types import Candidate, Fix, Limits, Result, Row, Schema, Table, Task
 
 SEEK_SECONDS: Final = 2.0
@@ -29,23 +29,25 @@ READ_ROWS: Final = 1000
 PATIENCE: Final = 5.0
 """A rewritten query may take this many seconds, or twice as long as the query before it."""
 _VALUES: Final = 200
+_EPOCHS: Final[dict[Kind, Epoch]] = {
+    "epoch seconds": "seconds",
+    "epoch milliseconds": "milliseconds",
+    "epoch microseconds": "microseconds",
+}
 _CASES: Final = 10
-_SHOWN: Final = 60
+_REASON: Final = 200
 
 
 def as_meant(candidate: Candidate, task: Task, context: Context) -> Candidate:
-    """The candidate after every rule that is sure of its rewrite; of a failed query only if it runs then."""
-    if not context.recipe.fix.meaning or not candidate.sql or candidate.result.error_kind not in (None, "sql"):
+    """The candidate after every rule that is sure of its rewrite; a failed query as ``meant_to_run`` leaves it."""
+    candidate = meant_to_run(candidate, task, context)
+    if not context.recipe.fix.meaning or not candidate.sql or not candidate.result.ok:
         return candidate
-    data = _Content(task.known, context)
-    if not candidate.result.ok:
-        candidate = _running(candidate, task, data)
-    if not candidate.result.ok:
-        return candidate
+    data = Content(task.known, context)
     asked = Asked(task.question, task.known, data)
     for rule in RULES:
         written = rewrite(candidate.sql, rule, asked)
-        if written is None or not written.change.sure or written.sql == candidate.sql:
+        if written is None or not written.change.sure:
             continue
         result = data.run(written.sql, candidate.result.seconds)
         if _differs(candidate.result, result) and (result.rows or written.change.may_empty):
@@ -57,15 +59,21 @@ def doubts(candidate: Candidate, task: Task, context: Context) -> tuple[str, ...
     """Remarks on an answer: what may be meant otherwise, and the day from which the query counts."""
     if not context.recipe.fix.meaning or not candidate.result.ok:
         return ()
-    data = _Content(task.known, context)
+    data = Content(task.known, context)
     asked = Asked(task.question, task.known, data)
-    written = (rewrite(candidate.sql, rule, asked) for rule in RULES)
-    lines = [line for one in written if one is not None for line in _doubt(one, candidate, data)]
-    return (*lines, *_day(candidate, task.known, data))
+    written = (rewrite(candidate.sql, rule, asked) for rule in DOUBTING)
+    reasons = (one.change.reason for one in written if one is not None and not one.change.sure)
+    return (*(plain(reason, _REASON) for reason in reasons), *_day(candidate, task.known, data))
 
 
-def _running(candidate: Candidate, task: Task, data: _Content) -> Candidate:
-    """A failed query after the rules for errors together, if it runs then."""
+def meant_to_run(candidate: Candidate, task: Task, context: Context) -> Candidate:
+    """A query that failed after the rules for errors together, if it runs then; else the candidate as it is.
+
+    To be tried before repairs that only make it run: a number cast to text can be compared with a date, for nothing.
+    """
+    if not context.recipe.fix.meaning or not candidate.sql or candidate.result.error_kind != "sql":
+        return candidate
+    data = Content(task.known, context)
     asked = Asked(task.question, task.known, data, failed=True)
     sql, reasons = candidate.sql, list[str]()
     for rule in FOR_ERRORS:
@@ -79,18 +87,7 @@ def _running(candidate: Candidate, task: Task, data: _Content) -> Candidate:
     return _rewritten(candidate, sql, result, "; ".join(reasons)) if result.ok else candidate
 
 
-def _doubt(written: Rewrite, candidate: Candidate, data: _Content) -> Iterator[str]:
-    if written.change.sure:
-        return
-    if written.sql == candidate.sql:
-        yield plain(written.change.reason, 200)
-        return
-    result = data.run(written.sql, candidate.result.seconds)
-    if _differs(candidate.result, result):
-        yield f"{plain(written.change.reason, 200)}; without that the result is {_shown(result)}"
-
-
-def _day(candidate: Candidate, schema: Schema, data: _Content) -> Iterator[str]:
+def _day(candidate: Candidate, schema: Schema, data: Content) -> Iterator[str]:
     """The day that the database's clock shows, if the query reads it."""
     tree = read_query(candidate.sql, schema.dialect)
     if tree is not None and clock.is_clock(tree):
@@ -103,19 +100,12 @@ def _differs(before: Result, after: Result) -> bool:
     return after.ok and not same(before, after, VOTES, ordered=True)
 
 
-def _shown(result: Result) -> str:
-    if len(result.rows) == 1 and len(result.rows[0]) == 1:
-        return literal(result.rows[0][0], _SHOWN)
-    first = f", the first {plain(', '.join(map(str, result.rows[0])), _SHOWN)}" if result.rows else ""
-    return f"{len(result.rows):,} row{'s' * (len(result.rows) != 1)}{first}"
-
-
 def _rewritten(candidate: Candidate, sql: str, result: Result, reason: str) -> Candidate:
     fix = Fix(before=candidate.sql, reason=reason, by="meaning")
     return replace(candidate, sql=sql, result=result, fixes=(*candidate.fixes, fix))
 
 
-class _Content:
+class Content:
     """Asks the database what rules need to know: see ``sql.meaning.Data``."""
 
     def __init__(self, schema: Schema, context: Context) -> None:
@@ -141,10 +131,8 @@ class _Content:
     def epoch(self, table: Table, column: str) -> Epoch:
         """The unit since 1970 in which the values of the column are times."""
         cells = tuple((value,) for value in self._read(table, column)[:_VALUES])
-        held = contents(table, Result(columns=(column,), rows=cells)).get(column, "")
-        if not held.endswith("since 1970-01-01"):
-            return ""
-        return "milliseconds" if "milliseconds" in held else "seconds"
+        meaning = meanings(table, Result(columns=(column,), rows=cells)).get(column)
+        return _EPOCHS.get(meaning.kind, "") if meaning is not None and meaning.stored == "number" else ""
 
     def other_case(self, table: Table, column: str, text: str) -> bool:
         """Whether the column lacks the text and has it in another case; ``_CASES`` texts are looked up at most."""

@@ -115,6 +115,18 @@ def test_the_fallback_is_repaired_too_and_asks_about_nothing_twice(db: Database)
     assert len(model.calls) == 3
 
 
+def test_the_fallback_is_told_what_is_not_there(db: Database) -> None:
+    parts = (GeneratePart(), GeneratePart(samples=2, temperature=0.8, fallback=True))
+    for hints in (True, False):
+        model = FakeModel([LACKING, "no idea", [LACKING, JOINED]])
+        found = answer(db, model, Recipe("test", generate=parts, fix=FixPart(hints=hints)))
+        assert found.sql == JOINED
+        asked = model.calls[2].messages[-1].content
+        assert ("student has no column has_final_project; course.has_final_project" in asked) is hints
+        assert asked.endswith("Who has a final project?")
+        assert model.calls[2].messages[0] == model.calls[0].messages[0]  # the schema's prefix stays
+
+
 def test_no_repair_is_begun_after_the_recipes_seconds(db: Database) -> None:
     def slow(call: Call) -> list[str] | str:
         return "SELECT qqq FROM student" if len(call.messages) > 2 else [LACKING, "SELECT zzz FROM course", COUNT]

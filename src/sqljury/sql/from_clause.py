@@ -1,0 +1,102 @@
+"""The FROM clause of one SELECT, to which tables are joined along keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqljury.sql.parse import exp
+from sqljury.sql.readings import identifier
+from sqljury.sql.resolve import Sources, bare_name
+from sqljury.sql.routes import Route, Step
+from sqljury.types import Table
+
+
+class FromClause:
+    """What FROM has, with what is joined to it; ``tables`` are those of ``sources``, by alias, and grow with it.
+
+    ``extended`` says whether anything was joined.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources, self._dialect, self.tables = sources, sources.schema.dialect, sources.tables
+        self._select = sources.scope.expression
+        self.extended = False
+
+    def join(self, route: Route) -> str:
+        """Join the tables of a route; what the last is called."""
+        self.keep_star()
+        alias = route[0].start
+        for leg in route:
+            alias = self._join(alias, leg.step)
+        return alias
+
+    def reroute(self, join: exp.Join, alias: str, route: Route) -> None:
+        """Tie the table that ``join`` adds as ``alias`` along a route to it, in place of its condition."""
+        joins = self._select.args["joins"]
+        at = next(index for index, other in enumerate(joins) if other is join)
+        before, after = joins[:at], joins[at + 1 :]
+        joins.clear()
+        start = route[0].start
+        for leg in route[:-1]:
+            start = self._join(start, leg.step)
+        joins[:] = [*before, *self._select.args["joins"], join, *after]
+        self._select.set("joins", joins)
+        join.set("on", self._equal(start, route[-1].step, alias))
+
+    def star_is_kept(self) -> bool:
+        """Whether ``SELECT *`` means one table, to which it can be held before others are joined."""
+        stars = any(isinstance(item, exp.Star) for item in self._select.args["expressions"])
+        return not stars or len(self._sources.scope.selected_sources) == 1 or self.extended
+
+    def keep_star(self) -> None:
+        """Hold ``SELECT *`` to the table it means."""
+        for star in [item for item in self._select.args["expressions"] if isinstance(item, exp.Star)]:
+            alias = identifier(next(iter(self.tables)), self._dialect)
+            star.replace(exp.Column(this=exp.Star(), table=alias))
+
+    def outer(self) -> bool:
+        """Whether the query has an outer join, whose missing rows another join could take away."""
+        return any(join.side for join in self._select.args.get("joins") or ())
+
+    def only_left(self) -> bool:
+        """Whether its outer joins keep rows of the tables before them alone: then a further one may do so too."""
+        return {join.side.upper() for join in self._select.args.get("joins") or ()} <= {"", "LEFT"}
+
+    def _join(self, alias: str, step: Step) -> str:
+        """Join a key's table to ``alias``, unless that was done before; what the table is called."""
+        known = next((name for name, table in self.tables.items() if table is step.table), None)
+        return self.add(step.table, on=(alias, step)) if known is None else known
+
+    def add(self, table: Table, on: tuple[str, Step] | None) -> str:
+        """Put a table into FROM, tied as ``on`` says; what it is called there."""
+        bare, select = bare_name(table), self._select
+        assert isinstance(select, exp.Select)
+        taken = {alias.lower() for alias in (*self._sources.scope.sources, *self.tables)}
+        alias = next(name for name in _names(bare) if name.lower() not in taken)
+        node = exp.Table(this=identifier(bare, self._dialect))
+        if table.schema:
+            node.set("db", identifier(table.schema, self._dialect))
+        if alias != bare:
+            node.set("alias", exp.TableAlias(this=identifier(alias, self._dialect)))
+        if on is None:
+            select.join(node, join_type="CROSS", copy=False)
+        else:
+            side = "LEFT" if self.outer() else ""
+            select.join(node, on=self._equal(*on, alias), join_type=side, copy=False)
+        self.tables[alias] = table
+        self.extended = True
+        return alias
+
+    def _equal(self, alias: str, step: Step, other: str) -> exp.Expr:
+        """The condition that joins ``step``'s table, called ``other``, to ``alias``."""
+
+        def named(table: str, column: str) -> exp.Column:
+            return exp.Column(this=identifier(column, self._dialect), table=identifier(table, self._dialect))
+
+        pairs = zip(step.here, step.there, strict=True)
+        return exp.and_(*[exp.EQ(this=named(alias, here), expression=named(other, there)) for here, there in pairs])
+
+
+def _names(bare: str) -> Iterator[str]:
+    yield bare
+    yield from (f"{bare}_{number}" for number in range(2, 1000))
