@@ -127,6 +127,11 @@ def test_the_schema_that_names_are_looked_up_in_is_the_servers(server: Server) -
     role = "CREATE ROLE app_reader LOGIN PASSWORD 'app'; ALTER ROLE app_reader SET search_path = app, public;"
     servers.in_postgres(server, "access", f"{script} {tables} {role} {grants}")
     with connect(servers.postgres_url(server, "access", "app_reader", "app")) as opened:
+        assert opened.schemas == ("app", "public")  # both have tables
+        found = rules(opened, Access(deny=("note", "public.customer")))
+        for sql in ("SELECT id FROM public.customer", "SELECT ssn FROM public.customer", "SELECT id FROM customer"):
+            assert str(found.execute(sql).error or "").startswith("refused: ")
+    with connect(servers.postgres_url(server, "access", "app_reader", "app"), ("app",)) as opened:
         found = rules(opened, Access(deny=("note",)))
         for sql in ("SELECT id FROM public.customer", "SELECT ssn FROM public.customer"):
             assert str(found.execute(sql).error or "").startswith("refused: ")

@@ -163,7 +163,8 @@ def test_the_search_path_of_a_role(postgres_server: Server) -> None:
     servers.in_postgres(postgres_server, "postgres", "DROP DATABASE IF EXISTS led", "CREATE DATABASE led")
     script = f"""{PREPARE} CREATE TABLE public.note (id INT); CREATE SCHEMA bare;
         DROP ROLE IF EXISTS led; CREATE ROLE led LOGIN PASSWORD 'led'; GRANT USAGE ON SCHEMA shop, archive, bare TO led;
-        GRANT SELECT ON ALL TABLES IN SCHEMA shop, public TO led; ALTER ROLE led SET search_path = bare, shop, public"""
+        GRANT SELECT ON ALL TABLES IN SCHEMA shop, public TO led;
+        ALTER ROLE led SET search_path = bare, shop, public, pg_catalog"""
     servers.in_postgres(postgres_server, "led", script)
     with warned() as texts, connect(servers.postgres_url(postgres_server, "led", "led", "led")) as db:
         assert db.schemas == ("shop", "public")  # the first that has tables is the default one

@@ -54,6 +54,7 @@ _PATH_SCHEMAS: Final = f"""
         SELECT 1 FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid AND {READABLE})::int
     FROM unnest(current_schemas(false)) WITH ORDINALITY AS p (name, number)
         JOIN pg_catalog.pg_namespace n ON n.nspname = p.name
+    WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
     ORDER BY p.number
 """  # noqa: S608 - a condition of its own
 _OTHER_SCHEMAS: Final = f"""

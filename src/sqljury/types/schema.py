@@ -142,10 +142,10 @@ def qualified(schema: Schema) -> Schema:
 
     Only for showing it, since elsewhere a table of the default schema bears none.
     """
+    if not schema.default:
+        return schema
     others = {table.name.removeprefix(f"{table.schema}.") for table in schema.tables if table.schema}
     shared = others.intersection(table.name for table in schema.tables if not table.schema)
-    if not shared or not schema.default:
-        return schema
 
     def with_schema(key: ForeignKey) -> ForeignKey:
         moved = not key.ref_schema and key.ref_table in shared
