@@ -10,7 +10,8 @@ from urllib.parse import quote
 import pytest
 
 from sqljury.db import private_server
-from sqljury.db.private_server import NoServerProgramError, Server
+from sqljury.db.private_server import Server
+from sqljury.errors import NoServerProgramError
 
 ADMIN_PASSWORD: Final = "boss p@ss/w%rd"  # needs encoding in a URL
 READER_PASSWORD: Final = "reader-secret-7"

@@ -7,10 +7,11 @@ import os
 import pytest
 
 import servers
+from sqljury.errors import NoServerProgramError
 
 
 def missing() -> servers.Server:
-    raise FileNotFoundError("initdb")
+    raise NoServerProgramError("initdb")
 
 
 def test_without_the_programs_tests_skip_but_fail_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ TALL = "SELECT name FROM person WHERE height > 180"
 SHORT = "SELECT name FROM person WHERE height < 180"
 TALLER = "SELECT name FROM person WHERE height > 185"
 NONE = "SELECT name FROM person WHERE height > 300"
-BROKEN = "SELECT nome FROM persona"
+BROKEN = "SELECT wool FROM sheep"
 PROGRAM = "result = person[person.height > 180][['name']]"
 TWO_ROUNDS = RefinePart(rounds=2)
 
@@ -149,7 +149,7 @@ def test_a_query_that_runs_is_never_replaced_by_one_that_does_not(db: Database) 
     model = FakeModel([BROKEN, "no query"])
     found = refined(db, model, a_test(db, ("Dee",)))
     assert (found.candidate.sql, found.candidate.fixes) == (ALL, ())
-    assert "no such table: persona" in model.calls[1].prompt
+    assert "no such table: sheep" in model.calls[1].prompt
 
 
 def test_a_query_that_finds_something_is_never_replaced_by_one_that_finds_nothing(db: Database) -> None:

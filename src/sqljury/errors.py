@@ -10,7 +10,8 @@
     │   ├── DatabaseNotFoundError     3   nothing at this path or URL
     │   ├── NotADatabaseError         3   a file of another kind, or a corrupt one
     │   ├── DatabaseLockedError       3   another program holds it
-    │   └── EmptyDatabaseError        3   no table to ask about
+    │   ├── EmptyDatabaseError        3   no table to ask about
+    │   └── NoServerProgramError      3   no program of a database server that could be started
     ├── QueryError                    4   a query failed
     │   ├── QueryRefusedError         4   not a plain read; it never reached the database
     │   │   └── QueryStoppedError     4   stopped by its time limit or cancelled while it was still read
@@ -86,6 +87,10 @@ class DatabaseLockedError(DatabaseError):
 
 class EmptyDatabaseError(DatabaseError):
     """The database has no table to ask about."""
+
+
+class NoServerProgramError(DatabaseError):
+    """The programs of a database server are not installed."""
 
 
 class QueryError(SqljuryError):

@@ -15,7 +15,8 @@ import pytest
 
 from servers import running
 from sqljury.db import private_server
-from sqljury.db.private_server import NoServerProgramError, Server, start_mariadb, start_postgres
+from sqljury.db.private_server import Server, start_mariadb, start_postgres
+from sqljury.errors import NoServerProgramError
 
 PROGRAM = """
 import sys, time

@@ -53,11 +53,11 @@ def test_which_are_chosen(path: Listed, others: Listed, chosen: tuple[str, ...])
 
 
 PREPARE = """
-CREATE SCHEMA shop; CREATE SCHEMA archive;
-CREATE TABLE shop.customer (id INT PRIMARY KEY, name VARCHAR(20));
-CREATE TABLE shop.orders (id INT PRIMARY KEY, customer_id INT REFERENCES shop.customer (id), total INT);
+CREATE SCHEMA trade; CREATE SCHEMA archive;
+CREATE TABLE trade.customer (id INT PRIMARY KEY, name VARCHAR(20));
+CREATE TABLE trade.orders (id INT PRIMARY KEY, customer_id INT REFERENCES trade.customer (id), total INT);
 CREATE TABLE archive.orders (id INT PRIMARY KEY, total INT, closed_on DATE);
-INSERT INTO shop.customer VALUES (1, 'Ada'); INSERT INTO shop.orders VALUES (1, 1, 20), (2, 1, 30);
+INSERT INTO trade.customer VALUES (1, 'Ada'); INSERT INTO trade.orders VALUES (1, 1, 20), (2, 1, 30);
 INSERT INTO archive.orders VALUES (7, 5, '2020-01-01');
 """
 
@@ -78,7 +78,7 @@ def two(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         yield servers.postgres_url(server, "two")
     else:
         server = request.getfixturevalue("mariadb_server")
-        names = ("archive", "shop")
+        names = ("archive", "trade")
         statements = PREPARE.replace("CREATE SCHEMA", "CREATE DATABASE").strip().split(";")[:-1]
         drop = [f"DROP DATABASE IF EXISTS {name}" for name in reversed(names)]
         rights = ["DROP USER IF EXISTS two_reader", "CREATE USER two_reader IDENTIFIED BY 'two'"]
@@ -90,18 +90,18 @@ def two(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 def test_tables_of_one_name_are_found_and_told_apart(two: str) -> None:
     with warned() as texts, connect(two) as db:
-        assert db.schemas == ("archive", "shop")
+        assert db.schemas == ("archive", "trade")
         schema = introspect(db)
-        assert {table.name for table in schema.tables} == {"orders", "shop.customer", "shop.orders"}
+        assert {table.name for table in schema.tables} == {"orders", "trade.customer", "trade.orders"}
         for form in ("ddl", "compact", "mschema"):
             text = render(schema, form=form)  # type: ignore[arg-type]
             assert "archive.orders" in text
-            assert "shop.orders" in text
-        assert "REFERENCES shop.customer(id)" in render(schema)
-        totals = [("orders", 5), ("archive.orders", 5), ("shop.orders", 50)]
+            assert "trade.orders" in text
+        assert "REFERENCES trade.customer(id)" in render(schema)
+        totals = [("orders", 5), ("archive.orders", 5), ("trade.orders", 50)]
         assert [db.execute(f"SELECT sum(total) FROM {name}").rows[0][0] for name, _ in totals] == [5, 5, 50]
     [text] = texts
-    assert "asking about archive (1 table), shop (2 tables); --schema names others" in text
+    assert "asking about archive (1 table), trade (2 tables); --schema names others" in text
     assert servers.ADMIN_PASSWORD not in text
 
 
@@ -109,10 +109,13 @@ def test_tables_of_one_name_are_found_and_told_apart(two: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "rows"),
     [
-        ("SELECT sum(total) FROM shop.orders", [(50,)]),
+        ("SELECT sum(total) FROM trade.orders", [(50,)]),
         ("SELECT sum(total) FROM archive.orders", [(5,)]),
         ("SELECT name FROM customer", [("Ada",)]),  # without its schema
-        ("SELECT customer.name FROM customer JOIN shop.orders ON orders.customer_id = customer.id LIMIT 1", [("Ada",)]),
+        (
+            "SELECT customer.name FROM customer JOIN trade.orders ON orders.customer_id = customer.id LIMIT 1",
+            [("Ada",)],
+        ),
     ],
 )
 def test_answers(two: str, sql: str, rows: list[tuple[object, ...]]) -> None:
@@ -124,18 +127,18 @@ def test_answers(two: str, sql: str, rows: list[tuple[object, ...]]) -> None:
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_access_rules_reach_the_other_schemas(two: str) -> None:
     with connect(two) as db:
-        guarded = guard(db, introspect(db), Access(deny=("shop.orders.total", "shop.customer")))
-        assert {table.name for table in introspect(guarded).tables} == {"orders", "shop.orders"}
-        assert guarded.execute("SELECT id FROM shop.orders").ok
+        guarded = guard(db, introspect(db), Access(deny=("trade.orders.total", "trade.customer")))
+        assert {table.name for table in introspect(guarded).tables} == {"orders", "trade.orders"}
+        assert guarded.execute("SELECT id FROM trade.orders").ok
         assert guarded.execute("SELECT total FROM archive.orders").ok
         for sql in (
-            "SELECT total FROM shop.orders",
-            "SELECT name FROM shop.customer",
+            "SELECT total FROM trade.orders",
+            "SELECT name FROM trade.customer",
             "SELECT name FROM customer",
-            "SELECT * FROM shop.orders",
+            "SELECT * FROM trade.orders",
         ):
             assert guarded.execute(sql).error_kind == "refused", sql
-        bare = guard(db, introspect(db), Access(deny=("shop.orders",)))
+        bare = guard(db, introspect(db), Access(deny=("trade.orders",)))
         assert not bare.execute(
             "SELECT name FROM customer"
         ).ok  # a name without its schema is not followed: fails closed
@@ -153,21 +156,21 @@ def test_names_mean_what_the_engine_takes_them_for(two: str) -> None:
         table = find_table(schema, node)
         return "" if table is None else table.name
 
-    names = ("orders", "archive.orders", "shop.orders", "customer", "shop.customer", "nothing")
-    assert list(map(meant, names)) == ["orders", "orders", "shop.orders", "shop.customer", "shop.customer", ""]
-    assert rebindings("SELECT customer.name FROM shop.customer", schema) == []  # nothing is wrong with it
+    names = ("orders", "archive.orders", "trade.orders", "customer", "trade.customer", "nothing")
+    assert list(map(meant, names)) == ["orders", "orders", "trade.orders", "trade.customer", "trade.customer", ""]
+    assert rebindings("SELECT customer.name FROM trade.customer", schema) == []  # nothing is wrong with it
     assert rebindings("SELECT id FROM archive.orders", schema) == []
 
 
 def test_the_search_path_of_a_role(postgres_server: Server) -> None:
     servers.in_postgres(postgres_server, "postgres", "DROP DATABASE IF EXISTS led", "CREATE DATABASE led")
     script = f"""{PREPARE} CREATE TABLE public.note (id INT); CREATE SCHEMA bare;
-        DROP ROLE IF EXISTS led; CREATE ROLE led LOGIN PASSWORD 'led'; GRANT USAGE ON SCHEMA shop, archive, bare TO led;
-        GRANT SELECT ON ALL TABLES IN SCHEMA shop, public TO led;
-        ALTER ROLE led SET search_path = bare, shop, public, pg_catalog"""
+        DROP ROLE IF EXISTS led; CREATE ROLE led LOGIN PASSWORD 'led'; GRANT USAGE ON SCHEMA trade, archive, bare TO led;
+        GRANT SELECT ON ALL TABLES IN SCHEMA trade, public TO led;
+        ALTER ROLE led SET search_path = bare, trade, public, pg_catalog"""
     servers.in_postgres(postgres_server, "led", script)
     with warned() as texts, connect(servers.postgres_url(postgres_server, "led", "led", "led")) as db:
-        assert db.schemas == ("shop", "public")  # the first that has tables is the default one
+        assert db.schemas == ("trade", "public")  # the first that has tables is the default one
         assert [table.name for table in introspect(db).tables] == ["customer", "orders", "public.note"]
         assert db.execute("SELECT customer.name FROM customer, note").ok
     assert texts == []

@@ -403,9 +403,9 @@ def test_queries_are_judged_once(out: Path, data: Path, monkeypatch: pytest.Monk
     judged: list[str] = []
     real = verdicts.judge_all
 
-    def counting(asked: Any, processes: int) -> Any:
+    def counting(asked: Any, *rest: Any) -> Any:
         judged.extend(one.id for one in asked)
-        return real(asked, processes)
+        return real(asked, *rest)
 
     monkeypatch.setattr(verdicts, "judge_all", counting)
     assert stored.load(out, data) == first

@@ -81,7 +81,7 @@ def test_keys(tables: dict[str, Table]) -> None:
 
 def test_views(tables: dict[str, Table]) -> None:
     assert tables["cheap"].definition.startswith('CREATE VIEW "cheap" AS SELECT')
-    text = render(type("S", (), {"tables": (tables["cheap"],), "dialect": "postgres"})())
+    text = render(type("S", (), {"tables": (tables["cheap"],), "dialect": "postgres", "default": ""})())
     assert "WHERE" in text
     assert "price < " in text
 

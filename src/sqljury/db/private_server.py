@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
-from sqljury.errors import DatabaseError
+from sqljury.errors import DatabaseError, NoServerProgramError
 from sqljury.resources import Closing
 
 ADMINISTRATOR: Final = "boss"
@@ -35,10 +35,6 @@ _NOBODY: Final[dict[str, Any]] = {"host": "127.0.0.1", "user": "nobody", "passwo
 _START_SECONDS: Final = 60.0
 _PR_SET_PDEATHSIG: Final = 1
 _LOG_CHARS: Final = 4000
-
-
-class NoServerProgramError(DatabaseError):
-    """The programs of a database server are not installed."""
 
 
 class Server(Closing):

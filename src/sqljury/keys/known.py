@@ -161,6 +161,8 @@ def _write(path: Path, work: _Work, kept: _Kept) -> None:
     header, arrays = _packed(work, kept)
     try:
         store.write(path, header, arrays)
+    except (NotADirectoryError, FileExistsError):
+        return  # there is no cache at all, which the cache of replies has said
     except OSError as error:
         message = f"The keys found in {work.db.name} cannot be stored in {path} ({error.strerror})."
         warnings.warn(message, RuntimeWarning, stacklevel=3)

@@ -39,7 +39,7 @@ def asked(
     recipe = Recipe(
         "test",
         generate=(GeneratePart(samples=len(written), temperature=1.0),),
-        fix=FixPart(attempts=0, values=values),
+        fix=FixPart(attempts=0, values=values, meaning=False),
         select=SelectPart(selector, judge="judge"),
     )
     pipeline = Pipeline(recipe, FakeModel([written]), models={"judge": judge}, allowance=Allowance(tokens=tokens))
