@@ -165,7 +165,8 @@ def test_names_mean_what_the_engine_takes_them_for(two: str) -> None:
 def test_the_search_path_of_a_role(postgres_server: Server) -> None:
     servers.in_postgres(postgres_server, "postgres", "DROP DATABASE IF EXISTS led", "CREATE DATABASE led")
     script = f"""{PREPARE} CREATE TABLE public.note (id INT); CREATE SCHEMA bare;
-        DROP ROLE IF EXISTS led; CREATE ROLE led LOGIN PASSWORD 'led'; GRANT USAGE ON SCHEMA trade, archive, bare TO led;
+        DROP ROLE IF EXISTS led; CREATE ROLE led LOGIN PASSWORD 'led';
+        GRANT USAGE ON SCHEMA trade, archive, bare TO led;
         GRANT SELECT ON ALL TABLES IN SCHEMA trade, public TO led;
         ALTER ROLE led SET search_path = bare, trade, public, pg_catalog"""
     servers.in_postgres(postgres_server, "led", script)
