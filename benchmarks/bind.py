@@ -30,7 +30,7 @@ from sqljury.db.base import Database
 from sqljury.llm.fake import FakeModel
 from sqljury.metrics.execution import EX, judge, run_gold
 from sqljury.schema.introspect import introspect
-from sqljury.sql.repair_names import bindings
+from sqljury.sql.names.bind import bindings
 from sqljury.stages.repair import readings, translate
 from sqljury.types import Candidate, Limits, Question, Result, Schema, Table, Task
 

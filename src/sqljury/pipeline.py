@@ -18,7 +18,7 @@ from sqljury.llm.open import by_names, open_model
 from sqljury.recipes import Recipe
 from sqljury.sandbox import Warm
 from sqljury.schema.retrieve import Indexes
-from sqljury.stages import link, obey, prepare, refine, repair, select, write
+from sqljury.stages import instructions, link, prepare, refine, repair, select, write
 from sqljury.stages.conclude import answer_of
 from sqljury.stages.registry import check_recipe
 from sqljury.types import Answer, Limits, Question
@@ -42,7 +42,7 @@ def compiled(recipe: Recipe, *, stored: bool = False, last: str = "") -> tuple[S
         Stage("write", write.write),
         Stage("fix", repair.repair),
         Stage("fallback", write.fall_back),
-        Stage("instructions", obey.obey),
+        Stage("instructions", instructions.follow),
     )
     stages = (
         *([Stage("keywords", prepare.find_keywords)] if by_model else []),

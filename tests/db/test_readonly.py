@@ -113,7 +113,7 @@ def test_the_parser_is_loaded_with_the_first_query_only() -> None:
 @pytest.mark.parametrize("word", ["date", "DECIMAL", "time", "timestamp", "STRUCT", "varchar"])
 def test_calls_named_like_types_are_not_nested_deeply(word: str) -> None:
     """The parser takes twice the time for each level."""
-    from sqljury.sql.repair_names import rebindings
+    from sqljury.sql.names.bind import rebindings
     from sqljury.sql.translate import translations
     from sqljury.types import Schema
 

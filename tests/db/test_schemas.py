@@ -18,8 +18,8 @@ from sqljury.db.schemas import MAX_SCHEMAS, MAX_TABLES, Listed, SchemaWarning, c
 from sqljury.errors import DatabaseNotFoundError, InputError
 from sqljury.schema.introspect import introspect
 from sqljury.schema.render import render
+from sqljury.sql.names.bind import rebindings
 from sqljury.sql.parse import exp, parse_one
-from sqljury.sql.repair_names import rebindings
 from sqljury.sql.resolve import find_table
 
 

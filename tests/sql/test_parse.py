@@ -19,9 +19,9 @@ from sqljury.parallel.watch import Watch
 from sqljury.sql import parse as parsing
 from sqljury.sql.emptied import emptied
 from sqljury.sql.features import UNREAD, anatomy
-from sqljury.sql.repair_names import rebindings
+from sqljury.sql.names.bind import rebindings
+from sqljury.sql.names.suggest import unknown
 from sqljury.sql.resolve import used
-from sqljury.sql.suggest import unknown
 from sqljury.sql.translate import in_sqlite
 from sqljury.sql.tree import tree_of
 from sqljury.types import Column, Limits, Schema, Table

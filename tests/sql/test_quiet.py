@@ -16,8 +16,8 @@ from sqljury.metrics.esm_plus.strict.reader import read_strictly
 from sqljury.metrics.spider.structure import Names
 from sqljury.schema.render import render
 from sqljury.sql.mutate import neighbours
+from sqljury.sql.names.bind import rebindings
 from sqljury.sql.parse import quiet
-from sqljury.sql.repair_names import rebindings
 from sqljury.sql.resolve import used
 from sqljury.sql.translate import translations
 from sqljury.sql.tree import tree_of

@@ -15,9 +15,9 @@ from sqljury.errors import (
     SqljuryError,
 )
 from sqljury.llm.replies import is_write
-from sqljury.sql.suggest import unknown
+from sqljury.sql.names.suggest import unknown
 from sqljury.sql.text import plain
-from sqljury.stages.obey import not_followed
+from sqljury.stages.instructions import not_followed
 from sqljury.stages.repair import distance
 from sqljury.stages.repair.hints import looser
 from sqljury.stages.repair.meaning import doubts

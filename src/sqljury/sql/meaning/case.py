@@ -15,7 +15,7 @@ _WILD: Final = re.compile(r"[%_\\]")
 def ignored_case(tree: exp.Query, asked: Asked) -> Change | None:
     """Compare without regard to case where the column has the text in another case only.
 
-    What instructions say of case is for ``stages.obey``.
+    What instructions say of case is for ``stages.instructions``.
     """
     changed = False
     for node, column, other in compared(tree, exp.EQ, exp.NEQ):

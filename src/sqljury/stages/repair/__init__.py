@@ -18,11 +18,11 @@ from sqljury.prompts import unmarked
 from sqljury.sql.compare import VOTES as ALIKE
 from sqljury.sql.compare import same
 from sqljury.sql.faults import Fault, read_fault
+from sqljury.sql.names.bind import rebindings
+from sqljury.sql.names.suggest import LINES, unknown
 from sqljury.sql.preserve import losses
-from sqljury.sql.repair_names import rebindings
 from sqljury.sql.resolve import with_joins
 from sqljury.sql.strict import conform
-from sqljury.sql.suggest import LINES, unknown
 from sqljury.sql.text import plain, tokens
 from sqljury.sql.translate import translations
 from sqljury.stages.generate.direct import messages

@@ -17,9 +17,9 @@ from sqljury.language.alike import nearest
 from sqljury.sql import text
 from sqljury.sql.emptied import caused, empty_join, loosened
 from sqljury.sql.faults import Fault, read_fault
+from sqljury.sql.names.suggest import LINES, unknown, unknown_functions
 from sqljury.sql.parse import exp
 from sqljury.sql.strict import conform
-from sqljury.sql.suggest import LINES, unknown, unknown_functions
 from sqljury.sql.text import quote_name, quote_table
 from sqljury.types import Candidate, Limits, Schema, Table, Task
 from sqljury.values.bind import Has, lacking

@@ -12,7 +12,7 @@ from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
 from sqljury.prompts import unmarked
 from sqljury.schema.notes import Notes
-from sqljury.sql.obey import mended, unmet
+from sqljury.sql.instructions import mended, unmet
 from sqljury.sql.text import remark
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.repair import By, by_program, max_tokens
@@ -23,7 +23,7 @@ LINES: Final = 4
 _CHARS: Final = 200
 
 
-def obey(state: State, context: Context) -> State:
+def follow(state: State, context: Context) -> State:
     """The stage: candidates that do not follow an instruction are mended; if none does then, one is written again.
 
     Only questions with evidence, or with terms of the notes, are looked at. A query is replaced only by one that runs

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
-from sqljury.sql.from_clause import FromClause
-from sqljury.sql.near_names import after_table, near_by_meaning, near_columns
+from sqljury.sql.grouping import bare_outputs, one_row_each, ordered_by_count
+from sqljury.sql.names.from_clause import FromClause
+from sqljury.sql.names.near import after_table, near_by_meaning, near_columns
+from sqljury.sql.names.readings import PLAUSIBLE, Option, Reading, identifier
+from sqljury.sql.names.routes import Route, end, score
 from sqljury.sql.parse import exp
-from sqljury.sql.readings import PLAUSIBLE, Option, Reading, identifier
-from sqljury.sql.repair_groups import bare_outputs, one_row_each, ordered_by_count
 from sqljury.sql.resolve import Sources, compared, find_table, has_column, other_side, table_named, tables_of
-from sqljury.sql.routes import Route, end, score
 from sqljury.types import Table
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqljury.language.instructions import concerning, demands, instructions
-from sqljury.sql.obey import mended, unmet
+from sqljury.sql.instructions import mended, unmet
 from sqljury.types import Column, Result, Row, Schema, Table
 
 

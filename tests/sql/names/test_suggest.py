@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sqljury.db.readonly import allowed_functions
 from sqljury.language.alike import nearest
-from sqljury.sql.suggest import LINES, unknown, unknown_functions
+from sqljury.sql.names.suggest import LINES, unknown, unknown_functions
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 
@@ -155,7 +155,7 @@ def test_a_function_of_another_dialect_is_told_with_what_stands_for_it(dialect: 
 
 def test_what_stands_for_functions_may_be_called() -> None:
     """What is advised is not refused by the walls."""
-    lines = files("sqljury.sql").joinpath("equivalents.tsv").read_text(encoding="utf-8").splitlines()
+    lines = files("sqljury.sql.names").joinpath("equivalents.tsv").read_text(encoding="utf-8").splitlines()
     for line in lines:
         if line.startswith("#"):
             continue

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqljury.sql.near_names import after_table, near_columns, near_tables
+from sqljury.sql.names.near import after_table, near_columns, near_tables
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from sqljury.sql.bind_columns import Binder
-from sqljury.sql.near_names import near_tables
+from sqljury.sql.grouping import group_outputs
+from sqljury.sql.names.columns import Binder
+from sqljury.sql.names.near import near_tables
+from sqljury.sql.names.readings import MAX_UNKNOWN, PLAUSIBLE, READINGS, Option, Reading, identifier
 from sqljury.sql.parse import errors, exp, parse_one, quiet
-from sqljury.sql.readings import MAX_UNKNOWN, PLAUSIBLE, READINGS, Option, Reading, identifier
-from sqljury.sql.repair_groups import group_outputs
 from sqljury.sql.resolve import Sources, bare_name, find_table, read_sources
 from sqljury.types import Schema, Table
 

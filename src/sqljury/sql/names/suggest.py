@@ -16,9 +16,9 @@ from typing import Final
 
 from sqljury.language.alike import nearest
 from sqljury.sql import text
+from sqljury.sql.names.routes import Route, Routes
 from sqljury.sql.parse import errors, exp, parse_one, quiet, tokenize
 from sqljury.sql.resolve import Sources, read_sources, table_named
-from sqljury.sql.routes import Route, Routes
 from sqljury.types import DIALECT_NAMES, Schema, Table
 
 LINES: Final = 4
@@ -72,7 +72,7 @@ def unknown_functions(sql: str, dialect: str, known: Collection[str], error: str
 @functools.cache
 def _equivalents() -> dict[tuple[str, str], str]:
     """By dialect and function of another dialect, what stands for it, from ``equivalents.tsv``."""
-    lines = files("sqljury.sql").joinpath("equivalents.tsv").read_text(encoding="utf-8").splitlines()
+    lines = files("sqljury.sql.names").joinpath("equivalents.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
     return {(dialect, name): written for dialect, names, written in rows for name in names.split()}
 

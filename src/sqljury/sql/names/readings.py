@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final, NamedTuple
 
 from sqljury.language.alike import pieces, question_words
+from sqljury.sql.names.routes import Routes
 from sqljury.sql.parse import exp
-from sqljury.sql.routes import Routes
 from sqljury.sql.text import quote_name
 from sqljury.types import Schema, Table
 

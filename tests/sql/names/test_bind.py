@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqljury.language import embed
+from sqljury.sql.names.bind import MAX_UNKNOWN, bindings, rebindings
 from sqljury.sql.preserve import losses
-from sqljury.sql.repair_names import MAX_UNKNOWN, bindings, rebindings
 from sqljury.types import Column, ForeignKey, Schema, Table
 
 
