@@ -124,7 +124,7 @@ def test_the_example_of_the_documentation(shop: Path, tmp_path: Path, monkeypatc
 
 def large(count: int) -> Description:
     def key(number: int) -> ForeignKey:
-        evidence = ("the name parent_id says parent", f"each of {number} values read is there")
+        evidence = ("the name parent_id points to parent", f"each of {number} values read is there")
         return ForeignKey(("parent_id",), f"table_{number - 1}", ("id",), declared=False, score=0.87, evidence=evidence)
 
     tables = tuple(

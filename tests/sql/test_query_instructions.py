@@ -1,11 +1,11 @@
-"""What queries leave undone of instructions, and what is mended without a model."""
+"""What queries leave undone of instructions, and what is repaired without a model."""
 
 from __future__ import annotations
 
 import pytest
 
 from sqljury.language.instructions import concerning, demands, instructions
-from sqljury.sql.instructions import mended, unmet
+from sqljury.sql.instructions import repaired, unmet
 from sqljury.types import Column, Result, Row, Schema, Table
 
 
@@ -90,6 +90,6 @@ def test_case_matters_by_dialect() -> None:
 )  # fmt: skip
 def test_mended(line: str, sql: str, rows: tuple[tuple[object, ...], ...], after: str | None) -> None:
     result = Result(tuple(f"c{number}" for number in range(len(rows[0]))), tuple(map(Row, rows)))
-    assert mended(sql, result, demands(instructions(line)), "sqlite", "which flights?") == after
+    assert repaired(sql, result, demands(instructions(line)), "sqlite", "which flights?") == after
     if after and "LIMIT" in after:
-        assert mended(sql, result, demands(instructions(line)), "sqlite", "all flights") is None
+        assert repaired(sql, result, demands(instructions(line)), "sqlite", "all flights") is None

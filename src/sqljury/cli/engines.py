@@ -50,16 +50,16 @@ def comparable(examples: list[Example], databases: Databases, folder: Path, canc
         if cancel.is_set():
             raise CancelledError("stopped; the same command goes on with the check of gold")
 
-    def say(done: int, total: int, one: Checked | None) -> None:
-        if one is not None and (not one.kept or done == total or done % 25 == 0):
-            outcome = "" if one.kept else f" {one.id} is left out: {OUTCOMES[one.outcome]}; {one.reason}"
+    def say(done: int, total: int, latest: Checked | None) -> None:
+        if latest is not None and (not latest.kept or done == total or done % 25 == 0):
+            outcome = "" if latest.kept else f" {latest.id} is left out: {OUTCOMES[latest.outcome]}; {latest.reason}"
             terminal.note(f"gold {done}/{total}{outcome[:200]}")
 
     kept = prepared(examples, databases, folder, say, stop)
-    asked = {one.id for one in examples}
-    found = counts(one for one in read(folder) if one.id in asked and not one.kept)
-    if found:
-        reasons = ", ".join(f"{found[name]} {meaning}" for name, meaning in OUTCOMES.items() if found[name])
+    asked = {example.id for example in examples}
+    outcomes = counts(check for check in read(folder) if check.id in asked and not check.kept)
+    if outcomes:
+        reasons = ", ".join(f"{outcomes[name]} {meaning}" for name, meaning in OUTCOMES.items() if outcomes[name])
         terminal.note(
             f"{len(examples) - len(kept)} of {len(examples)} questions are left out on {databases.engine.name}, since "
             f"their gold query cannot be used ({reasons}); {folder / 'gold.jsonl'} lists them"

@@ -56,19 +56,21 @@ def describe(
 
     with show.progress() as report, terminal.interruptible() as cancel:
         rules = access_of(access, allow, deny, mask)
-        found = api.describe(db, schemas=schema or (), access=rules, notes=notes or (), progress=report, cancel=cancel)
+        description = api.describe(
+            db, schemas=schema or (), access=rules, notes=notes or (), progress=report, cancel=cancel
+        )
     if output is Output.JSON:
-        print(terminal.to_json(found.to_dict()))
+        print(terminal.to_json(description.to_dict()))
         return
-    terminal.show(*_parts(found))
+    terminal.show(*_parts(description))
 
 
-def _parts(found: Description) -> Iterator[RenderableType]:
-    tables = found.schema.tables
+def _parts(description: Description) -> Iterator[RenderableType]:
+    tables = description.schema.tables
     keys = [(table, key) for table in tables for key in table.foreign_keys]
-    yield _heading(found, [key for _, key in keys])
+    yield _heading(description, [key for _, key in keys])
     yield ""
-    yield _columns(tables[:SHOWN_TABLES], found)
+    yield _columns(tables[:SHOWN_TABLES], description)
     if keys:
         yield ""
         yield _keys(keys[:SHOWN_KEYS])
@@ -76,8 +78,8 @@ def _parts(found: Description) -> Iterator[RenderableType]:
         yield f"\nThe first {SHOWN_TABLES} tables and {SHOWN_KEYS:,} keys are shown; --output json has all."
 
 
-def _heading(found: Description, keys: list[ForeignKey]) -> str:
-    schema = found.schema
+def _heading(description: Description, keys: list[ForeignKey]) -> str:
+    schema = description.schema
     kinds = {"declared": 0, "from notes": 0, "likely": 0}
     for key in keys:
         kinds[_source(key)] += 1
@@ -92,7 +94,7 @@ def _heading(found: Description, keys: list[ForeignKey]) -> str:
     )
 
 
-def _columns(tables: Sequence[Table], found: Description) -> Grid:
+def _columns(tables: Sequence[Table], description: Description) -> Grid:
     """All tables in one grid, so that their columns stand below each other."""
     from rich.text import Text
 
@@ -101,7 +103,7 @@ def _columns(tables: Sequence[Table], found: Description) -> Grid:
         kind = table.kind if table.kind != "table" else ""
         grid.add_row(Text(clean(table.name), "bold"), kind, "", _remark(table.comment))
         for column in table.columns:
-            remarks = (column.comment, _allowed(column), found.contents.get((table.name, column.name), ""))
+            remarks = (column.comment, _allowed(column), description.contents.get((table.name, column.name), ""))
             keys = Text(clean(", ".join(_marks(table, column))))
             grid.add_row(Text(f"  {clean(column.name)}"), Text(clean(column.type)), keys, _remark(*remarks))
         if number < len(tables) - 1:

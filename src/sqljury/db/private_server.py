@@ -229,8 +229,8 @@ def _run(command: Sequence[str]) -> None:
 
 def _postgres_programs() -> Path:
     """The folder of the newest PostgreSQL; Debian keeps it out of the path."""
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=lambda path: float(path.split("/")[4]))
-    return Path(found[-1] if found else _find("postgresql", "initdb")).parent
+    paths = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=lambda path: float(path.split("/")[4]))
+    return Path(paths[-1] if paths else _find("postgresql", "initdb")).parent
 
 
 def _find(package: str, *names: str) -> str:

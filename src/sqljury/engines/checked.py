@@ -85,23 +85,27 @@ def prepared(
     questions. On SQLite files all examples are kept as they are.
     """
     if databases.engine.name == "sqlite":
-        return [replace(one, database=databases.lazy(one.db_id)) for one in examples]
-    known = {key: one for key, one in _read(folder / FILE).items() if one.outcome != "database"}
-    checked = {one.id: known[key] for one in examples if (key := (one.id, _digest(one, databases))) in known}
-    waiting = [one for one in examples if one.id not in checked]
+        return [replace(example, database=databases.lazy(example.db_id)) for example in examples]
+    known = {key: check for key, check in _read(folder / FILE).items() if check.outcome != "database"}
+    checked = {
+        example.id: known[key] for example in examples if (key := (example.id, _digest(example, databases))) in known
+    }
+    waiting = [example for example in examples if example.id not in checked]
     on_checked(len(checked), len(examples), None)
     try:
-        for db_id, group in groupby(sorted(waiting, key=lambda one: one.db_id), key=lambda one: one.db_id):
+        for db_id, group in groupby(
+            sorted(waiting, key=lambda example: example.db_id), key=lambda example: example.db_id
+        ):
             stop()
-            for found in _of_database(db_id, list(group), databases, stop):
-                checked[found.id] = found
-                on_checked(len(checked), len(examples), found)
+            for check in _of_database(db_id, list(group), databases, stop):
+                checked[check.id] = check
+                on_checked(len(checked), len(examples), check)
     finally:
         if waiting and checked:
             folder.mkdir(parents=True, exist_ok=True)
-            lines = [json.dumps(asdict(checked[one.id])) for one in examples if one.id in checked]
+            lines = [json.dumps(asdict(checked[example.id])) for example in examples if example.id in checked]
             write_whole(folder / FILE, "\n".join(lines) + "\n")
-    return [_example(one, checked[one.id], databases) for one in examples if checked[one.id].kept]
+    return [_example(example, checked[example.id], databases) for example in examples if checked[example.id].kept]
 
 
 def read(folder: Path) -> list[Checked]:
@@ -111,7 +115,7 @@ def read(folder: Path) -> list[Checked]:
 
 def counts(checked: Iterable[Checked]) -> Counter[str]:
     """How many gold queries had each outcome."""
-    return Counter(one.outcome for one in checked)
+    return Counter(check.outcome for check in checked)
 
 
 def _example(example: Example, checked: Checked, databases: Databases) -> Example:
@@ -133,8 +137,8 @@ def _of_database(
             source = databases.source(db_id)
             for example in examples:
                 stop()
-                found = _Check(original, copy, databases)
-                yield found.check(example, source.schema)
+                check = _Check(original, copy, databases)
+                yield check.check(example, source.schema)
     except DatabaseError as error:
         for example in examples:
             yield _found(example, databases, "database", str(error))
@@ -162,15 +166,15 @@ class _Check:
             return "source", str(error)
         if not sql:
             return "untranslated", fault
-        found = self.copy.execute(sql, LIMITS)
-        if found.error is not None:
-            return "database" if found.error.kind in _PASSING else "refused", str(found.error)
+        result = self.copy.execute(sql, LIMITS)
+        if result.error is not None:
+            return "database" if result.error.kind in _PASSING else "refused", str(result.error)
         ordered = EX.ordered(gold)
-        verdict = judge(expected, found, ordered)
+        verdict = judge(expected, result, ordered)
         if verdict.correct:
             return "equal", ""
         with suppress(QueryLimitError):
-            if not found.truncated and same(expected, found, VOTES, ordered=ordered):
+            if not result.truncated and same(expected, result, VOTES, ordered=ordered):
                 return "rounded", ""
         return "different", verdict.reason
 
@@ -194,7 +198,7 @@ def _digest(example: Example, databases: Databases) -> str:
 def _read(file: Path) -> dict[tuple[str, str], Checked]:
     """The well-formed lines by question and digest; the others are checked again."""
     known: dict[tuple[str, str], Checked] = {}
-    names = {one.name for one in fields(Checked)}
+    names = {item.name for item in fields(Checked)}
     try:
         lines = file.read_bytes().splitlines()
     except OSError:

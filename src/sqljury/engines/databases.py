@@ -107,12 +107,12 @@ class Databases(Closing):
         made = self._home.path(db_id)
         try:
             stamp = json.loads(made.with_suffix(".json").read_bytes())
-            found = made.is_file() and stamp["of"] == _stamp(self.file(db_id), self.engine)
+            is_current = made.is_file() and stamp["of"] == _stamp(self.file(db_id), self.engine)
         except (OSError, ValueError, KeyError, TypeError):
             return False
-        if found:
+        if is_current:
             self._targets[db_id] = str(made)
-        return found
+        return is_current
 
     def _make(self, db_id: str) -> None:
         assert self._home is not None
@@ -153,7 +153,7 @@ class _Lazy(os.PathLike[str]):
 
 
 def _without_rows(source: Source) -> Source:
-    return replace(source, tables=tuple(replace(one, rows=()) for one in source.tables))
+    return replace(source, tables=tuple(replace(table, rows=()) for table in source.tables))
 
 
 def _stamp(file: Path, engine: Engine) -> list[Any]:
@@ -161,7 +161,7 @@ def _stamp(file: Path, engine: Engine) -> list[Any]:
     from importlib.metadata import version
 
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return []
-    return [version("sqljury"), engine.name, engine.strip_keys, found.st_size, found.st_mtime_ns]
+    return [version("sqljury"), engine.name, engine.strip_keys, status.st_size, status.st_mtime_ns]

@@ -81,14 +81,14 @@ def create_in_sqlite(table: CopiedTable) -> str:
 
 def add_keys(tables: Sequence[CopiedTable], dialect: str) -> list[str]:
     """Statements that add the keys of filled tables: primary and unique ones first."""
-    own, foreign = [], []
+    unique, foreign = [], []
     for table in tables:
         alter = f"ALTER TABLE {quoted(table.name, dialect)} ADD"
         if table.primary_key:
-            own.append(f"{alter} PRIMARY KEY ({_names(table.primary_key, dialect)})")
-        own += [f"{alter} UNIQUE ({_names(key, dialect)})" for key in table.unique_keys]
+            unique.append(f"{alter} PRIMARY KEY ({_names(table.primary_key, dialect)})")
+        unique += [f"{alter} UNIQUE ({_names(key, dialect)})" for key in table.unique_keys]
         foreign += [f"{alter} {_foreign_key(key, dialect)}" for key in table.foreign_keys]
-    return own + foreign
+    return unique + foreign
 
 
 def type_name(kind: CopiedType, dialect: str, *, keyed: bool = False) -> str:
@@ -105,7 +105,7 @@ def in_order(source: Source) -> list[CopiedTable]:
     waiting = {table.name: table for table in source.tables}
     ordered: dict[str, CopiedTable] = {}
     while waiting:
-        ready = [one for one in waiting.values() if all(key.ref_table in ordered for key in one.foreign_keys)]
+        ready = [table for table in waiting.values() if all(key.ref_table in ordered for key in table.foreign_keys)]
         for table in ready:
             ordered[table.name] = waiting.pop(table.name)
         if not ready:

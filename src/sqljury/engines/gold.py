@@ -17,7 +17,8 @@ from sqljury.engines.source import Source
 from sqljury.metrics.execution import EX
 from sqljury.sql.affinity import number_of
 from sqljury.sql.parse import errors, exp, parse_one, quiet, write
-from sqljury.sql.resolve import column_names, find_table, owner, quoted_texts
+from sqljury.sql.resolve import find_table, owner
+from sqljury.sql.translate import as_strings
 from sqljury.types import Schema
 
 _KIND: Final = "kind"
@@ -67,7 +68,8 @@ class _Work:
         self.repairs: set[str] = set()
 
     def run(self) -> None:
-        self._strings()
+        if as_strings(self.tree, self.schema):
+            self.repairs.add("string")
         self._names()
         steps: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
             self._comparison,
@@ -82,28 +84,20 @@ class _Work:
             for select in list(self.tree.find_all(exp.Select)):
                 self._grouped(select)
 
-    def _strings(self) -> None:
-        known = {table.name.lower() for table in self.schema.tables} | column_names(self.schema)
-        named = self.tree.find_all(exp.Alias, exp.TableAlias, exp.CTE, exp.Table, exp.Subquery)
-        known |= {node.alias.lower() for node in named}
-        for column in quoted_texts(self.tree, known):
-            column.replace(exp.Literal.string(column.name))
-            self.repairs.add("string")
-
     def _names(self) -> None:
         """Spell every name as the copy has it, aliases in lower case, all in quotes."""
         resolved = [(column, owner(column, self.schema)) for column in self.tree.find_all(exp.Column)]
         spelled = _spellings(self.schema)
         aliases = {node.alias.lower() for node in self.tree.find_all(exp.Alias)}
-        for column, found in resolved:
+        for column, owned in resolved:
             name = column.name.lower()
             if isinstance(column.this, exp.Star):
                 pass
-            elif found is not None:
-                own = next(one for one in found[1].columns if one.name.lower() == name)
-                column.set("this", exp.to_identifier(own.name, quoted=True))
-                if (copy := self.copies.get(found[1].name)) is not None:
-                    column.meta[_KIND] = copy.type(own.name).kind
+            elif owned is not None:
+                declared = next(known for known in owned[1].columns if known.name.lower() == name)
+                column.set("this", exp.to_identifier(declared.name, quoted=True))
+                if (copy := self.copies.get(owned[1].name)) is not None:
+                    column.meta[_KIND] = copy.type(declared.name).kind
             elif name in aliases or name not in spelled:
                 column.set("this", exp.to_identifier(name, quoted=True))
             else:
@@ -182,20 +176,20 @@ class _Work:
         kinds = self.kind(left), self.kind(right)
         if None in kinds or kinds[0] == kinds[1] or set(kinds) <= NUMBERS:
             return
-        for one, other in ((left, right), (right, left)):
+        for side, other in ((left, right), (right, left)):
             literal = _literal(other)
-            if literal is None or _literal(one) is not None:
+            if literal is None or _literal(side) is not None:
                 continue
-            if self.kind(one) == "text" and not literal.is_string:
+            if self.kind(side) == "text" and not literal.is_string:
                 other.replace(exp.Literal.string(other.sql("sqlite").replace(" ", "")))
                 self.repairs.add("type")
-            elif self.kind(one) in NUMBERS and literal.is_string and number_of(literal.name) is not None:
+            elif self.kind(side) in NUMBERS and literal.is_string and number_of(literal.name) is not None:
                 other.replace(exp.Literal.number(literal.name.strip()))
                 self.repairs.add("type")
             return
-        for one in (left, right):
-            if self.kind(one) != "text" and not isinstance(one, exp.Subquery | exp.Select):
-                self._cast(one, "TEXT")
+        for side in (left, right):
+            if self.kind(side) != "text" and not isinstance(side, exp.Subquery | exp.Select):
+                self._cast(side, "TEXT")
 
     def _cast(self, node: exp.Expr, type_: str) -> None:
         node.replace(exp.cast(node.copy(), type_))
@@ -241,7 +235,7 @@ class _Work:
             return
         keys = {key.sql("sqlite") for key in group.expressions}
         parts = [*select.expressions, *(select.args[name] for name in ("having", "order") if select.args.get(name))]
-        aliases = {one.alias for one in select.expressions if isinstance(one, exp.Alias)}
+        aliases = {item.alias for item in select.expressions if isinstance(item, exp.Alias)}
         for part in parts:
             for column in part.find_all(exp.Column):
                 inside = column.find_ancestor(exp.AggFunc, exp.Select)
@@ -268,11 +262,11 @@ def _literal(node: exp.Expr) -> exp.Literal | None:
 
 def _spellings(schema: Schema) -> dict[str, str]:
     """Column names by their lower case, those that all tables spell alike."""
-    found: dict[str, set[str]] = {}
+    by_name: dict[str, set[str]] = {}
     for table in schema.tables:
         for column in table.columns:
-            found.setdefault(column.name.lower(), set()).add(column.name)
-    return {name: next(iter(spellings)) for name, spellings in found.items() if len(spellings) == 1}
+            by_name.setdefault(column.name.lower(), set()).add(column.name)
+    return {name: next(iter(spellings)) for name, spellings in by_name.items() if len(spellings) == 1}
 
 
 def views_of(source: Source, dialect: str) -> Callable[..., str | None]:

@@ -41,13 +41,13 @@ class CopiedTable:
 
     def type(self, column: str) -> CopiedType:
         """The type of the column of exactly this name."""
-        return self.types[[one.name for one in self.table.columns].index(column)]
+        return self.types[[known.name for known in self.table.columns].index(column)]
 
     def values(self, columns: Sequence[str]) -> Iterator[Row]:
         """The values of these columns, row by row."""
-        names = [one.name for one in self.table.columns]
-        places = [names.index(column) for column in columns]
-        return (tuple(row[place] for place in places) for row in self.rows)
+        names = [column.name for column in self.table.columns]
+        positions = [names.index(column) for column in columns]
+        return (tuple(row[position] for position in positions) for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Source:
         """The same without primary, unique and foreign keys."""
         return replace(
             self,
-            tables=tuple(replace(one, primary_key=(), unique_keys=(), foreign_keys=()) for one in self.tables),
+            tables=tuple(replace(table, primary_key=(), unique_keys=(), foreign_keys=()) for table in self.tables),
         )
 
 
@@ -79,18 +79,18 @@ def read(file: Path, *, typed: bool = True) -> Source:
     """
     with connect(file) as db:
         schema = introspect(db)
-        raw = {one.name: _rows(db, one) for one in schema.tables if one.kind == "table"}
+        raw = {table.name: _rows(db, table) for table in schema.tables if table.kind == "table"}
     changes: Counter[str] = Counter()
-    tables = [_copied(one, raw.pop(one.name)) for one in schema.tables if one.kind == "table"]
+    tables = [_copied(table, raw.pop(table.name)) for table in schema.tables if table.kind == "table"]
     if typed:
         tables = _harmonised(tables, changes)
-        tables = [_converted(one, changes) for one in tables]
+        tables = [_converted(table, changes) for table in tables]
         tables = _with_keys(tables, changes)
-    return Source(schema, tuple(tables), tuple(one for one in schema.tables if one.kind == "view"), changes)
+    return Source(schema, tuple(tables), tuple(table for table in schema.tables if table.kind == "view"), changes)
 
 
 def _rows(db: Database, table: Table) -> tuple[Row, ...]:
-    columns = ", ".join(quote_name(one.name, "sqlite") for one in table.columns)
+    columns = ", ".join(quote_name(column.name, "sqlite") for column in table.columns)
     result = db.execute(f"SELECT {columns} FROM {quote_name(table.name, 'sqlite')}", LIMITS)  # noqa: S608
     if result.error is not None or result.truncated:
         raise DatabaseError(
@@ -110,7 +110,7 @@ def _copied(table: Table, rows: tuple[Row, ...]) -> CopiedTable:
 
 def _harmonised(tables: list[CopiedTable], changes: Counter[str]) -> list[CopiedTable]:
     """Columns that a foreign key ties get one type: servers want that, while SQLite does not care."""
-    named = {one.name: one for one in tables}
+    named = {table.name: table for table in tables}
     for _ in range(_PASSES):
         before = dict(named)
         for table in tables:
@@ -127,41 +127,41 @@ def _harmonised(tables: list[CopiedTable], changes: Counter[str]) -> list[Copied
     return list(named.values())
 
 
-def _harmonise(named: dict[str, CopiedTable], one: tuple[str, str], other: tuple[str, str]) -> None:
-    if not {one[0], other[0]} <= named.keys():
+def _harmonise(named: dict[str, CopiedTable], first: tuple[str, str], other: tuple[str, str]) -> None:
+    if not {first[0], other[0]} <= named.keys():
         return
-    types = [named[table].type(column) for table, column in (one, other)]
+    types = [named[table].type(column) for table, column in (first, other)]
     kinds = {kind.kind for kind in types}
     if kinds == {"text"}:
         _set(
             named,
-            (one, other),
+            (first, other),
             CopiedType("text", 0 if 0 in (types[0].length, types[1].length) else max(types[0].length, types[1].length)),
         )
         return
     if len(kinds) < 2:
         return
     if kinds <= WHOLE:
-        _set(named, (one, other), CopiedType("bigint"))
+        _set(named, (first, other), CopiedType("bigint"))
     elif kinds <= NUMBERS | {"text"}:
-        values = [value for table, column in (one, other) for (value,) in named[table].values([column])]
+        values = [value for table, column in (first, other) for (value,) in named[table].values([column])]
         if all(value is None or is_whole_text(value) for value in values):
-            _set(named, (one, other), CopiedType("bigint"))
+            _set(named, (first, other), CopiedType("bigint"))
 
 
-def _set(named: dict[str, CopiedTable], places: Iterable[tuple[str, str]], kind: CopiedType) -> None:
-    for name, column in places:
+def _set(named: dict[str, CopiedTable], columns: Iterable[tuple[str, str]], kind: CopiedType) -> None:
+    for name, column in columns:
         table = named[name]
         types = [
-            replace(kind, fits=own.fits) if one.name == column else own
-            for one, own in zip(table.table.columns, table.types, strict=True)
+            replace(kind, fits=copied.fits) if one.name == column else copied
+            for one, copied in zip(table.table.columns, table.types, strict=True)
         ]
         named[name] = replace(table, types=tuple(types))
 
 
 def _converted(table: CopiedTable, changes: Counter[str]) -> CopiedTable:
-    changes["columns whose values do not fit the declared type"] += sum(not one.fits for one in table.types)
-    kinds = [one.kind for one in table.types]
+    changes["columns whose values do not fit the declared type"] += sum(not copied.fits for copied in table.types)
+    kinds = [copied.kind for copied in table.types]
     rows = tuple(tuple(converted(cell, kind) for cell, kind in zip(row, kinds, strict=True)) for row in table.rows)
     changes["texts without characters that the engine has not"] += sum(
         isinstance(cell, str) and cell != new

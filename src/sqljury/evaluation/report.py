@@ -162,9 +162,9 @@ def judge_run(
     """A verdict for each record, on the databases of its run; ``on_judged`` is called after each question."""
     work = [Work.of(record, databases, LIMITS) for record in records]
     by_ex = judge_all(work, databases, processes, on_judged)
-    targets = Targets({one.db_id: (databases.target(one.db_id),) for one in work})
+    targets = Targets({item.db_id: (databases.target(item.db_id),) for item in work})
     answers = [
-        Batch(one.asked, (Prediction(one.id, record["sql"]),)) for one, record in zip(work, records, strict=True)
+        Batch(item.asked, (Prediction(item.id, record["sql"]),)) for item, record in zip(work, records, strict=True)
     ]
     metrics = METRICS["ex"], METRICS["exe"]
     judged = judge_batches(answers, BatchJudge(targets, metrics), processes, lambda _: on_judged())

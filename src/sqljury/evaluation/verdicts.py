@@ -181,11 +181,13 @@ def judge_all(
 
     Raises ``DatabaseError`` for a database that cannot be copied to the run's engine.
     """
-    targets = Targets({name: (databases.target(name),) for name in dict.fromkeys(one.db_id for one in work)})
+    targets = Targets({name: (databases.target(name),) for name in dict.fromkeys(item.db_id for item in work)})
     limits = work[0].limits if work else LIMITS
     judge = BatchJudge(targets, (METRICS["ex"],), observe=partial(_Answers, limits))
     # Without any query gold is judged all the same, to know its hardness and its fault.
-    batches = [Batch(one.asked, tuple(Prediction(one.id, sql) for sql in one.queries or (one.gold,))) for one in work]
+    batches = [
+        Batch(item.asked, tuple(Prediction(item.id, sql) for sql in item.queries or (item.gold,))) for item in work
+    ]
     judged = judge_batches(batches, judge, processes, lambda _: on_judged())
     return [_verdicts(one, batch) for one, batch in zip(work, judged, strict=True)]
 

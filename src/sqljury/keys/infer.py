@@ -73,7 +73,7 @@ def infer(
     inferred = {}
     for table in schema.tables:
         alone = [chosen[table.name, column.name] for column in table.columns if (table.name, column.name) in chosen]
-        keys = (*(_foreign_key(*one, profiles) for one in alone), *together.get(table.name, ()))
+        keys = (*(_foreign_key(*pair, profiles) for pair in alone), *together.get(table.name, ()))
         candidates = () if beside else _candidates(finder, table, profiles.get(table.name, _UNREAD))
         inferred[table.name] = Inferred(candidates, keys)
     return inferred
@@ -94,13 +94,13 @@ def _together(schema: Schema, profiles: Profiles, contained: Contained, chosen: 
 
 def merged(schema: Schema, inferred: dict[str, Inferred]) -> Schema:
     """The schema with what was inferred, after what is declared."""
-    if not any(any(found) for found in inferred.values()):
+    if not any(any(result) for result in inferred.values()):
         return schema
     tables = []
     for table in schema.tables:
-        found = inferred.get(table.name, Inferred())
-        keys = (*table.foreign_keys, *found.foreign_keys)
-        tables.append(replace(table, candidate_keys=found.candidate_keys, foreign_keys=keys))
+        result = inferred.get(table.name, Inferred())
+        keys = (*table.foreign_keys, *result.foreign_keys)
+        tables.append(replace(table, candidate_keys=result.candidate_keys, foreign_keys=keys))
     return replace(schema, tables=tuple(tables))
 
 

@@ -6,7 +6,6 @@ import hashlib
 import threading
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +25,7 @@ from sqljury.keys.profile import (
 from sqljury.schema.introspect import introspect
 from sqljury.types import Column, ForeignKey, Schema, Table
 from sqljury.values import index_path, store
+from sqljury.values.collect import Progress
 from sqljury.values.index import MAX_AGE_SECONDS
 
 if TYPE_CHECKING:
@@ -37,24 +37,20 @@ FORMAT: Final = 1
 RETRY_SECONDS: Final = 600.0
 """After this time a table that could not be read, for lack of time or for an error, is read again."""
 
-Told = Callable[[str, int, int], None]
-"""Called with (activity, steps done, steps in all)."""
-
 Counts = dict[tuple[str, tuple[str, ...], str, tuple[str, ...]], tuple[int, int]]
 """By table, columns, other table and key: values that were looked up, and those that were there."""
 
 
 def known_schema(
-    db: Database, told: Told | None = None, cancel: threading.Event | None = None, bounds: Bounds | None = None
+    db: Database, progress: Progress | None = None, cancel: threading.Event | None = None, bounds: Bounds | None = None
 ) -> Schema:
-    """``introspect(db)`` with the keys that the database does not declare, as far as they are likely.
+    """The schema as ``introspect`` reads it, with likely keys that the database does not declare.
 
-    Rows are read within ``bounds`` where the cache has no keys of the present rows; columns that access rules mask or
-    hide are not read. ``told`` is called with each step. Raises what ``introspect`` raises, and ``CancelledError``
-    once ``cancel`` is set.
+    Rows are read within ``bounds`` unless the cache holds the keys of the present rows; columns that access rules mask
+    or hide are not read. Raises what ``introspect`` raises, and ``CancelledError`` once ``cancel`` is set.
     """
     schema = introspect(db)
-    work = _Work(db, schema, bounds or Bounds(), told, cancel)
+    work = _Work(db, schema, bounds or Bounds(), progress, cancel)
     path = index_path(db, schema, skip(db)).with_suffix(".keys")
     kept = _read(path, work)
     if kept is None or not kept.fresh:
@@ -70,7 +66,7 @@ class _Work:
     db: Database
     schema: Schema
     bounds: Bounds
-    told: Told | None
+    progress: Progress | None
     cancel: threading.Event | None
     tables: list[Table] = field(init=False)
     print: str = field(init=False)
@@ -113,8 +109,8 @@ def _found(work: _Work, kept: _Kept | None) -> _Kept:
     profiles = {name: kept.profiles[name] for name in same if not kept.profiles[name].why} if kept is not None else {}
     for done, table in enumerate(work.tables):
         if table.name not in profiles:
-            if work.told is not None:
-                work.told(f"looking for keys: {table.name}", done, len(names))
+            if work.progress is not None:
+                work.progress(f"looking for keys: {table.name}", done, len(names))
             profiles[table.name] = read_table(reader, table, work.columns(table))
     counts: Counts = {pair: count for pair, count in kept.counts.items() if {pair[0], pair[2]} <= same} if kept else {}
 

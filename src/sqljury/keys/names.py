@@ -1,4 +1,4 @@
-"""What the name of a column says about the table that it refers to.
+"""How the name of a column relates to the table that it may refer to.
 
 ``customer_id``, ``custID``, ``billing_customer`` and ``cid`` may all mean ``customers.id``; ``manager_id`` means a row
 of ``employees``. A relation is one of ``RELATIONS``; what each is worth, ``score`` knows.
@@ -26,7 +26,7 @@ RELATIONS: Final = (
     "person",  # manager_id and employees.id
     "plain",  # both are called id, code or name
 )
-"""How a column's name relates to a key, from what says most to what says least."""
+"""How a column's name relates to a key, the strongest relation first."""
 
 _IDENTIFIER_WORDS: Final = "id no num number nr nbr cod code cd key pk fk uid uuid guid oid ref ident identifier idx sk"
 _NOISE_WORDS: Final = """
@@ -159,7 +159,7 @@ def ownership(table: str, column: str) -> int:
 def relation(column: str, table: str, key: str, *, same_table: bool = False, own: bool = False) -> str:
     """How ``column`` relates by name to ``key`` of ``table``, one of ``RELATIONS``; empty if it does not.
 
-    ``own`` says that the key identifies the table's rows, whatever it is called.
+    ``own``: the key identifies the table's rows, whatever it is called.
     """
     child, parent, entity = column_name(column), column_name(key), table_words(table)
     if child.joined == parent.joined and not same_table:

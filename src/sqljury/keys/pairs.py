@@ -1,7 +1,7 @@
-"""The pairs of a column and a key that it may refer to, with what speaks for and against each.
+"""The pairs of a column and a key that it may refer to, with the evidence for and against each.
 
 Pairs are found by their names and by their values. A column called ``customer_id`` is compared with tables of customers
-only; one whose name says nothing is compared with keys that hold its values.
+only; one whose name has no such relation is compared with keys that hold its values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LOOKED_UP: Final = 4
 """Of these the keys that are looked up in the database, since they were not read whole."""
 
 _HOLDERS: Final = 40
-"""Where more keys hold a value than this, the value says nothing."""
+"""A value that more keys hold than this is not evidence."""
 
 _SHARING: Final = 60
 """Where more keys share a word, it is not looked for; whole names of tables are."""
@@ -42,7 +42,7 @@ _CONTAINED: Final = 0.9
 
 
 class Key(NamedTuple):
-    """A column that others may refer to; ``main`` says that it is the first choice of its table."""
+    """A column that others may refer to; ``main``: it is the likeliest key of its table."""
 
     table: Table
     column: str
@@ -263,10 +263,10 @@ def _is_own_key(pair: Pair) -> bool:
     return pair.is_main and pair.own > 0 and pair.relation not in ("owner", "same", "parent")
 
 
-def _better(one: Pair, other: Pair) -> bool:
+def _better(pair: Pair, other: Pair) -> bool:
     """Whether the values fit a key that relates better by name, so that the other need not be looked up."""
     order = (*names.RELATIONS, "")
-    return one.looked_up == one.found > 1 and order.index(one.relation) < order.index(other.relation)
+    return pair.looked_up == pair.found > 1 and order.index(pair.relation) < order.index(other.relation)
 
 
 def _may_be(pair: Pair) -> bool:

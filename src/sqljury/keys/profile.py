@@ -143,8 +143,8 @@ def _compound(
         if seen is None or seen.nulls or seen.unique:
             return ()
         first.append(column.name)
-        places = [read.index(name) for name in first]
-        if len({tuple(row[place] for place in places) for row in rows}) == len(rows):
+        positions = [read.index(name) for name in first]
+        if len({tuple(row[position] for position in positions) for row in rows}) == len(rows):
             return tuple(first) if len(first) > 1 else ()
     return ()
 
@@ -264,11 +264,11 @@ def inclusion_sql(
     values = ", ".join(f"v{at}" for at in range(len(names)))
     some = f"SELECT DISTINCT {values} FROM ({rows}) AS seen LIMIT {SAMPLED_VALUES}"  # noqa: S608
     if len(names) == 1:
-        found = f"v0 IN (SELECT {there[0]} FROM {target})"  # noqa: S608
+        is_in = f"v0 IN (SELECT {there[0]} FROM {target})"  # noqa: S608
     else:
         equal = " AND ".join(f"other.{name} = some_values.v{at}" for at, name in enumerate(there))
-        found = f"EXISTS (SELECT 1 FROM {target} AS other WHERE {equal})"  # noqa: S608
-    return f"SELECT COUNT(*), SUM(CASE WHEN {found} THEN 1 ELSE 0 END) FROM ({some}) AS some_values"  # noqa: S608
+        is_in = f"EXISTS (SELECT 1 FROM {target} AS other WHERE {equal})"  # noqa: S608
+    return f"SELECT COUNT(*), SUM(CASE WHEN {is_in} THEN 1 ELSE 0 END) FROM ({some}) AS some_values"  # noqa: S608
 
 
 SAMPLED_VALUES: Final = 200

@@ -28,7 +28,7 @@ _MEASURE: Final = frozenset(word for listed in _MEASURE_WORDS.split() for word i
 def features(pair: Pair, best: bool) -> list[float]:
     """The numbers that the probability is computed from, in the order of ``FEATURES``.
 
-    ``best`` says that no other key relates better to the column by name.
+    ``best``: no other key relates better to the column by name.
     """
     name, related = names.column_name(pair.column.name), pair.relation
     known = pair.looked_up > 0
@@ -104,7 +104,7 @@ _BY_NAME: Final = 0.8
 """The most where no values were compared, since tables were empty or not read."""
 
 _BY_CHANCE: Final = 0.4
-"""The most where nothing but values speaks for it, and such values are likely to be equal by chance: not shown."""
+"""The highest score where only values support a key and are likely to be equal by chance: not shown."""
 
 _LIKELY: Final = math.log(0.05)
 
@@ -121,9 +121,9 @@ def probability(pair: Pair, best: bool, weights: Sequence[float] = WEIGHTS) -> f
     return round(min(1 / (1 + math.exp(-min(total, 30.0))), most) if total > -30 else 0.0, 2)
 
 
-_SAID: Final = {
-    "owner": "the name {column} says {table}",
-    "role": "the name {column} says {table}, in a role",
+_RELATION_TEXTS: Final = {
+    "owner": "the name {column} points to {table}",
+    "role": "the name {column} points to {table}, in a role",
     "entity": "{column} is called like {table}",
     "role entity": "{column} is called like {table}, in a role",
     "part": "the name {column} has a word of {table}",
@@ -131,19 +131,21 @@ _SAID: Final = {
     "abbreviation": "the name {column} abbreviates {table}",
     "initials": "the name {column} has the initials of {table}",
     "person": "{column} is a role of persons, and {table} holds persons",
-    "parent": "the name {column} says another row of {table}",
+    "parent": "the name {column} points to another row of {table}",
     "plain": "both columns are called {column}",
 }
 
 
 def evidence(pair: Pair, profile: TableProfile, other: TableProfile) -> tuple[str, ...]:
-    """What speaks for the key and what is not known, a line each, without anything that could leave its line.
+    """The evidence for the key and what is not known about it, one line each; no line can be left by a name in it.
 
     ``profile`` is that of the column's table, ``other`` that of the key's.
     """
     table, key = pair.table.name, pair.key
     column, target = f"{table}.{pair.column.name}", f"{key.table.name}.{key.column}"
-    lines = [_SAID[pair.relation].format(column=pair.column.name, table=key.table.name)] if pair.relation else []
+    lines = (
+        [_RELATION_TEXTS[pair.relation].format(column=pair.column.name, table=key.table.name)] if pair.relation else []
+    )
     if pair.looked_up and pair.found == pair.looked_up:
         what = "every value" if profile.whole else f"each of {pair.looked_up} values read"
         lines.append(f"{what} of {column} is in {target}")
@@ -164,5 +166,5 @@ def _unread(column: str, target: str, profile: TableProfile, other: TableProfile
         if seen.why:
             return f"values of {name} {seen.why}"
         if seen.whole and not seen.rows:
-            return f"{name} is empty: names and types alone say it"
+            return f"{name} is empty: only names and types were compared"
     return f"values of {column} are not known"

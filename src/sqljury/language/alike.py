@@ -115,11 +115,12 @@ def _alike(left: str, right: str) -> float:
     ours, theirs = pieces(left), pieces(right)
     share = 0.0
     if ours and theirs:
-        share = (_covered(ours, theirs) + _covered(theirs, ours)) / 2
+        share = (covered(ours, theirs) + covered(theirs, ours)) / 2
     return max(share, difflib.SequenceMatcher(None, left.lower()[:80], right.lower()[:80]).ratio())
 
 
-def _covered(ours: Sequence[str], theirs: Sequence[str]) -> float:
+def covered(ours: Sequence[str], theirs: Sequence[str]) -> float:
+    """How likely the words of one name stand for words of the other on average, 0 to 1; see ``likeness``."""
     return sum(max(likeness(word, piece) for piece in theirs) for word in ours) / len(ours)
 
 

@@ -109,16 +109,16 @@ def concerning(given: Sequence[Instruction], question: str) -> tuple[Instruction
     A definition of a term that another one uses concerns the question too.
     """
     asked = frozenset(words(question))
-    kept = {number for number, one in enumerate(given) if not one.is_rule and one.concerns(asked)}
+    kept = {number for number, line in enumerate(given) if not line.is_rule and line.concerns(asked)}
     while True:
         used = frozenset(word for number in kept for word in words(given[number].meaning))
-        more = {number for number, one in enumerate(given) if one.term and _uses(used, one)} - kept
+        more = {number for number, line in enumerate(given) if line.term and _uses(used, line)} - kept
         if not more:
             break
         kept |= more
-    order = {word: place for place, word in reversed(list(enumerate(words(question))))}
-    terms = sorted(kept, key=lambda number: (_place(given[number], order), number))
-    rules = [one for one in given if one.is_rule and one.concerns(asked)]
+    order = {word: position for position, word in reversed(list(enumerate(words(question))))}
+    terms = sorted(kept, key=lambda number: (_position(given[number], order), number))
+    rules = [line for line in given if line.is_rule and line.concerns(asked)]
     return (*(given[number] for number in terms), *rules)
 
 
@@ -127,12 +127,12 @@ def expanded(question: str, given: Sequence[Instruction]) -> str:
 
     Only meanings in plain words, such as ``per month customer signups``, are written so.
     """
-    for one in given:
-        if not (_ACRONYM.fullmatch(one.term) and _SPELT_OUT.fullmatch(one.meaning.rstrip("."))):
+    for line in given:
+        if not (_ACRONYM.fullmatch(line.term) and _SPELT_OUT.fullmatch(line.meaning.rstrip("."))):
             continue
-        meaning = one.meaning.rstrip(".")
+        meaning = line.meaning.rstrip(".")
         if meaning.casefold() not in question.casefold():
-            found = re.search(rf"(?<!\w){re.escape(one.term)}(?!\w)", question)
+            found = re.search(rf"(?<!\w){re.escape(line.term)}(?!\w)", question)
             question = f"{question[: found.end()]} ({meaning}){question[found.end() :]}" if found else question
     return question
 
@@ -145,9 +145,9 @@ def _parts(text: str) -> list[str]:
     return [text[start:end] for start, end in zip(starts, [*(start for start, _ in ends), len(text)], strict=True)]
 
 
-def _uses(used: frozenset[str], one: Instruction) -> bool:
+def _uses(used: frozenset[str], line: Instruction) -> bool:
     """Whether a definition's meaning has the term of another."""
-    return used.issuperset(content_words(one.term))
+    return used.issuperset(content_words(line.term))
 
 
 def _read(text: str) -> Instruction:
@@ -168,18 +168,21 @@ def _defined(text: str) -> Instruction | None:
     return None
 
 
-def _binds(one: Instruction) -> bool:
+def _binds(line: Instruction) -> bool:
     """Whether what looks like a definition is a rule, such as ``cancelled lessons do not count: leave them out``."""
-    if _ACRONYM.fullmatch(one.term):
+    if _ACRONYM.fullmatch(line.term):
         return False
-    if _RULE.match(one.text) or _BINDING.search(one.term) or _IMPERATIVE.match(one.meaning):
+    if _RULE.match(line.text) or _BINDING.search(line.term) or _IMPERATIVE.match(line.meaning):
         return True
-    firm = len(one.term.split()) <= _FIRM_WORDS and any(pattern.match(one.text) for pattern in _DEFINITIONS[:3])
-    return bool(_BINDING.search(one.meaning)) and not firm
+    firm = len(line.term.split()) <= _FIRM_WORDS and any(pattern.match(line.text) for pattern in _DEFINITIONS[:3])
+    return bool(_BINDING.search(line.meaning)) and not firm
 
 
-def _place(one: Instruction, order: dict[str, int]) -> int:
-    return min((order[word] for word in content_words(one.term or one.text) if word in order), default=len(order))
+def _position(line: Instruction, order: dict[str, int]) -> int:
+    return min(
+        (order[word] for word in content_words(line.term or line.text) if word in order),
+        default=len(order),
+    )
 
 
 class Demands(NamedTuple):
@@ -235,23 +238,23 @@ _DISTINCT: Final = re.compile(
 
 def demands(given: Sequence[Instruction]) -> Demands:
     """What rules and statements demand of a query; definitions demand at most that case is ignored."""
-    found = Demands()
-    for one in given:
-        text = one.text
+    demanded = Demands()
+    for line in given:
+        text = line.text
         if _CASE.search(text) and not _NOT.search(text):
             subject = frozenset(words(text)) - _CASE_WORDS - STOP_WORDS
-            found = found._replace(ignore_case=True, case_of=found.case_of | subject)
-        if one.term:
+            demanded = demanded._replace(ignore_case=True, case_of=demanded.case_of | subject)
+        if line.term:
             continue
         if match := _DECIMALS.search(text):
-            found = found._replace(decimals=_number(match["number"]))
+            demanded = demanded._replace(decimals=_number(match["number"]))
         elif _WHOLE.search(text) or _CENTS.search(text):
-            found = found._replace(decimals=0 if _WHOLE.search(text) else 2)
+            demanded = demanded._replace(decimals=0 if _WHOLE.search(text) else 2)
         if match := _LIMIT.search(text):
-            found = found._replace(limit=_number(match["number"]) or None)
+            demanded = demanded._replace(limit=_number(match["number"]) or None)
         if _DISTINCT.search(text):
-            found = found._replace(distinct=True)
-    return found
+            demanded = demanded._replace(distinct=True)
+    return demanded
 
 
 def _number(text: str) -> int:

@@ -92,15 +92,15 @@ def meanings(table: Table, sample: Result) -> dict[str, Meaning]:
     At least ``MIN_VALUES`` values that are not NULL, two of them different, must agree. Digits with leading zeros are
     not numbers: they may be postcodes.
     """
-    found = {}
+    known = {}
     for column in table.columns:
         if column.name not in sample.columns:
             continue
         index = sample.columns.index(column.name)
         values = [row[index] for row in sample.rows if row[index] is not None]
         if len(values) >= MIN_VALUES and len(set(values)) > 1 and (meaning := _meaning(column, values)) is not None:
-            found[column.name] = meaning
-    return found
+            known[column.name] = meaning
+    return known
 
 
 def are_numbers(values: Sequence[str]) -> bool:

@@ -68,10 +68,10 @@ def is_clock(node: exp.Expr) -> bool:
     """Whether an expression reads the clock."""
     if node.find(exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentDatetime, exp.CurrentTime) is not None:
         return True
-    if any(isinstance(one, exp.Literal) and one.is_string and one.name == "now" for one in node.walk()):
+    if any(isinstance(part, exp.Literal) and part.is_string and part.name == "now" for part in node.walk()):
         return True
-    calls = (one for one in node.find_all(exp.Anonymous))
-    return any(str(one.this).upper() in ("CURDATE", "NOW", "GETDATE", "TODAY", "SYSDATE") for one in calls)
+    calls = (call for call in node.find_all(exp.Anonymous))
+    return any(str(call.this).upper() in ("CURDATE", "NOW", "GETDATE", "TODAY", "SYSDATE") for call in calls)
 
 
 def from_now_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
@@ -87,7 +87,7 @@ def from_now_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
         arguments = node.expressions
     else:
         return None
-    texts = [_text(one) for one in arguments]
+    texts = [_text(argument) for argument in arguments]
     if not texts or texts[0] != "now" or None in texts:
         return None
     timed = isinstance(node, exp.Datetime) or (isinstance(node, exp.Anonymous) and str(node.this).upper() == "DATETIME")

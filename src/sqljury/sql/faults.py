@@ -1,6 +1,6 @@
-"""What an engine's message says is wrong with a query, in one form for all engines: a kind and the name it is about.
+"""The fault that an engine's message describes, in one form for all engines: a kind, and the name it is about.
 
-Two queries that lack the same column fail alike, however each of them is worded and whatever alias it uses.
+Queries that lack the same column have the same fault, whatever the message's wording and the alias used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Kind = Literal[
 
 
 class Fault(NamedTuple):
-    """A kind, and the name of it in lower case without its qualifier; for types what was compared, else the message."""
+    """A kind and a name in lower case without its qualifier; for types what was compared, for ``other`` the message."""
 
     kind: Kind
     name: str
@@ -72,7 +72,7 @@ _QUALIFIED: Final = frozenset(("column", "table", "ambiguous", "grouping"))
 
 
 def read_fault(message: str) -> Fault:
-    """The fault that an engine's message tells of; ``other`` with the whole message where it is not a known one."""
+    """The fault that an engine's message describes; ``other`` with the message where no pattern matches."""
     message = message[:_READ]
     for kind, pattern in _COMPILED:
         if (match := pattern.search(message)) is not None:

@@ -1,8 +1,8 @@
-"""Aggregates where an engine takes none, and columns that are neither grouped nor aggregated: rewritten, and told of.
+"""GROUP BY and aggregates: rewrites of queries that an engine refuses, with a line on what is wrong for a prompt.
 
-SQLite picks a row for a column that is not grouped; PostgreSQL, DuckDB and MySQL refuse such a query, the first even
-where the group has one value, if it does not know the key. Then the column is grouped here, on every strict engine and
-wherever in the query it stands; outputs that a group has several of are read as groups in ``repair_groups``.
+SQLite picks a row for a column that is neither grouped nor aggregated. PostgreSQL, DuckDB and MySQL refuse the query;
+PostgreSQL even where each group has one value, if it does not know the key. Such a column is added to GROUP BY. A
+query that is ordered by an aggregate and has no GROUP BY fails on every engine; it is grouped by its outputs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from sqljury.sql import text
 from sqljury.sql.faults import Fault
-from sqljury.sql.names.routes import own_key
+from sqljury.sql.names.routes import identifying_column
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources
 from sqljury.sql.terms import group_keys, ordinal, outside_queries, resolved
@@ -25,21 +25,21 @@ _SUMS: Final = ("count", "sum", "avg")
 """Aggregates beside which a column can only be meant as a group; beside MAX it may be that of the highest row."""
 _NO_ALIAS_IN: Final = {"postgres": ("where", "having"), "mysql": ("where",)}
 
-Place = tuple[str, str]
+Ref = tuple[str, str]
 """An alias and a column, in lower case."""
 Note = tuple[Fault, str]
 """A line of advice, and the kind of fault that it is for."""
 
 
 def select_of(sources: Sources) -> exp.Select:
-    """The SELECT that the sources are of; callers leave other queries out."""
+    """The SELECT whose sources these are; callers pass no other kind of query."""
     select = sources.scope.expression
     assert isinstance(select, exp.Select)
     return select
 
 
 def spell_out_aliases(sources: Sources) -> Iterator[Note]:
-    """Replace names of outputs in clauses that do not know them by what they stand for."""
+    """Replace aliases of outputs by their expressions in clauses that cannot refer to them."""
     select, dialect = select_of(sources), sources.schema.dialect
     outputs = {item.alias.lower() for item in select.selects if isinstance(item, exp.Alias)}
     if sources.others or not outputs:
@@ -78,9 +78,9 @@ def move_aggregates(sources: Sources) -> Iterator[Note]:
 
 
 def unnest_aggregates(sources: Sources) -> Iterator[Note]:
-    """Count in a subquery what another aggregate takes: ``MAX(COUNT(*))`` is the highest count of the groups.
+    """Move the inner one of two nested aggregates to a subquery: ``MAX(COUNT(*))`` is the highest count of the groups.
 
-    The groups are those of the SELECT, or of the one around it that reads the same tables.
+    The groups are those of the SELECT, or of the SELECT around it if that reads the same tables.
     """
     select, dialect = select_of(sources), sources.schema.dialect
     nested = [node for item in select.selects for node in outside_queries(item) if _takes_aggregate(node)]
@@ -114,14 +114,14 @@ def _keys_around(sources: Sources) -> list[exp.Expr]:
     around = sources.around
     if around is None or not isinstance(around.scope.expression, exp.Select) or sources.others:
         return []
-    tables, others = ([table.name for table in one.tables.values()] for one in (sources, around))
+    tables, others = ([table.name for table in side.tables.values()] for side in (sources, around))
     keys = group_keys(around.scope.expression)[0]
     same = tables == others and all(isinstance(key, exp.Column) for key in keys)
     return [exp.column(key.name, quoted=key.this.quoted) for key in keys] if same else []
 
 
 def group_what_lacks(sources: Sources) -> Iterator[Note]:
-    """Group by the columns that GROUP BY lacks, where that makes the same groups; else only tell of them."""
+    """Add the columns that GROUP BY lacks, where the groups stay the same; elsewhere only report them."""
     select, dialect = select_of(sources), sources.schema.dialect
     keys, kinds = group_keys(select)
     nodes = [node for part in _grouped_parts(select) for node in outside_queries(part)]
@@ -138,7 +138,7 @@ def group_what_lacks(sources: Sources) -> Iterator[Note]:
     if not keys:
         wanted = missing if all(str(call.key) in _SUMS for call in calls) else []
     else:
-        closure = _closure(sources, {place for key in keys for place in _places(key, sources)})
+        closure = _closure(sources, {ref for key in keys for ref in _refs(key, sources)})
         wanted = [column for column in missing if _depends(column, sources, closure)]
     for column in wanted:
         select.group_by(column.copy(), copy=False)
@@ -161,18 +161,18 @@ def _grouped_parts(select: exp.Select) -> list[exp.Expr]:
 
 
 def _uncovered(sources: Sources, keys: Sequence[exp.Expr]) -> list[exp.Column]:
-    """The columns outside aggregates that are not group keys nor part of one that stands there whole, each once."""
-    covered = {place for key in keys if isinstance(key, exp.Column) for place in _places(key, sources)}
+    """The columns outside aggregates, each once, that are neither group keys nor part of a whole group key."""
+    covered = {ref for key in keys if isinstance(key, exp.Column) for ref in _refs(key, sources)}
     written = {key.sql().lower() for key in keys}
-    missing: dict[Place, exp.Column] = {}
+    missing: dict[Ref, exp.Column] = {}
 
     def visit(node: exp.Expr) -> None:
         if isinstance(node, exp.AggFunc | exp.Query | exp.Subquery) or node.sql().lower() in written:
             return
         if isinstance(node, exp.Column):
-            place = _place(node, sources)
-            if place is not None and place not in covered:
-                missing.setdefault(place, node)
+            ref = _ref(node, sources)
+            if ref is not None and ref not in covered:
+                missing.setdefault(ref, node)
             return
         for child in node.iter_expressions():
             visit(child)
@@ -182,20 +182,20 @@ def _uncovered(sources: Sources, keys: Sequence[exp.Expr]) -> list[exp.Column]:
     return list(missing.values())
 
 
-def _place(column: exp.Column, sources: Sources) -> Place | None:
+def _ref(column: exp.Column, sources: Sources) -> Ref | None:
     """The alias and name of a column of this SELECT; None where it is not certain."""
     owners = [sources.alias(column.table)] if column.table else sources.owners(column.name)
     return (owners[0].lower(), column.name.lower()) if len(owners) == 1 and owners[0] is not None else None
 
 
-def _places(node: exp.Expr, sources: Sources) -> Iterator[Place]:
+def _refs(node: exp.Expr, sources: Sources) -> Iterator[Ref]:
     for column in node.find_all(exp.Column):
-        if (place := _place(column, sources)) is not None:
-            yield place
+        if (ref := _ref(column, sources)) is not None:
+            yield ref
 
 
-def _closure(sources: Sources, places: set[Place]) -> set[Place]:
-    """These places, and all that inner joins and WHERE make equal to one of them."""
+def _closure(sources: Sources, refs: set[Ref]) -> set[Ref]:
+    """These columns, and all that inner joins and WHERE make equal to one of them."""
     select = sources.scope.expression
     inner = [join for join in select.args.get("joins") or () if not join.side]
     conditions = [join.args["on"] for join in inner if join.args.get("on") is not None]
@@ -206,18 +206,18 @@ def _closure(sources: Sources, places: set[Place]) -> set[Place]:
             if isinstance(term, exp.EQ) and isinstance(term.this, exp.Column):
                 other = term.expression
                 if isinstance(other, exp.Column):
-                    pairs.append((_place(term.this, sources), _place(other, sources)))
-    closed = set(places)
+                    pairs.append((_ref(term.this, sources), _ref(other, sources)))
+    closed = set(refs)
     for _ in pairs:
         closed |= {right for left, right in pairs if left in closed and right is not None}
         closed |= {left for left, right in pairs if right in closed and left is not None}
     return closed
 
 
-def _depends(column: exp.Column, sources: Sources, closure: set[Place]) -> bool:
+def _depends(column: exp.Column, sources: Sources, closure: set[Ref]) -> bool:
     """Whether a key of the column's table is among the group keys."""
-    place = _place(column, sources)
-    alias = next((known for known in sources.tables if place and known.lower() == place[0]), None)
+    ref = _ref(column, sources)
+    alias = next((known for known in sources.tables if ref and known.lower() == ref[0]), None)
     if alias is None:
         return False
     table = sources.tables[alias]
@@ -227,10 +227,7 @@ def _depends(column: exp.Column, sources: Sources, closure: set[Place]) -> bool:
 
 
 def group_outputs(sources: Sources) -> bool:
-    """Group a query that is ordered by an aggregate, and has no groups, by its outputs; whether that was so.
-
-    It fails on every engine. Columns that stricter engines want in GROUP BY are added by ``sql.grouping``.
-    """
+    """Group a query that is ordered by an aggregate and has no groups by its outputs; True if it was such a query."""
     select = sources.scope.expression
     outputs = bare_outputs(select)
     alone = len(sources.scope.selected_sources) == 1 and one_row_each(outputs, sources)
@@ -260,8 +257,8 @@ def ordered_by_count(select: exp.Expr) -> bool:
 
 
 def one_row_each(outputs: list[exp.Expr], sources: Sources) -> bool:
-    """Whether the outputs hold the key of the first table of FROM, so that each row is a group of its own."""
+    """Whether the outputs hold the key of the first table of FROM, so that each group has one row."""
     if not sources.tables:
         return False
-    key = own_key(next(iter(sources.tables.values())))
+    key = identifying_column(next(iter(sources.tables.values())))
     return key is not None and key.lower() in {item.name.lower() for item in outputs if isinstance(item, exp.Column)}

@@ -1,4 +1,4 @@
-"""Whether a query follows instructions, as far as its text and its result tell, and what a program can mend of it."""
+"""Checks whether a query follows instructions, by its text and its result, and rewrites it where it can."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ _AVERAGE: Final = re.compile(r"\b(?:average|mean)\b", re.IGNORECASE)
 def unmet(
     sql: str, result: Result, given: Sequence[Instruction], demanded: Demands, schema: Schema, question: str
 ) -> list[str]:
-    """A line for each thing that instructions concerning the question ask for and the query does not do.
+    """A line for each thing that the instructions ask for and the query does not do.
 
-    Looked for are the figures, quoted values and columns that a line names, comparisons regardless of case, decimals,
-    numbers of rows, and duplicates. What cannot be told is taken for followed; so is everything in a query that cannot
-    be parsed.
+    Checked are the figures, quoted values and columns that a line names, comparisons regardless of case, decimals,
+    numbers of rows, and duplicates. What cannot be checked counts as followed, as
+    does everything in a query that cannot be parsed.
     """
     tree = _tree(sql, schema.dialect)
     if tree is None:
         return []
-    checked = [one for one in given if one.is_rule or _is_on_a_term(one, schema, question)]
-    lines = [f"{_shown(one)}: the query has no {what}" for one in checked for what in _missing(tree, one, schema)]
+    checked = [line for line in given if line.is_rule or _is_on_a_term(line, schema, question)]
+    lines = [f"{_shown(line)}: the query has no {what}" for line in checked for what in _missing(tree, line, schema)]
     if demanded.ignore_case:
         lines += [f"the query compares {name} by case" for name in _by_case(tree, demanded, schema)]
     if demanded.decimals is not None and _unrounded(tree, result, demanded.decimals):
@@ -60,8 +60,8 @@ def unmet(
     return list(dict.fromkeys(lines))
 
 
-def mended(sql: str, result: Result, demanded: Demands, dialect: str, question: str) -> str | None:
-    """The query with figures rounded, rows cut and duplicates gone as instructions ask; None if nothing is to do."""
+def repaired(sql: str, result: Result, demanded: Demands, dialect: str, question: str) -> str | None:
+    """The query with figures rounded, rows cut and duplicates gone as instructions ask; None if it is as asked."""
     tree = _tree(sql, dialect)
     if not isinstance(tree, exp.Select):
         return None
@@ -85,8 +85,8 @@ def _unrounded(tree: exp.Expr, result: Result, decimals: int) -> list[exp.Expr]:
     if not isinstance(tree, exp.Select) or tree.is_star or len(tree.expressions) != len(result.columns):
         return []
     computed = [item for item in map(_value, tree.expressions) if not isinstance(item, exp.Column)]
-    long = {place for row in result.rows for place, value in enumerate(row) if _too_precise(value, decimals)}
-    return [item for place, item in enumerate(map(_value, tree.expressions)) if place in long and item in computed]
+    long = {index for row in result.rows for index, value in enumerate(row) if _too_precise(value, decimals)}
+    return [item for index, item in enumerate(map(_value, tree.expressions)) if index in long and item in computed]
 
 
 def _value(item: exp.Expr) -> exp.Expr:
@@ -107,8 +107,8 @@ def _tree(sql: str, dialect: str) -> exp.Expr | None:
         return None
 
 
-def _shown(one: Instruction) -> str:
-    return f"'{one.text[:80]}{'…' * (len(one.text) > 80)}'"
+def _shown(line: Instruction) -> str:
+    return f"'{line.text[:80]}{'…' * (len(line.text) > 80)}'"
 
 
 def _most(demanded: Demands, question: str) -> int | None:
@@ -116,20 +116,20 @@ def _most(demanded: Demands, question: str) -> int | None:
     return None if _COUNTED.search(question) else demanded.limit
 
 
-def _missing(tree: exp.Expr, one: Instruction, schema: Schema) -> Iterator[str]:
+def _missing(tree: exp.Expr, line: Instruction, schema: Schema) -> Iterator[str]:
     """What a line names and the query lacks or has in its place.
 
     Figures and quoted values of definitions, statements, and rules that exclude rows; columns of formulas. A rule that
     excludes is looked at only where the query reads a table with a column that it names.
     """
-    if one.is_rule and not (_EXCLUDES.search(one.text) and _about_what_is_read(one, tree, schema)):
+    if line.is_rule and not (_EXCLUDES.search(line.text) and _about_what_is_read(line, tree, schema)):
         return
-    text = one.meaning or one.text
+    text = line.meaning or line.text
     texts, figures = _literals(tree)
-    if one.term and one.term.casefold() in texts and one.term.isupper():
-        yield f"meaning of {one.term}, only {one.term} itself"
+    if line.term and line.term.casefold() in texts and line.term.isupper():
+        yield f"meaning of {line.term}, only {line.term} itself"
     known = {column.name for table in schema.tables for column in table.columns}
-    if one.term:
+    if line.term:
         used = {column.name.casefold() for column in tree.find_all(exp.Column)}
         pattern = _WORD if _FORMULA.search(text) else _NAME
         named = {match[1] for match in pattern.finditer(_QUOTED.sub(" ", text))} & known
@@ -144,25 +144,28 @@ def _missing(tree: exp.Expr, one: Instruction, schema: Schema) -> Iterator[str]:
     yield from (f"number {figure:g}" for figure in wanted if not _near(figure, figures))
 
 
-def _is_on_a_term(one: Instruction, schema: Schema, question: str) -> bool:
+def _is_on_a_term(line: Instruction, schema: Schema, question: str) -> bool:
     """Whether a line says what a term of the question means, such as ``veterans``, and not what a table is like."""
-    said = one.text.removesuffix(one.meaning).rstrip()
-    if one.term and not said.endswith((" is", " are")):
+    subject = line.text.removesuffix(line.meaning).rstrip()
+    if line.term and not subject.endswith((" is", " are")):
         return True
-    opening, asked = content_words(one.term or one.text)[: None if one.term else 2], set(words(question))
+    opening, asked = (
+        content_words(line.term or line.text)[: None if line.term else 2],
+        set(words(question)),
+    )
     names = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
     named = {word for name in names for word in words(name)}
-    if one.term:
+    if line.term:
         return not named.issuperset(opening)
     return asked.issuperset(opening) or (opening[0] in asked and opening[0] not in named)
 
 
-def _about_what_is_read(one: Instruction, tree: exp.Expr, schema: Schema) -> bool:
+def _about_what_is_read(line: Instruction, tree: exp.Expr, schema: Schema) -> bool:
     """Whether a line names a column of a table that the query reads."""
-    said = set(words(one.text))
+    named = set(words(line.text))
     read = {table.name.casefold() for table in tree.find_all(exp.Table)}
     tables = (table for table in schema.tables if table.name.casefold().rpartition(".")[2] in read)
-    return any(said.issuperset(words(column.name)) for table in tables for column in table.columns)
+    return any(named.issuperset(words(column.name)) for table in tables for column in table.columns)
 
 
 def _near(figure: float, figures: Iterable[float]) -> bool:
@@ -172,8 +175,8 @@ def _near(figure: float, figures: Iterable[float]) -> bool:
 
 def _literals(tree: exp.Expr) -> tuple[set[str], set[float]]:
     """The texts of a query, in small letters and without marks of LIKE, and its figures, those within texts too."""
-    texts = {one.name.casefold().strip("%") for one in tree.find_all(exp.Literal) if one.is_string}
-    figures = {float(one.name) for one in tree.find_all(exp.Literal) if one.is_number}
+    texts = {literal.name.casefold().strip("%") for literal in tree.find_all(exp.Literal) if literal.is_string}
+    figures = {float(literal.name) for literal in tree.find_all(exp.Literal) if literal.is_number}
     figures |= {float(part) for text in texts for part in _FIGURE.findall(text)}
     figures |= {float(part) for text in texts for part in re.findall(r"\d+", text)}
     return texts | {f"{figure:g}" for figure in figures}, figures
@@ -187,14 +190,14 @@ def _by_case(tree: exp.Expr, demanded: Demands, schema: Schema) -> list[str]:
     names = [column.name for table in schema.tables for column in table.columns]
     kinds: tuple[type[exp.Expr], ...] = (exp.EQ, exp.NEQ, exp.In)
     kinds += () if dialect in _LIKE_FOLDS_CASE else (exp.Like,)
-    found = []
+    compared = []
     for comparison in tree.find_all(*kinds):
         sides = [comparison.this, *(comparison.expressions or [comparison.args.get("expression")])]
         columns = [side for side in sides if isinstance(side, exp.Column)]
         lettered = any(isinstance(side, exp.Literal) and side.is_string and _letters(side.name) for side in sides)
         if columns and lettered and demanded.folds(columns[0].name, names):
-            found.append(columns[0].name)
-    return list(dict.fromkeys(found))
+            compared.append(columns[0].name)
+    return list(dict.fromkeys(compared))
 
 
 def _letters(text: str) -> bool:

@@ -31,8 +31,8 @@ def find_table(schema: Schema, node: exp.Table) -> Table | None:
     """
     named = [table for table in schema.tables if bare_name(table).lower() == node.name.lower()]
     wanted = [node.db.lower(), ""] if node.db else [""]
-    found = next((table for group in wanted for table in named if table.schema.lower() == group), None)
-    return found if found is not None or node.db or not named else named[0]
+    match = next((table for group in wanted for table in named if table.schema.lower() == group), None)
+    return match if match is not None or node.db or not named else named[0]
 
 
 def bare_name(table: Table) -> str:
@@ -306,7 +306,7 @@ def with_joins(schema: Schema, queries: Iterable[str]) -> Schema:
             tree = parse_one(query, schema.dialect)
             equal = [(node.this, node.expression) for node in tree.find_all(exp.EQ)]
             keyed = key_columns(tree) if isinstance(tree, exp.Query) else ()
-            pairs = [*keyed, *(pair for pair in equal if all(isinstance(one, exp.Column) for one in pair))]
+            pairs = [*keyed, *(pair for pair in equal if all(isinstance(side, exp.Column) for side in pair))]
             joined = [(owner(left, schema), left.name, owner(right, schema), right.name) for left, right in pairs]
         except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
             continue

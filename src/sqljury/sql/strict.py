@@ -1,7 +1,7 @@
-"""What one engine takes and a stricter one refuses, rewritten without a change of meaning: a repair without a model.
+"""Queries that a lenient engine accepts and a stricter one refuses: rewritten with the same meaning, without a model.
 
-``WHERE COUNT(*) > 3``, a column beside an aggregate, a text compared with a number, an output's name in WHERE. What
-cannot be rewritten for certain is told of in a line for a prompt.
+Examples are ``WHERE COUNT(*) > 3``, a column beside an aggregate, a text compared with a number, and an output's alias
+in WHERE. What cannot be rewritten for certain is described in a line for a prompt.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sqljury.sql.grouping import Note
 from sqljury.sql.parse import errors, exp, parse_one, quiet
 from sqljury.sql.resolve import Sources, read_sources
 from sqljury.sql.terms import outside_queries
+from sqljury.sql.translate import bare
 from sqljury.types import Schema
 
 MAX_SELECTS: Final = 50
@@ -23,13 +24,13 @@ _SHOWN: Final = 100
 
 
 class Conformed(NamedTuple):
-    """``sql`` is the rewritten query, None where nothing was to be rewritten; ``notes`` are lines on what is wrong."""
+    """``sql`` is the rewritten query, None where nothing had to be rewritten; ``notes`` are lines on what is wrong."""
 
     sql: str | None = None
     notes: tuple[Note, ...] = ()
 
     def lines(self, fault: Fault) -> list[str]:
-        """The lines that fit what the engine complained of, those on the name that it gave first."""
+        """The lines on this kind of fault, those on the name in the engine's message first."""
         kinds = ("types", "value", "function") if fault.kind in ("types", "value", "function") else (fault.kind,)
         fitting = [note for note in self.notes if note[0].kind in kinds]
         fitting.sort(key=lambda note: note[0].name not in ("", fault.name))
@@ -38,24 +39,22 @@ class Conformed(NamedTuple):
 
 @quiet()
 def conform(sql: str, schema: Schema, fault: Fault) -> Conformed:
-    """The query as the schema's engine takes it, after the engine complained of ``fault``; parsed, not run."""
+    """The query rewritten so that the schema's engine accepts it, which failed with ``fault``; parsed, not run."""
     try:
         tree = parse_one(sql, schema.dialect)
-        selects = [one for one in read_sources(tree, schema) if isinstance(one.scope.expression, exp.Select)]
+        selects = [
+            sources for sources in read_sources(tree, schema) if isinstance(sources.scope.expression, exp.Select)
+        ]
         if len(selects) > MAX_SELECTS:
             return Conformed()
         before = tree.sql(dialect=schema.dialect)
         notes = tuple(note for sources in selects for rewrite in _rewrites(fault, schema) for note in rewrite(sources))
         after = tree.sql(dialect=schema.dialect)
         # the generator puts some casts into a query by itself
-        changed = after != before or (bool(notes) and _letters(after) != _letters(sql))
+        changed = after != before or (bool(notes) and bare(after) != bare(sql))
         return Conformed(after if changed else None, notes)
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
         return Conformed()  # a parser's own bug on odd text too
-
-
-def _letters(sql: str) -> str:
-    return "".join(sql.split()).rstrip(";").lower()
 
 
 def _rewrites(fault: Fault, schema: Schema) -> Iterator[Callable[[Sources], Iterator[Note]]]:
@@ -78,7 +77,7 @@ def _rewrites(fault: Fault, schema: Schema) -> Iterator[Callable[[Sources], Iter
 
 
 def _name_subqueries(sources: Sources) -> Iterator[Note]:
-    """MySQL, and PostgreSQL before 16, want a name for each subquery in FROM."""
+    """Name the subqueries in FROM, which MySQL, and PostgreSQL before 16, require."""
     select = sources.scope.expression
     start = select.args.get("from_")
     joined = [join.this for join in select.args.get("joins") or ()]
@@ -89,7 +88,7 @@ def _name_subqueries(sources: Sources) -> Iterator[Note]:
 
 
 def _guard_divisors(sources: Sources) -> Iterator[Note]:
-    """A division by zero is NULL, as it is for the engines that do not stop at it."""
+    """Make a division by zero NULL, as it is on engines that do not fail on it."""
     for part in sources.scope.expression.iter_expressions():
         for node in reversed(list(outside_queries(part))):
             if isinstance(node, exp.Div) and not isinstance(node.expression, exp.Literal):
@@ -99,7 +98,7 @@ def _guard_divisors(sources: Sources) -> Iterator[Note]:
 
 
 def _take_all_rows(sources: Sources) -> Iterator[Note]:
-    """``= (SELECT ...)`` of several rows means IN."""
+    """Replace ``= (SELECT ...)`` by IN where the subquery has several rows."""
     for part in list(sources.scope.expression.iter_expressions()):
         for node in list(outside_queries(part)):
             if isinstance(node, exp.EQ | exp.NEQ) and isinstance(node.expression, exp.Subquery):
@@ -110,7 +109,7 @@ def _take_all_rows(sources: Sources) -> Iterator[Note]:
 
 
 def _distinct_order(sources: Sources) -> Iterator[Note]:
-    """What ORDER BY names must be among the outputs of SELECT DISTINCT; only told of."""
+    """Report expressions of ORDER BY that are not among the outputs of SELECT DISTINCT."""
     select = grouping.select_of(sources)
     order = select.args.get("order")
     if select.args.get("distinct") is None or order is None:

@@ -1,6 +1,6 @@
-"""Queries in another dialect's words, written in the database's own: repairs that need no model.
+"""Queries written in another dialect, translated to the database's: repairs that need no model.
 
-Models mix dialects up: ``YEAR(d)`` for SQLite, ``strftime`` for PostgreSQL, a string in double quotes, ``TOP 5``. Which
+Models mix up dialects: ``YEAR(d)`` for SQLite, ``strftime`` for PostgreSQL, a string in double quotes, ``TOP 5``. Which
 one was meant is not known, so the query is read as each of the usual ones; the database says which reading runs.
 """
 
@@ -40,8 +40,8 @@ _MODIFIERS: Final = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND
 def translations(sql: str, schema: Schema) -> list[str]:
     """The query in the schema's dialect as each reading of it comes out, without repeats and without the text itself.
 
-    A name in double quotes that nothing has is the string that SQLite and MySQL take it for. What a reading cannot say
-    in the dialect is not a translation. The results are parsed, not run.
+    A name in double quotes that nothing has is the string that SQLite and MySQL take it for. A reading that
+    cannot be written in the dialect is left out. The results are parsed, not run.
     """
     readings: dict[str, None] = {}
     for source in dict.fromkeys((schema.dialect, *SOURCES)):
@@ -49,12 +49,12 @@ def translations(sql: str, schema: Schema) -> list[str]:
             readings[_translation(sql, source, schema)] = None
         except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
             continue  # sqlglot's generators may stumble over arguments that a dialect does not have
-    return [text for text in readings if _letters(text) != _letters(sql)]
+    return [text for text in readings if bare(text) != bare(sql)]
 
 
 @quiet()
 def in_sqlite(sql: str, schema: Schema) -> str | None:
-    """The query of the schema's dialect in SQLite's words, None where it cannot be said in them; parsed, not run."""
+    """The query of the schema's dialect translated to SQLite, None where that is not possible; parsed, not run."""
     if schema.dialect == "sqlite":
         return sql
     try:
@@ -127,15 +127,18 @@ def _names(schema: Schema) -> set[str]:
     return {table.name.lower() for table in schema.tables} | column_names(schema)
 
 
-def as_strings(tree: exp.Expr, schema: Schema) -> None:
-    """Turn quoted names that are not of a column, a table or an alias into strings."""
+def as_strings(tree: exp.Expr, schema: Schema) -> bool:
+    """Turn quoted names that are not of a column, a table or an alias into strings; True if there were any."""
     known = _names(schema)
     known |= {node.alias.lower() for node in tree.find_all(exp.Alias, exp.TableAlias, exp.CTE, exp.Table, exp.Subquery)}
-    for column in quoted_texts(tree, known):
+    texts = list(quoted_texts(tree, known))
+    for column in texts:
         column.replace(exp.Literal.string(column.name))
+    return bool(texts)
 
 
-def _letters(sql: str) -> str:
+def bare(sql: str) -> str:
+    """A query in lower case without white space and a final semicolon: what tells two spellings of one text apart."""
     return "".join(sql.split()).rstrip(";").lower()
 
 

@@ -59,7 +59,7 @@ def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
     written = [candidate for candidate in candidates if candidate.sql]
     if not written:
         return "the model answered in prose and wrote no query; rephrase the question, or use another model"
-    closest = min(written, key=lambda one: distance(one, schema))
+    closest = min(written, key=lambda candidate: distance(candidate, schema))
     tried = f"none of {len(candidates)} candidate queries" if len(candidates) > 1 else "the one candidate query cannot"
     tried += " could be run" if len(candidates) > 1 else " be run"
     reasons = "; ".join([str(closest.result.error or "it failed"), *unknown(closest.sql, schema)])

@@ -1,4 +1,4 @@
-"""Instructions that can be checked: what a program can mend is mended, for the rest the model is asked again."""
+"""Instructions that can be checked: a program repairs what it can, and the model is asked again for the rest."""
 
 from __future__ import annotations
 
@@ -12,28 +12,32 @@ from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
 from sqljury.prompts import unmarked
 from sqljury.schema.notes import Notes
-from sqljury.sql.instructions import mended, unmet
+from sqljury.sql.instructions import repaired, unmet
 from sqljury.sql.text import remark
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.repair import By, by_program, max_tokens
 from sqljury.types import Candidate, Fix, Task
 
 LINES: Final = 4
-"""Things not followed that the model, or the user, is told of."""
+"""Most unmet instructions that are listed for the model or the user."""
 _CHARS: Final = 200
 
 
 def follow(state: State, context: Context) -> State:
-    """The stage: candidates that do not follow an instruction are mended; if none does then, one is written again.
+    """The stage: candidates are repaired to follow instructions; if none follows all, one is written again.
 
-    Only questions with evidence, or with terms of the notes, are looked at. A query is replaced only by one that runs
-    and leaves less undone.
+    Only questions with evidence, or with terms of the notes, are checked. A query is replaced only by one that runs
+    and leaves fewer instructions unmet.
     """
     wanted = _Wanted.of(state.task, context.notes)
     if wanted is None:
         return state
-    candidates = [wanted.mended(one, context) for one in state.candidates]
-    left = {place: wanted.unmet(one) for place, one in enumerate(candidates) if one.result.ok and one.sql}
+    candidates = [wanted.repaired(candidate, context) for candidate in state.candidates]
+    left = {
+        index: wanted.unmet(candidate)
+        for index, candidate in enumerate(candidates)
+        if candidate.result.ok and candidate.sql
+    }
     if left and all(left.values()):
         context.emit("checking instructions")
         first = next(iter(left))
@@ -42,7 +46,7 @@ def follow(state: State, context: Context) -> State:
 
 
 def not_followed(candidate: Candidate, task: Task, notes: Notes) -> tuple[str, ...]:
-    """What instructions ask for and the chosen query does not do, a remark each."""
+    """A remark for each thing that instructions ask for and the chosen query does not do."""
     wanted = _Wanted.of(task, notes)
     if wanted is None or not candidate.result.ok:
         return ()
@@ -64,20 +68,20 @@ class _Wanted:
         return cls(task, near, demands(near)) if near else None
 
     def unmet(self, candidate: Candidate) -> list[str]:
-        """What the candidate leaves undone."""
+        """The instructions that the candidate does not follow, a line each."""
         task = self._task
         return unmet(candidate.sql, candidate.result, self._near, self._demanded, task.known, task.question.text)
 
-    def mended(self, candidate: Candidate, context: Context) -> Candidate:
-        """The candidate with what a program can mend, if it runs so."""
+    def repaired(self, candidate: Candidate, context: Context) -> Candidate:
+        """The candidate with the repairs that a program can make, if it runs then."""
         if not candidate.result.ok or not candidate.sql:
             return candidate
         task = self._task
-        sql = mended(candidate.sql, candidate.result, self._demanded, task.known.dialect, task.question.text)
+        sql = repaired(candidate.sql, candidate.result, self._demanded, task.known.dialect, task.question.text)
         return candidate if sql is None else self._better(candidate, sql, "instructions", context)
 
     def asked_again(self, candidate: Candidate, undone: list[str], context: Context) -> Candidate:
-        """What the model makes of the candidate when it is told what the candidate leaves undone."""
+        """The candidate as the model rewrites it, given the instructions that it does not follow."""
         lines = "\n".join(f"- {remark(line, _CHARS)}" for line in undone[:LINES])
         request = prompts.render("fix/instructions", undone=lines)
         conversation = [*messages(self._task), Message("assistant", unmarked(candidate.sql)), Message("user", request)]
@@ -86,15 +90,15 @@ class _Wanted:
         sql = "" if reply is None else extract_sql(reply.completions[0].text)
         if not sql or sql == candidate.sql:
             return candidate
-        return self.mended(self._better(candidate, sql, "model", context), context)
+        return self.repaired(self._better(candidate, sql, "model", context), context)
 
     def _better(self, candidate: Candidate, sql: str, by: By, context: Context) -> Candidate:
-        """The candidate with this query, if that runs, finds something and leaves less undone."""
+        """The candidate with this query, if that runs, is not newly empty and leaves fewer instructions unmet."""
         result = context.db.execute(sql, context.limits, context.cancel)
         fix = Fix(candidate.sql, remark("; ".join(self.unmet(candidate)), _CHARS), by)
         fixed = replace(candidate, sql=sql, result=result, fixes=(*candidate.fixes, fix))
         if not result.ok:
             part = context.recipe.fix
             fixed = by_program(fixed, self._task, context, names=part.names, dialect=part.dialect)
-        found = fixed.result.ok and (fixed.result.rows or not candidate.result.rows)
-        return fixed if found and len(self.unmet(fixed)) < len(self.unmet(candidate)) else candidate
+        usable = fixed.result.ok and (fixed.result.rows or not candidate.result.rows)
+        return fixed if usable and len(self.unmet(fixed)) < len(self.unmet(candidate)) else candidate

@@ -32,6 +32,7 @@ from sqljury.schema.target import aimed
 from sqljury.types import Question, Schema, Task
 from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
+from sqljury.values.collect import Progress
 from sqljury.values.hints import Meant, hints, meant, nearest
 
 MAX_TOKENS: Final = 160
@@ -91,9 +92,6 @@ UNMATCHED_SHOWN: Final = 5
 Near = tuple[tuple[str, str, tuple[str, ...]], ...]
 """``Task.near``: table, column, and values of it."""
 
-Told = Callable[[str, int, int], None]
-"""Called with what is being done, how many pieces of it are, and of how many."""
-
 
 @dataclass(frozen=True)
 class Preparation:
@@ -108,7 +106,7 @@ class Preparation:
         db: Database,
         notes: Notes = NO_NOTES,
         keywords: Sequence[str] | None = None,
-        told: Told | None = None,
+        progress: Progress | None = None,
         cancel: threading.Event | None = None,
     ) -> Task:
         """The task for one question; ``keywords`` are looked up among the values, by default those of the rules.
@@ -116,16 +114,16 @@ class Preparation:
         Raises what ``known_schema`` raises, ``NotesError`` for notes on what the database does not have, and
         ``CancelledError`` once ``cancel`` is set.
         """
-        whole, notes = described(known_schema(db, told, cancel), notes)
+        whole, notes = described(known_schema(db, progress, cancel), notes)
         if notes.rules:
             question = replace(question, evidence="\n".join(filter(None, (question.evidence, *notes.rules))))
         if keywords is None:
             keywords = by_rules(_searched(question))
-        values = self._values(keywords, db, whole, told, cancel)
+        values = self._values(keywords, db, whole, progress, cancel)
         hits = tuple(Hit(one.match.table, one.match.column, one.match.score) for one in values)
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
         beside = (*_relevant(question, notes), *hints(values))
-        near = self._near(keywords, db, whole, told, cancel)
+        near = self._near(keywords, db, whole, progress, cancel)
         return Task(question, schema, _schema_text(db, schema, self.part, near), beside, hits, near)
 
     def reshown(self, task: Task, db: Database, form: str = "", order: int = 0) -> Task:
@@ -142,26 +140,36 @@ class Preparation:
         return replace(task, linked=schema, text=_schema_text(db, schema, self.part, task.near))
 
     def index(
-        self, db: Database, schema: Schema, told: Told | None = None, cancel: threading.Event | None = None
+        self, db: Database, schema: Schema, progress: Progress | None = None, cancel: threading.Event | None = None
     ) -> ValueIndex:
         """The value index of the database, built or refreshed if need be; masked columns stay out of it."""
-        return open_or_build(db, schema, told, cancel, skip(db))
+        return open_or_build(db, schema, progress, cancel, skip(db))
 
     def _values(
-        self, keywords: Sequence[str], db: Database, schema: Schema, told: Told | None, cancel: threading.Event | None
+        self,
+        keywords: Sequence[str],
+        db: Database,
+        schema: Schema,
+        progress: Progress | None,
+        cancel: threading.Event | None,
     ) -> list[Meant]:
         """Values of the database that the keywords seem to mean, as many as the recipe wants."""
         if not self.part.values or not keywords:
             return []
-        return meant(self.index(db, schema, told, cancel), keywords, self.part.values)
+        return meant(self.index(db, schema, progress, cancel), keywords, self.part.values)
 
     def _near(
-        self, keywords: Sequence[str], db: Database, schema: Schema, told: Told | None, cancel: threading.Event | None
+        self,
+        keywords: Sequence[str],
+        db: Database,
+        schema: Schema,
+        progress: Progress | None,
+        cancel: threading.Event | None,
     ) -> Near:
         """For columns with values like the keywords those values, as many as the recipe shows beside a column."""
         if not (self.part.nearest and self.part.examples and keywords):
             return ()
-        return tuple(nearest(self.index(db, schema, told, cancel), keywords, self.part.examples))
+        return tuple(nearest(self.index(db, schema, progress, cancel), keywords, self.part.examples))
 
 
 def find_keywords(state: State, context: Context) -> State:
@@ -205,7 +213,7 @@ def _searched(question: Question) -> str:
     given = instructions(question.evidence)
     if len(given) <= 1:
         return f"{question.text} {question.evidence}"
-    return "\n".join((question.text, *(one.text for one in concerning(given, question.text))))
+    return "\n".join((question.text, *(instruction.text for instruction in concerning(given, question.text))))
 
 
 def _relevant(question: Question, notes: Notes) -> list[str]:

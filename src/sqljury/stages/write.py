@@ -40,12 +40,12 @@ def fall_back(state: State, context: Context) -> State:
     if any(candidate.result.ok for candidate in state.candidates):
         return state
     failed = [candidate for candidate in state.candidates if candidate.sql]
-    told = state.task
+    advised = state.task
     if failed and context.recipe.fix.hints:
-        closest = min(failed, key=lambda one: distance(one, told.known))
-        told = replace(told, notes=(*told.notes, *advise(closest, told, context).lines))
-    more = replace(_written(replace(state, task=told), context, fallback=True), task=state.task)
-    if len(more.candidates) == len(state.candidates) or any(one.result.ok for one in more.candidates):
+        closest = min(failed, key=lambda candidate: distance(candidate, advised.known))
+        advised = replace(advised, notes=(*advised.notes, *advise(closest, advised, context).lines))
+    more = replace(_written(replace(state, task=advised), context, fallback=True), task=state.task)
+    if len(more.candidates) == len(state.candidates) or any(candidate.result.ok for candidate in more.candidates):
         return more
     return repair(more, context, state.candidates)
 

@@ -85,7 +85,7 @@ def held(node: exp.Expr | None, schema: Schema) -> Held | None:
     owned = owner(node, schema)
     if owned is None:
         return None
-    column = next(one for one in owned[1].columns if one.name.lower() == node.name.lower())
+    column = next(known for known in owned[1].columns if known.name.lower() == node.name.lower())
     return Held(owned[1], column)
 
 

@@ -46,12 +46,12 @@ def _truth(node: exp.Expr) -> bool | None:
 
 def _pair(column: exp.Column, constant: exp.Expr, asked: Asked) -> tuple[exp.Expr, exp.Expr] | None:
     """The column's constants for yes and no, where it has both and surely lacks the one that is compared with it."""
-    own = held(column, asked.schema)
-    if own is None:
+    known = held(column, asked.schema)
+    if known is None:
         return None
-    if _BOOLEAN.search(own.column.type) and asked.dialect in _OWN_BOOLEAN:
+    if _BOOLEAN.search(known.column.type) and asked.dialect in _OWN_BOOLEAN:
         return (exp.true(), exp.false()) if asked.failed and not isinstance(constant, exp.Boolean) else None
-    values = asked.data.values(own.table, own.column.name)
+    values = asked.data.values(known.table, known.column.name)
     words = {_word(value).lower(): value for value in values}
     pair = next((pair for pair in _PAIRS if words.keys() == set(pair)), None)
     if pair is None or len(words) != len(values) or _matches(constant, values, asked):

@@ -15,7 +15,7 @@ _WILD: Final = re.compile(r"[%_\\]")
 def ignored_case(tree: exp.Query, asked: Asked) -> Change | None:
     """Compare without regard to case where the column has the text in another case only.
 
-    What instructions say of case is for ``stages.instructions``.
+    Instructions on case are handled by ``stages.instructions``.
     """
     changed = False
     for node, column, other in compared(tree, exp.EQ, exp.NEQ):
@@ -32,11 +32,11 @@ def ignored_case(tree: exp.Query, asked: Asked) -> Change | None:
 
 
 def _applies(column: exp.Expr, other: exp.Expr, asked: Asked) -> bool:
-    own = held(column, asked.schema)
-    if own is None or not own.is_text or not isinstance(other, exp.Literal) or not other.is_string:
+    known = held(column, asked.schema)
+    if known is None or not known.is_text or not isinstance(other, exp.Literal) or not other.is_string:
         return False
     letters = any(letter.isalpha() for letter in other.name)
-    return letters and asked.data.other_case(own.table, own.column.name, other.name)
+    return letters and asked.data.other_case(known.table, known.column.name, other.name)
 
 
 def _comparison(node: exp.Expr, column: exp.Column, text: str, dialect: str) -> exp.Expr:

@@ -44,7 +44,7 @@ def _make_fraction(node: exp.Expr) -> None:
     """Make the dividend a fraction, by a constant in it if there is one."""
     top = node.this.unnest()
     factors = [top.this, top.expression] if isinstance(top, exp.Mul) else []
-    constant = next((one for one in factors if isinstance(one, exp.Literal) and not one.is_string), None)
+    constant = next((factor for factor in factors if isinstance(factor, exp.Literal) and not factor.is_string), None)
     if constant is not None:
         constant.replace(exp.Literal.number(f"{constant.name}.0"))
     else:
@@ -71,7 +71,7 @@ def _truncated_on_purpose(node: exp.Expr) -> bool:
         item = item.parent
     keys = [key.sql().lower() for key in group.expressions]
     names = {item.alias.lower(), item.unalias().sql().lower()} - {""}
-    ordinals = [str(at) for at, one in enumerate(select.selects, 1) if one is item]
+    ordinals = [str(at) for at, output in enumerate(select.selects, 1) if output is item]
     return any(key in names or key in ordinals for key in keys)
 
 
@@ -80,7 +80,7 @@ def _may_be_a_bucket(node: exp.Expr) -> bool:
     if not isinstance(node.expression.unnest(), exp.Literal):
         return False
     within = isinstance(node.find_ancestor(exp.AggFunc, exp.Select), exp.AggFunc)
-    hundred = any(one.name == "100" for one in node.this.find_all(exp.Literal))
+    hundred = any(literal.name == "100" for literal in node.this.find_all(exp.Literal))
     return not (within or hundred or node.this.find(exp.AggFunc, exp.Select) is not None)
 
 
@@ -120,9 +120,9 @@ class _Whole:
             return [node.this, *node.expressions]
         if isinstance(node, exp.Case):
             results = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")]
-            return [one for one in results if one is not None and not isinstance(one, exp.Null)]
+            return [result for result in results if result is not None and not isinstance(result, exp.Null)]
         if isinstance(node, exp.If):
-            return [one for one in (node.args["true"], node.args.get("false")) if one is not None]
+            return [branch for branch in (node.args["true"], node.args.get("false")) if branch is not None]
         if isinstance(node, exp.Select):
             return [node.selects[0].unalias()] if len(node.selects) == 1 else []
         return None
@@ -133,8 +133,8 @@ class _Whole:
             return False
         if self._asked.dialect != "postgres":
             return True
-        columns = [held(one, self._asked.schema) for one in node.this.find_all(exp.Column)]
-        wide = any(one is None or _WIDE.search(one.column.type) for one in columns)
+        columns = [held(column, self._asked.schema) for column in node.this.find_all(exp.Column)]
+        wide = any(column is None or _WIDE.search(column.column.type) for column in columns)
         return not wide and node.find(exp.Count, exp.Length) is None
 
     def _column(self, node: exp.Column, depth: int) -> bool:

@@ -28,8 +28,8 @@ def epochs(tree: exp.Query, asked: Asked) -> Change | None:
     changed = False
     for column in list(tree.find_all(exp.Column)):
         use = _use(column)
-        own = held(column, asked.schema) if use else None
-        unit = asked.data.epoch(own.table, own.column.name) if own is not None else ""
+        known = held(column, asked.schema) if use else None
+        unit = asked.data.epoch(known.table, known.column.name) if known is not None else ""
         if unit:
             changed = True
             column.replace(_converted(column, use, _IN_A_SECOND[unit], asked.dialect))
@@ -69,7 +69,7 @@ def _beside(*others: exp.Expr) -> Use:
 def _is_today(node: exp.Expr) -> bool:
     """Whether an expression is a day by the clock, without a time."""
     timed = exp.CurrentTimestamp, exp.CurrentDatetime
-    names = {str(one.this).upper() for one in node.find_all(exp.Anonymous)}
+    names = {str(call.this).upper() for call in node.find_all(exp.Anonymous)}
     return clock.is_clock(node) and node.find(*timed) is None and not names & {"NOW", "DATETIME", "GETDATE", "SYSDATE"}
 
 

@@ -18,7 +18,7 @@ def not_in_null(tree: exp.Query, asked: Asked) -> Change | None:
         if isinstance(select, exp.Select):
             changed |= _without_nulls(select, asked)
         else:
-            values = [one for one in within.expressions if not isinstance(one, exp.Null)]
+            values = [value for value in within.expressions if not isinstance(value, exp.Null)]
             if values and len(values) < len(within.expressions):
                 within.set("expressions", values)
                 changed = True
@@ -34,9 +34,9 @@ def _without_nulls(select: exp.Select, asked: Asked) -> bool:
     group = select.args.get("group")
     if group is not None and item not in group.expressions:
         return False
-    own = held(item, asked.schema)
+    known = held(item, asked.schema)
     outer = any(join.side for join in select.args.get("joins") or ())
-    if own is not None and not outer and (own.column.not_null or own.column.name in own.table.primary_key):
+    if known is not None and not outer and (known.column.not_null or known.column.name in known.table.primary_key):
         return False
     kept = exp.Not(this=exp.Is(this=item.copy(), expression=exp.Null()))
     where = select.args.get("where")

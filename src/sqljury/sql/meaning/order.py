@@ -50,9 +50,9 @@ def _key(select: exp.Select, node: exp.Expr) -> exp.Expr:
 def _may_be_null(key: exp.Expr, select: exp.Select, asked: Asked) -> bool:
     if isinstance(key, exp.Count | exp.Literal | exp.Null | exp.Predicate):
         return False
-    own = held(key, asked.schema)
+    known = held(key, asked.schema)
     outer = any(join.side for join in select.args.get("joins") or ())
-    return own is None or outer or not (own.column.not_null or own.column.name in own.table.primary_key)
+    return known is None or outer or not (known.column.not_null or known.column.name in known.table.primary_key)
 
 
 def _starts_with_null(select: exp.Select, key: exp.Expr, tree: exp.Query, asked: Asked) -> bool:

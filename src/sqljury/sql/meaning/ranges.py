@@ -46,8 +46,8 @@ def last_day(tree: exp.Query, asked: Asked) -> Change | None:
 
 def _ends(column: exp.Expr, other: exp.Expr, asked: Asked, *, any_day: bool = False) -> bool:
     day = day_of(other)
-    own = held(column, asked.schema)
-    if day is None or own is None:
+    known = held(column, asked.schema)
+    if day is None or known is None:
         return False
     try:
         end = date.fromisoformat(day)
@@ -56,7 +56,7 @@ def _ends(column: exp.Expr, other: exp.Expr, asked: Asked, *, any_day: bool = Fa
     last = calendar.monthrange(end.year, end.month)[1] == end.day
     if not (last or any_day or _names(asked.question.whole, end)):
         return False
-    matches = [_TIMED.fullmatch(str(value)) for value in asked.data.values(own.table, own.column.name)]
+    matches = [_TIMED.fullmatch(str(value)) for value in asked.data.values(known.table, known.column.name)]
     times = [match["time"] or "" for match in matches if match is not None]
     return len(times) == len(matches) and not all(map(_MIDNIGHT.fullmatch, times))
 

@@ -60,7 +60,7 @@ def fixed_dates(tree: exp.Query, asked: Asked) -> Change | None:
 
 def _constants(tree: exp.Query) -> list[exp.Literal]:
     """Constants of dates, and of years that a part of a date is compared with."""
-    texts = [one for one in tree.find_all(exp.Literal) if one.is_string and _DATE.fullmatch(one.name)]
+    texts = [literal for literal in tree.find_all(exp.Literal) if literal.is_string and _DATE.fullmatch(literal.name)]
     numbers = [
         node.expression
         for node in tree.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
@@ -84,7 +84,7 @@ def _counted(tree: exp.Query, span: Span, constants: int, dialect: str) -> bool:
         return True
     lower = [pair for pair in compared(tree, exp.GTE, exp.GT) if pair[0].this is pair[1] and _is_date(pair[2])]
     upper = [pair for pair in compared(tree, exp.LTE, exp.LT) if pair[0].this is pair[1] and _is_date(pair[2])]
-    if len(lower) == 1 and constants == 1 + len(upper) and all(one[1] == lower[0][1] for one in upper):
+    if len(lower) == 1 and constants == 1 + len(upper) and all(bound[1] == lower[0][1] for bound in upper):
         column = lower[0][1]
         for node, _, _ in upper:
             node.replace(exp.LT(this=column.copy(), expression=after.copy()))
@@ -120,7 +120,7 @@ def _of_unit(node: exp.Expr, span: Span) -> bool:
         isinstance(node, exp.Cast) and "DATE" in node.to.sql().upper()
     ):
         return span.unit == "day"
-    forms = [one.args["format"].name for one in node.find_all(exp.TimeToStr)]
+    forms = [call.args["format"].name for call in node.find_all(exp.TimeToStr)]
     if forms:
         return forms == [{"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}.get(span.unit, "")]
     extracted = node.find(exp.Extract)

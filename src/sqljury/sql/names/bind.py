@@ -59,7 +59,7 @@ def bindings(sql: str, schema: Schema, question: str = "") -> list[Binding]:
         others: list[Binding] = []
         for picks in _other_picks(reading)[:_TRIES]:
             other = _bound(sql, schema, question, picks)
-            if other is not None and other[0].sql not in {best.sql, *(one.sql for one in others)}:
+            if other is not None and other[0].sql not in {best.sql, *(binding.sql for binding in others)}:
                 others.append(other[0])
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError):
         return []  # a parser's own bug on odd text too
@@ -84,8 +84,8 @@ def _bound(sql: str, schema: Schema, question: str, picks: Mapping[int, int]) ->
 def _other_picks(reading: Reading) -> list[dict[int, int]]:
     """One decision made otherwise, the likeliest such readings first."""
     others = [
-        (scores[number] / scores[0], {place: number})
-        for place, scores in enumerate(reading.decisions)
+        (scores[number] / scores[0], {decision: number})
+        for decision, scores in enumerate(reading.decisions)
         for number in range(1, len(scores))
     ]
     return [picks for share, picks in sorted(others, key=lambda other: -other[0]) if share >= PLAUSIBLE]

@@ -285,17 +285,17 @@ class Binder:
         for alias, table in self._tables.items():
             if (name := after_table(column.name, alias, table)) is not None:
                 options.append(Option(_OWNER, "table and column", self._assigning(column, alias, name)))
-            for one in near_columns(column.name, table, self._reading.question):
-                if alias in aliases or one.kind == "spelling":
-                    likely = one.score * (1.0 if alias in aliases else _ELSEWHERE) * self._reading.asks_for(table)
-                    options.append(Option(likely, one.kind, self._assigning(column, alias, one.column)))
+            for near in near_columns(column.name, table, self._reading.question):
+                if alias in aliases or near.kind == "spelling":
+                    likely = near.score * (1.0 if alias in aliases else _ELSEWHERE) * self._reading.asks_for(table)
+                    options.append(Option(likely, near.kind, self._assigning(column, alias, near.column)))
         return options or self._near_by(column) or self._by_meaning(column, aliases)
 
     def _by_meaning(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
         return [
-            Option(one.score, one.kind, self._assigning(column, alias, one.column))
+            Option(near.score, near.kind, self._assigning(column, alias, near.column))
             for alias in aliases
-            for one in near_by_meaning(column.name, self._tables[alias])
+            for near in near_by_meaning(column.name, self._tables[alias])
         ]
 
     def _near_by(self, column: exp.Column) -> list[Option]:

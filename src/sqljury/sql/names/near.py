@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from sqljury.language import embed
-from sqljury.language.alike import likeness, misspelt, pieces, question_words, similar
+from sqljury.language.alike import covered, likeness, misspelt, pieces, question_words, similar
 from sqljury.types import Schema, Table
 
 LEAST: Final = 0.3
@@ -49,10 +49,12 @@ def near_columns(name: str, table: Table, question: str = "") -> list[Near]:
         return [Near(spelled, 1.0, "spelling")]
     asked = frozenset(question_words(question))
     scored = [_near(name, column, table) for column in columns]
-    near = [one._replace(score=one.score * _context(one.column, name, asked)) for one in scored if one is not None]
+    near = [
+        match._replace(score=match.score * _context(match.column, name, asked)) for match in scored if match is not None
+    ]
     near += [Near(column, _REFERS, "key") for column in _referring(name, table)]
-    best = {one.column: one for one in sorted(near, key=lambda one: one.score)}
-    return sorted((one for one in best.values() if one.score >= LEAST), key=lambda one: -one.score)
+    best = {match.column: match for match in sorted(near, key=lambda match: match.score)}
+    return sorted((match for match in best.values() if match.score >= LEAST), key=lambda match: -match.score)
 
 
 def near_tables(name: str, schema: Schema) -> list[str]:
@@ -123,11 +125,7 @@ def _referring(name: str, table: Table) -> list[str]:
 
 
 def _alike(ours: Sequence[str], theirs: Sequence[str]) -> float:
-    """How well the words of each name stand for the other's, the worse way round."""
-
-    def covered(some: Sequence[str], others: Sequence[str]) -> float:
-        return sum(max(likeness(word, piece) for piece in others) for word in some) / len(some)
-
+    """How likely the words of each name stand for the other's, in the less likely direction."""
     return min(covered(ours, theirs), covered(theirs, ours))
 
 

@@ -167,7 +167,7 @@ def _certain(route: Route) -> bool:
     return all(leg.step.score == 1 for leg in route)
 
 
-def own_key(table: Table) -> str | None:
+def identifying_column(table: Table) -> str | None:
     """The column that identifies the table's rows: its key, else the first column that is named like one."""
     for key in (table.primary_key, *table.candidate_keys[:1]):
         if key:
@@ -197,7 +197,7 @@ def _namesakes(schema: Schema) -> Iterator[tuple[Table, str, Table, str, float]]
     names = _key_names(schema)
     people = [(table, key) for table in schema.tables if (key := _key_of_people(table)) is not None][:_OWNERS]
     for table in schema.tables:
-        if (key := own_key(table)) is not None:
+        if (key := identifying_column(table)) is not None:
             yield from ((table, key, person, other, _SAME_ROWS) for person, other in people if person is not table)
         for column in table.columns:
             pieces = words(column.name)
@@ -214,7 +214,7 @@ def _key_names(schema: Schema) -> dict[tuple[str, ...], list[tuple[Table, str, f
     """What a column may be called that refers to a table: by its words the tables, their keys, and how likely."""
     names: dict[tuple[str, ...], list[tuple[Table, str, float]]] = defaultdict(list)
     for table in schema.tables:
-        key, named = own_key(table), words(table.name)
+        key, named = identifying_column(table), words(table.name)
         if key is None:
             continue
         pieces = words(key)
@@ -235,7 +235,7 @@ def _key_names(schema: Schema) -> dict[tuple[str, ...], list[tuple[Table, str, f
 def _key_of_people(table: Table) -> str | None:
     """The key of a table of people, which those of their roles often share: ``gymnast_id`` is a ``people_id``."""
     named = words(table.name)
-    return own_key(table) if len(named) == 1 and named[0] in _PEOPLE else None
+    return identifying_column(table) if len(named) == 1 and named[0] in _PEOPLE else None
 
 
 def _same_kind(table: Table, column: str, other: Table, key: str) -> bool:

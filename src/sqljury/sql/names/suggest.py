@@ -147,9 +147,9 @@ class _Reader:
             return f"{fault}; {self._qualify(here[0], column.name)} is there"
         holders = [table for table in self._schema.tables if self._has(_column_names(table), column)]
         named = [table for table in holders if table.name.lower() == column.table.lower()]  # that FROM lacks
-        places = [self._elsewhere(table, column.name) for table in (named or holders)[:_ALL]]
-        elsewhere = sorted(places, key=_distance)[: _NAMES - 1]
-        joined = [place for place in elsewhere if _distance(place)[1]]
+        references = [self._elsewhere(table, column.name) for table in (named or holders)[:_ALL]]
+        elsewhere = sorted(references, key=_distance)[: _NAMES - 1]
+        joined = [reference for reference in elsewhere if _distance(reference)[1]]
         if joined:
             return "; ".join((fault, *joined))
         near = [near_name for alias in meant for near_name in self._near(column.name, alias)][:_NAMES]
@@ -281,9 +281,9 @@ class _Reader:
         return text.table_name(table.name, table.schema, self._schema.dialect)
 
 
-def _distance(place: str) -> tuple[bool, int]:
+def _distance(reference: str) -> tuple[bool, int]:
     """Order of places to find a column in: those that joins lead to, the fewest joins first, then the others."""
-    joins = place.count("JOIN ")
+    joins = reference.count("JOIN ")
     return joins == 0, joins
 
 

@@ -60,7 +60,7 @@ def _instructed(text: str, given: Sequence[Instruction]) -> str:
     text = expanded(text, near)
     if below := _lines(near, CONCERNING_CHARS):
         text = prompts.render("direct/instructions", question=text, instructions=below)
-    if above := _lines([one for one in given if one not in near], OTHER_CHARS):
+    if above := _lines([instruction for instruction in given if instruction not in near], OTHER_CHARS):
         text = prompts.render("direct/others", question=text, others=above)
     return text
 
@@ -68,8 +68,8 @@ def _instructed(text: str, given: Sequence[Instruction]) -> str:
 def _lines(given: Sequence[Instruction], chars: int) -> str:
     """A line for each instruction, as many of the first ones as fit."""
     lines: list[str] = []
-    for one in given:
-        line = f"- {remark(one.text, LINE_CHARS)}"
+    for instruction in given:
+        line = f"- {remark(instruction.text, LINE_CHARS)}"
         if len(line) > chars:
             break
         lines.append(line)

@@ -216,7 +216,7 @@ def conforming(candidate: Candidate, task: Task, context: Context, *, names: boo
     sql, result = candidate.sql, candidate.result
     if names and sql and not result.ok:
         bound = rebindings(sql, task.known, task.question.text)[:1]
-        sql = next((one for one in bound if not losses(sql, one, task.known)), sql)
+        sql = next((other for other in bound if not losses(sql, other, task.known)), sql)
     for _ in range(_ROUNDS):
         if result.error is None or result.error.kind not in ("sql", "refused"):
             break
@@ -244,9 +244,9 @@ def readings(candidate: Candidate, task: Task, context: Context) -> list[Candida
         if losses(candidate.sql, sql, task.known):
             continue
         fixed = _fixed(candidate, sql, context.db.execute(sql, context.limits, context.cancel), "schema")
-        if fixed.result.ok and not any(same(one.result, fixed.result, ALIKE) for one in bound):
+        if fixed.result.ok and not any(same(other.result, fixed.result, ALIKE) for other in bound):
             bound.append(fixed)
-    bound.sort(key=lambda one: not one.result.rows)
+    bound.sort(key=lambda other: not other.result.rows)
     return [*bound[:1], *map(_another_reading, bound[1:])] or [candidate]
 
 

@@ -62,7 +62,7 @@ def doubts(candidate: Candidate, task: Task, context: Context) -> tuple[str, ...
     data = Content(task.known, context)
     asked = Asked(task.question, task.known, data)
     written = (rewrite(candidate.sql, rule, asked) for rule in DOUBTING)
-    reasons = (one.change.reason for one in written if one is not None and not one.change.sure)
+    reasons = (rewritten.change.reason for rewritten in written if rewritten is not None and not rewritten.change.sure)
     return (*(plain(reason, _REASON) for reason in reasons), *_day(candidate, task.known, data))
 
 
