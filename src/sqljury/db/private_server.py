@@ -1,4 +1,4 @@
-"""Database servers of this program's own: PostgreSQL and MariaDB in a temporary folder, on a free port of loopback.
+"""Temporary servers for tests and benchmarks: PostgreSQL and MariaDB in a temporary folder, on a free loopback port.
 
 A server ends with the program that started it (on Linux also if that is killed), and ``stop`` removes its files. The
 files of a program that was killed are removed by the next one that starts a server: nobody holds their lock any more.
@@ -30,7 +30,7 @@ ADMINISTRATOR: Final = "boss"
 """The user with all rights on a server of this module."""
 
 _NOBODY: Final[dict[str, Any]] = {"host": "127.0.0.1", "user": "nobody", "password": "x", "connect_timeout": 5}
-"""Who is refused, by a server that is ready."""
+"""A login that a server refuses once it is ready."""
 
 _START_SECONDS: Final = 60.0
 _PR_SET_PDEATHSIG: Final = 1

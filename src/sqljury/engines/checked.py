@@ -40,10 +40,10 @@ OUTCOMES: Final = {
     "source": "does not run in SQLite",
     "database": "its database cannot be copied or used",
 }
-"""What becomes of a gold query; the first two are kept, the others' questions are left out."""
+"""The outcomes of a gold query; the first two are kept, questions with the others are left out."""
 
 _PASSING: Final = ("limit", "locked", "database")
-"""Kinds of failures that say nothing about the query: another day it may run."""
+"""Failures that are not the query's: it may run another time."""
 
 KEPT: Final = ("equal", "rounded")
 
@@ -69,7 +69,7 @@ class Checked:
 
 
 Observer = Callable[[int, int, Checked | None], None]
-"""Told how many of how many are checked, and the newest."""
+"""Called with (queries checked, queries in all, the newest)."""
 
 
 def prepared(
@@ -109,7 +109,7 @@ def prepared(
 
 
 def read(folder: Path) -> list[Checked]:
-    """What became of the gold queries of a run; none where its engine is SQLite."""
+    """The checked gold queries of a run; none if its engine is SQLite."""
     return list(_read(folder / FILE).values())
 
 

@@ -1,4 +1,4 @@
-"""The type of a copied column: from what SQLite's declaration says, as far as all values fit it."""
+"""The type of a copied column: the type that SQLite declares, if all values fit it."""
 
 from __future__ import annotations
 

@@ -25,14 +25,14 @@ FOLDER: Final = "databases"
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What a run's databases are on, and whether their keys are left out."""
+    """The engine of a run's databases, and whether their keys are left out."""
 
     name: str = "sqlite"
     strip_keys: bool = False
 
     @classmethod
     def of(cls, dataset: Mapping[str, Any]) -> Engine:
-        """As the settings of a run's dataset say; raises ``DatasetError`` for an engine that there is not."""
+        """From the settings of a run's dataset; raises ``DatasetError`` for an unknown engine."""
         name, strip = dataset.get("engine", "sqlite"), dataset.get("strip_keys", False)
         if name not in ENGINES or not isinstance(strip, bool):
             raise DatasetError(f"there is no engine {name!r}; known are {', '.join(ENGINES)}")
@@ -40,7 +40,7 @@ class Engine:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a run's settings say of it: nothing where files are used as they are."""
+        """The entries for a run's settings; none where files are used as they are."""
         named: dict[str, Any] = {"engine": self.name} if self.name != "sqlite" else {}
         return named | ({"strip_keys": True} if self.strip_keys else {})
 

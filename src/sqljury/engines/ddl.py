@@ -48,7 +48,7 @@ _MAX_KEY_TEXT: Final = 255
 
 
 def quoted(name: str, dialect: str = "sqlite") -> str:
-    """The name in quotes, whatever it is: so that an engine keeps its case and any word can be one."""
+    """The name in quotes, which keep its case and allow any word."""
     mark = "`" if dialect == "mysql" else '"'
     return mark + name.replace(mark, mark * 2) + mark
 

@@ -1,9 +1,9 @@
-"""Gold queries of SQLite in another engine's words, with SQLite's meaning.
+"""Gold queries of SQLite translated to another engine, with SQLite's meaning.
 
 sqlglot translates functions and the order of NULLs. What it cannot know is done here, with the types of the copy: names
 are quoted as they are spelled, texts in double quotes are texts, numbers are divided as SQLite divides them, LIKE
 ignores case, texts and numbers are compared as SQLite compares them, and columns beside an aggregate are grouped by.
-Whether the translation says the same is for the data to show, see ``checked``.
+``checked`` compares the results of both queries.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ REPAIRS: Final = {
     "like": "LIKE ignores case",
     "string": "names in double quotes are texts",
 }
-"""What is done to a query beyond what sqlglot does, by name."""
+"""Changes to a query beyond sqlglot's translation, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A query in another dialect with the names of ``REPAIRS`` that it needed, or the reason why there is none."""
+    """A query in another dialect with the ``REPAIRS`` that it needed, or the reason why it failed."""
 
     sql: str
     repairs: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Where copied databases are: files in a folder, or a PostgreSQL or MySQL server, one of this program's or a given one.
+"""Where copied databases are: files in a folder, or a PostgreSQL or MySQL server, started by this program or given.
 
 On a given server only databases that were created here are written to and dropped; their names begin with
 ``sqljury_bench_``.
@@ -28,21 +28,21 @@ DIALECTS: Final = {"sqlite": "sqlite", "duckdb": "duckdb", "postgresql": "postgr
 """sqlglot's name of each engine's dialect."""
 
 SERVED: Final = {"postgresql": ("postgresql", "postgres"), "mysql": ("mysql", "mariadb")}
-"""The schemes of URLs by engine, of those that are servers."""
+"""The URL schemes of engines that are servers."""
 
 _NAME_CHARS: Final = 63
 _AVERAGE_DIGITS: Final = "--div-precision-increment=12"
-"""MariaDB rounds averages to 4 decimals otherwise, which no other engine does."""
+"""Without it MariaDB, unlike other engines, rounds averages to 4 decimals."""
 
 
 class Home(Protocol):
-    """A place for databases."""
+    """A folder or server that holds copied databases."""
 
     def make(self, name: str, source: Source, views: Views) -> str:
         """Write the database and return what ``connect`` opens; raises ``DatabaseError``."""
 
     def close(self) -> None:
-        """Remove what does not outlast the command."""
+        """Remove databases and servers that end with the command."""
 
 
 class Files:
@@ -236,7 +236,7 @@ def home(engine: str, folder: Path, server: str = "") -> Home:
         # The URL is not shown: it may hold a password.
         wanted = " or ".join(f"{scheme}://" for scheme in SERVED.get(engine, ()))
         what = f"give a URL with {wanted}" if wanted else "its databases are files, so leave the server out"
-        raise InputError(f"the server is not of {engine}; {what}")
+        raise InputError(f"the server does not run {engine}; {what}")
     makers: dict[str, Callable[[], Home]] = {
         "postgresql": lambda: Postgres(server),
         "mysql": lambda: MySQL(server),

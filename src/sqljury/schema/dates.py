@@ -37,7 +37,7 @@ Times = Literal["none", "some", "all"]
 class Dates(NamedTuple):
     """Every date format that fits, the likeliest first; how many values have times, and the times' one format.
 
-    ``months`` says that no day is given.
+    ``months``: the values have no day.
     """
 
     forms: tuple[str, ...]

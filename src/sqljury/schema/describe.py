@@ -1,4 +1,4 @@
-"""What is known of a database before a question: its schema, and what the values of its columns show."""
+"""A database before any question: its schema, and what the values of its columns show."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from sqljury.schema.samples import sample_rows
 from sqljury.types import Schema, serialize
 
 ROWS: Final = 50
-"""Rows of each table from which the contents of its columns are told, as in a prompt."""
+"""Rows of each table that are read for the contents of its columns, as for a prompt."""
 SECONDS: Final = 20.0
-"""The time for all tables; ``contents`` has nothing on those that are left."""
+"""For all tables together; ``contents`` lacks those that were not reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A schema, and by table and column what values show and the type does not, as ``forms.contents`` words it."""
+    """A schema, and by table and column what its values show and its type does not; see ``forms.contents``."""
 
     schema: Schema
     contents: Mapping[tuple[str, str], str]
 
     @classmethod
     def of(cls, db: Database, schema: Schema, cancel: threading.Event | None = None) -> Description:
-        """Read the first rows of each table, of masked columns and views none.
+        """Read the first rows of each table except views, without masked columns.
 
         Raises ``CancelledError`` once ``cancel`` is set.
         """

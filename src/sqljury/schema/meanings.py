@@ -119,7 +119,7 @@ def phrase(meaning: Meaning, column: Column) -> str:
 
 
 def odd(table: Table, found: Mapping[str, Meaning], dialect: str, shown: Result) -> dict[str, str]:
-    """By column a few words on what a query would likely get wrong; ``found`` is what ``meanings`` gave.
+    """By column, a few words on what a query would likely get wrong; ``found`` is what ``meanings`` gave.
 
     ISO dates in text are odd only where the engine compares no text with dates. Numbers in text are odd where they
     sort otherwise than numbers, unless the column is a key or a code by its name, which nobody sorts; texts for true

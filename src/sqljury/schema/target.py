@@ -1,4 +1,4 @@
-"""Writes a schema in about as many tokens as a model on this machine reads in the time that there is.
+"""Writes a schema in about the number of tokens that a recipe aims at, for models on this machine.
 
 A model on a CPU reads some 100 tokens a second, and the schema is most of what it reads for the first question on a
 database. So a schema that would take more tokens than the recipe aims at is shown in the first of ``STEPS`` that fits.

@@ -1,4 +1,4 @@
-"""Values of types that an engine does not compare or compute with one another: cast, and told of.
+"""Casts between types that an engine does not compare or compute with, with a line on each for a prompt.
 
 SQLite and MySQL compare a text with a number and add texts up; PostgreSQL refuses, and so does DuckDB in part.
 """
@@ -68,7 +68,7 @@ def type_kind(declared: str) -> Kind:
 
 
 def cast_values(sources: Sources) -> Iterator[Note]:
-    """Cast what one SELECT compares, adds up or takes apart as another type than it is of."""
+    """Cast the values of one SELECT that are compared, summed or taken apart as another type than theirs."""
     typed = _Typed(sources)
     nodes = [node for part in sources.scope.expression.iter_expressions() for node in outside_queries(part)]
     for node in reversed(nodes):  # what a node holds before the node, which takes a copy of it
@@ -76,21 +76,21 @@ def cast_values(sources: Sources) -> Iterator[Note]:
         if not typed.rewrite(node):
             continue
         after = text.remark(node.sql(dialect=sources.schema.dialect), _SHOWN)
-        shown = "; ".join(dict.fromkeys(typed.told))
-        typed.told.clear()
+        shown = "; ".join(dict.fromkeys(typed.casts))
+        typed.casts.clear()
         line = after if after == before else f"{after} instead of {before}"
         yield Fault("types", ""), f"{shown}: {line}" if shown else line
 
 
 class _Typed:
-    """Rewrites nodes of one SELECT; ``told`` are the columns that it cast, with their types."""
+    """Rewrites nodes of one SELECT; ``casts`` lists the columns that were cast, with their types."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources, self._dialect = sources, sources.schema.dialect
-        self.told: list[str] = []
+        self.casts: list[str] = []
 
     def rewrite(self, node: exp.Expr) -> bool:
-        """Put casts into a node, whether any was needed."""
+        """Cast the operands of a node where it is needed; True if any was."""
         if isinstance(node, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE):
             return self._compare(node)
         if isinstance(node, exp.In) and node.expressions:
@@ -166,10 +166,10 @@ class _Typed:
         for column in node.find_all(exp.Column):
             if (declared := self._declared(column)) is not None:
                 shown = text.remark(column.sql(dialect=self._dialect), _SHOWN)
-                self.told.append(f"{shown} is {text.type_text(declared).lower() or 'of another type'}")
+                self.casts.append(f"{shown} is {text.type_text(declared).lower() or 'of another type'}")
 
     def kind(self, node: exp.Expr) -> Kind:
-        """What a value is, as far as the schema and its function tell."""
+        """The kind of a value, as far as schema and function show it."""
         if isinstance(node, exp.Column):
             declared = self._declared(node)
             return "" if declared is None else type_kind(declared)
@@ -198,7 +198,7 @@ class _Typed:
 
 
 def not_of_type(sources: Sources) -> Iterator[Note]:
-    """Lines on texts that are compared with numbers or dates and are none: nothing can be cast there."""
+    """Lines on texts that are compared with numbers or dates and cannot be cast to one."""
     typed = _Typed(sources)
     dialect = sources.schema.dialect
     for part in sources.scope.expression.iter_expressions():

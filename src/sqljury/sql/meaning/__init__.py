@@ -1,4 +1,4 @@
-"""What a query means by the rules of its engine and not by its words: rewrites of queries that run.
+"""Rewrites of queries that run, but that their engine evaluates otherwise than the question means.
 
 Each rule takes the tree of a query, its question, and a way to ask the database for evidence. It rewrites the tree in
 place and returns the reason, or None. Nothing here runs the query itself.
@@ -48,7 +48,7 @@ FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, booleans)
 
 
 class Rewrite(NamedTuple):
-    """What a rule made of a query: another query, or the same one where there is only a reason to doubt it."""
+    """The query as a rule rewrote it, or as it was if the rule only doubts it, with the reason."""
 
     sql: str
     change: Change
@@ -56,7 +56,7 @@ class Rewrite(NamedTuple):
 
 @quiet()
 def rewrite(sql: str, rule: Rule, asked: Asked) -> Rewrite | None:
-    """What a rule makes of a query; None where it does not apply, or the query cannot be read and written exactly."""
+    """The query rewritten by a rule; None where it does not apply or sqlglot cannot write the query exactly."""
     original = _read(sql, asked.dialect)
     if original is None:
         return None

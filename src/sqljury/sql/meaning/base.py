@@ -1,4 +1,4 @@
-"""What a rule of meaning is given and what it returns, and what several rules ask of a query's columns."""
+"""The input and output of rules of meaning, and helpers that several rules share."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class Data(Protocol):
-    """What rules ask of the database: few, small and limited queries."""
+    """Evidence for rules from the database, by a few small and limited queries."""
 
     def values(self, table: Table, column: str) -> tuple[Any, ...]:
-        """Some different values of the column but NULL; none where it may not or cannot be read."""
+        """Some distinct non-NULL values of the column; none where it must not or cannot be read."""
 
     def epoch(self, table: Table, column: str) -> Epoch:
         """The unit since 1970 in which the values of the column are times."""
@@ -36,7 +36,7 @@ class Data(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The question, its database, and whether the query that is looked at ``failed``."""
+    """The question, its database, and whether the query to rewrite ``failed``."""
 
     question: Question
     schema: Schema
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """A column of a query with the table that it is of and its declaration there."""
+    """A column of a query with its table and its declaration."""
 
     table: Table
     column: Column
@@ -79,7 +79,7 @@ class Held(NamedTuple):
 
 
 def held(node: exp.Expr | None, schema: Schema) -> Held | None:
-    """The column of the schema that an expression is; None where it is none, or that is not certain."""
+    """The column of the schema that an expression is; None where it is not a column or not certain."""
     if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
         return None
     owned = owner(node, schema)

@@ -7,7 +7,7 @@ from sqljury.sql.parse import exp
 
 
 def not_in_null(tree: exp.Query, asked: Asked) -> Change | None:
-    """Leave NULLs out of what NOT IN excludes: of a subquery by a condition, of a list by taking them out."""
+    """Leave out the NULLs of NOT IN: by a condition in a subquery, by removing them from a list."""
     changed = False
     for node in list(tree.find_all(exp.Not)):
         within = node.this.unnest()

@@ -1,9 +1,9 @@
-"""Names of a query against names of the schema: repairs that need no model.
+"""Binds unknown names of a query to the schema: repairs without a model.
 
-Small models know which column they want and often not where it stands: they hang it on the wrong alias, or forget
-the join that brings its table in. Both can be read off the schema. Where it leaves a few readings, they are ranked by
-what leads there and by the question's words; where it leaves many, or a join would change what the rest of the query
-means, nothing is done.
+Small models often name the right column and the wrong table: they qualify it with the wrong alias, or leave out the
+join to its table. The schema shows both. A few possible readings are ranked by the keys that lead to the column and by
+the question's words; with many readings, or if a join would change the meaning of the rest of the query, the query is
+left as it is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sqljury.types import Schema, Table
 __all__ = ["MAX_NAMES", "MAX_UNKNOWN", "Binding", "bindings", "rebindings"]
 
 MAX_NAMES: Final = 1000
-"""Tables and columns, as often as a query names them; a longer one is left as it is."""
+"""Most references to tables and columns in a query; a longer one is left as it is."""
 _TRIES: Final = 4
 _OTHER_SCHEMA: Final = 0.9
 
@@ -82,7 +82,7 @@ def _bound(sql: str, schema: Schema, question: str, picks: Mapping[int, int]) ->
 
 
 def _other_picks(reading: Reading) -> list[dict[int, int]]:
-    """One decision made otherwise, the likeliest such readings first."""
+    """Readings that differ in one decision, the likeliest first."""
     others = [
         (scores[number] / scores[0], {decision: number})
         for decision, scores in enumerate(reading.decisions)
@@ -92,7 +92,7 @@ def _other_picks(reading: Reading) -> list[dict[int, int]]:
 
 
 def _vacuous(tree: exp.Expr) -> bool:
-    """Whether some condition compares a column with itself: then the repair took a join's meaning away."""
+    """Whether a condition compares a column with itself, so that the repair made a join meaningless."""
     return any(
         isinstance(node.this, exp.Column) and node.this.sql().lower() == node.expression.sql().lower()
         for node in tree.find_all(exp.EQ)
@@ -100,7 +100,7 @@ def _vacuous(tree: exp.Expr) -> bool:
 
 
 def _rename_tables(tree: exp.Expr, reading: Reading) -> bool:
-    """Tables that the schema does not have take the name of one that it has; whether any did."""
+    """Rename tables that the schema does not have to ones that it has; True if any was renamed."""
     schema = reading.schema
     ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     changed = False

@@ -1,4 +1,4 @@
-"""The columns of one SELECT bound to the schema: what each unknown one may mean, of which a ``Reading`` picks."""
+"""Binds the columns of one SELECT to the schema: lists what each unknown one may mean, and a ``Reading`` chooses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Binder:
         self._from = FromClause(sources)
 
     def bind(self) -> bool:
-        """Repair what can be repaired; whether anything was."""
+        """Repair the columns that can be repaired; True if any was."""
         if not isinstance(self._select, exp.Select) or not self._tables:
             return False
         changed = [self._column(column) for column in self._columns]
@@ -104,7 +104,7 @@ class Binder:
         return any({(side.table.lower(), side.name.lower()) for side in pair} == wanted for pair in columns)
 
     def _choose(self, *tiers: Collection[Option] | Callable[[], Collection[Option]]) -> bool:
-        """Choose among the first options that there are; later ones are only looked for where earlier ones fail."""
+        """Choose among the options of the first tier that has a choice; later tiers are computed only if needed."""
         return any(self._reading.choose(tier() if callable(tier) else tier) for tier in tiers)
 
     def _qualified(self, column: exp.Column) -> bool:
@@ -141,7 +141,7 @@ class Binder:
         )
 
     def _hidden(self, column: exp.Column) -> bool:
-        """A column of a subquery that does not put it out, where a table or another subquery here has it."""
+        """A column that its subquery does not return, but a table or another subquery of this SELECT has."""
         alias = next((known for known in self._outputs if known.lower() == column.table.lower()), None)
         outputs = None if alias is None else self._outputs[alias]
         if outputs is None or column.name.lower() in {name.lower() for name in outputs}:
@@ -159,7 +159,7 @@ class Binder:
         return column.table.lower() not in self._outside()
 
     def _lacking(self, column: exp.Column) -> bool:
-        """A column that a table of a query around this one lacks, where it is the only meaning of its alias."""
+        """A column of an enclosing query's table that the table lacks, if its alias has no other meaning."""
         table = self._outside()[column.table.lower()]
         if table is None or has_column(table, column.name):
             return False
@@ -220,9 +220,9 @@ class Binder:
         ]
 
     def _joins(self, column: exp.Column, named: Table | None = None, alias: str = "") -> list[Option]:
-        """The nearest tables that have the column (``named``, where given), if joining leaves the rest as it is.
+        """The nearest tables that have the column, or ``named`` alone, if joining them changes nothing else.
 
-        ``alias`` is one that was never defined: a table that begins with it is meant rather.
+        ``alias`` was never defined: a table whose name begins with it is likelier.
         """
 
         def wanted(table: Table) -> bool:
@@ -238,7 +238,7 @@ class Binder:
         return options
 
     def _bring(self, column: exp.Column, route: Route, name: str = "") -> None:
-        """Join the tables of a route, and take the column from the last; ``name`` is what it is called there."""
+        """Join the tables of a route and qualify the column with the last one, where it is called ``name``."""
         alias = self._from.join(route)
         if name:
             column.set("this", identifier(name, self._schema.dialect))
@@ -252,10 +252,10 @@ class Binder:
         return not (any(leg.step.many for leg in route) and self._counted(end(route)))
 
     def _counted(self, table: Table) -> bool:
-        """Whether rows that are met several times would be counted as often; columns of ``table`` alone may be."""
+        """Whether an aggregate would count rows that the join repeats; aggregates of ``table`` alone may."""
         group = self._select.args.get("group")
         if group is not None and any(self._only_of(table, key) for key in group.find_all(exp.Column)):
-            return False  # each row there makes for a group
+            return False  # each row there is a group
         for call in self._scope.find_all(exp.AggFunc):
             if isinstance(call, exp.Max | exp.Min) or isinstance(call.this, exp.Distinct):
                 continue
@@ -269,7 +269,7 @@ class Binder:
         return has_column(table, column.name) and not self._sources.owners(column.name)
 
     def _likely(self, route: Route, column: exp.Column) -> float:
-        """A route's score, more where query and question speak of it."""
+        """A route's score, higher if the query or the question mentions its tables and columns."""
         first = route[0]
         likely = score(route) * self._reading.asks_for(end(route)) * self._reading.overlap(first.step.here)
         likely *= self._reading.asks_for(self._tables[first.start])
@@ -278,7 +278,7 @@ class Binder:
         return likely * (_MENTIONED if {name.lower() for name in first.step.here} & self._mentioned else 1.0)
 
     def _near(self, column: exp.Column, aliases: Collection[str]) -> list[Option]:
-        """What a name that no table has may stand for: in the tables ``aliases``, in others here, in tables near by."""
+        """The columns that an unknown name may stand for: of ``aliases``, of other tables here, of tables near by."""
         if column.name.lower() in self._reading.names:
             return []  # a real name, so it is not misspelt: it stands somewhere else
         options = []

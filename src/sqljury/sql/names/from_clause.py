@@ -12,9 +12,9 @@ from sqljury.types import Table
 
 
 class FromClause:
-    """What FROM has, with what is joined to it; ``tables`` are those of ``sources``, by alias, and grow with it.
+    """The tables of FROM and JOIN; ``tables`` maps aliases to them and grows with each join.
 
-    ``extended`` says whether anything was joined.
+    ``extended``: tables were joined.
     """
 
     def __init__(self, sources: Sources) -> None:
@@ -23,7 +23,7 @@ class FromClause:
         self.extended = False
 
     def join(self, route: Route) -> str:
-        """Join the tables of a route; what the last is called."""
+        """Join the tables of a route; returns the alias of the last."""
         self.keep_star()
         alias = route[0].start
         for leg in route:
@@ -31,7 +31,7 @@ class FromClause:
         return alias
 
     def reroute(self, join: exp.Join, alias: str, route: Route) -> None:
-        """Tie the table that ``join`` adds as ``alias`` along a route to it, in place of its condition."""
+        """Replace the condition of ``join``, which adds ``alias``, by the keys of a route to that table."""
         joins = self._select.args["joins"]
         at = next(index for index, other in enumerate(joins) if other is join)
         before, after = joins[:at], joins[at + 1 :]
@@ -44,12 +44,12 @@ class FromClause:
         join.set("on", self._equal(start, route[-1].step, alias))
 
     def star_is_kept(self) -> bool:
-        """Whether ``SELECT *`` means one table, to which it can be held before others are joined."""
+        """Whether ``SELECT *`` can be limited to one table before others are joined."""
         stars = any(isinstance(item, exp.Star) for item in self._select.args["expressions"])
         return not stars or len(self._sources.scope.selected_sources) == 1 or self.extended
 
     def keep_star(self) -> None:
-        """Hold ``SELECT *`` to the table it means."""
+        """Limit ``SELECT *`` to the table that it selects from so far."""
         for star in [item for item in self._select.args["expressions"] if isinstance(item, exp.Star)]:
             alias = identifier(next(iter(self.tables)), self._dialect)
             star.replace(exp.Column(this=exp.Star(), table=alias))
@@ -59,16 +59,16 @@ class FromClause:
         return any(join.side for join in self._select.args.get("joins") or ())
 
     def only_left(self) -> bool:
-        """Whether its outer joins keep rows of the tables before them alone: then a further one may do so too."""
+        """Whether all outer joins are LEFT joins, so that another one may follow."""
         return {join.side.upper() for join in self._select.args.get("joins") or ()} <= {"", "LEFT"}
 
     def _join(self, alias: str, step: Step) -> str:
-        """Join a key's table to ``alias``, unless that was done before; what the table is called."""
+        """Join a key's table to ``alias`` unless it is there; returns the table's alias."""
         known = next((name for name, table in self.tables.items() if table is step.table), None)
         return self.add(step.table, on=(alias, step)) if known is None else known
 
     def add(self, table: Table, on: tuple[str, Step] | None) -> str:
-        """Put a table into FROM, tied as ``on`` says; what it is called there."""
+        """Join a table on a key, or by CROSS JOIN without one; returns its alias."""
         bare, select = bare_name(table), self._select
         assert isinstance(select, exp.Select)
         taken = {alias.lower() for alias in (*self._sources.scope.sources, *self.tables)}

@@ -1,4 +1,4 @@
-"""Which column of a table an unknown name may stand for, each with a score: by spelling, by its words, by meaning."""
+"""The columns and tables that an unknown name may stand for: by spelling, by words, by meaning, with a score."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqljury.language.alike import covered, likeness, misspelt, pieces, question
 from sqljury.types import Schema, Table
 
 LEAST: Final = 0.3
-"""Names that are less alike are not taken for one another."""
+"""Columns with a lower score are left out."""
 _GLUED: Final = 0.9
 _TABLE_WORDS: Final = 0.85
 _REFERS: Final = 0.8
@@ -28,7 +28,7 @@ _MARGIN: Final = 0.15
 _WORD: Final = 0.7
 _ASKED: Final = 0.1
 _KEYS: Final = frozenset(("id", "code", "key", "number", "no"))
-_SAYS_LITTLE: Final = frozenset(("name", "id", "code", "number", "no", "value", "type", "date", "description", "title"))
+_UNSPECIFIC: Final = frozenset(("name", "id", "code", "number", "no", "value", "type", "date", "description", "title"))
 
 
 class Near(NamedTuple):
@@ -40,9 +40,9 @@ class Near(NamedTuple):
 
 
 def near_columns(name: str, table: Table, question: str = "") -> list[Near]:
-    """The columns of ``table`` that ``name`` may stand for, the likeliest first; at most ``_COLUMNS`` are looked at.
+    """The columns of ``table`` that ``name`` may stand for, the likeliest first; at most ``_COLUMNS`` are compared.
 
-    ``question`` is what was asked: a column that has more of its words is preferred.
+    A column that shares more words with the ``question`` is preferred.
     """
     columns = [column.name for column in table.columns[:_COLUMNS]]
     if spelled := misspelt(name, columns):
@@ -71,7 +71,7 @@ def near_tables(name: str, schema: Schema) -> list[str]:
 
 
 def after_table(name: str, called: str, table: Table) -> str | None:
-    """The column of ``table`` that a name means which begins with what the table is ``called``, or with its own name.
+    """The column of ``table`` that a name means if it begins with the alias ``called`` or with the table's name.
 
     ``T2Governor`` is ``Governor`` of ``T2``, ``airline_name`` is ``name`` of ``airlines``.
     """
@@ -104,7 +104,7 @@ def _near(name: str, column: str, table: Table) -> Near | None:
         return Near(column, _GENERIC, "part of a name")
     if theirs[-len(ours) :] == ours or (len(theirs) > 1 and ours[-len(theirs) :] == theirs):
         return Near(column, _ENDS, "part of a name")
-    if len(ours) > 1 and ours[-1] in _SAYS_LITTLE and theirs == ours[:-1]:
+    if len(ours) > 1 and ours[-1] in _UNSPECIFIC and theirs == ours[:-1]:
         return Near(column, _GENERIC, "part of a name")
     if ours[-1] == theirs[-1] and _shared(ours, theirs):
         return Near(column, _HEAD, "same last word")
@@ -130,9 +130,9 @@ def _alike(ours: Sequence[str], theirs: Sequence[str]) -> float:
 
 
 def _shared(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Whether two names have most words in common, or their last one, where it says something: ``office``."""
+    """Whether two names have most words in common, or their last one, if it is specific: ``office``."""
     shared, every = set(ours) & set(theirs), set(ours) | set(theirs)
-    return ours[-1] not in _SAYS_LITTLE or bool(shared - _SAYS_LITTLE and 2 * len(shared) >= len(every))
+    return ours[-1] not in _UNSPECIFIC or bool(shared - _UNSPECIFIC and 2 * len(shared) >= len(every))
 
 
 def _initials(names: Sequence[str]) -> str:
@@ -145,13 +145,13 @@ def _initial(names: Sequence[str]) -> str:
 
 
 def _within(ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether one name's words are among the other's, and are not only such as say little."""
+    """Whether one name's words are among the other's, and at least one of them is specific."""
     shared = ours & theirs
-    return bool(shared - _SAYS_LITTLE) and shared in (ours, theirs)
+    return bool(shared - _UNSPECIFIC) and shared in (ours, theirs)
 
 
 def _context(column: str, name: str, asked: Collection[str]) -> float:
-    """More for each word that the column has beyond the name, and that the question has too."""
+    """A factor above 1 for each word that column and question have and the name has not."""
     beyond = set(pieces(column)) - set(pieces(name))
     return 1.0 + _ASKED * sum(any(likeness(word, piece) >= _WORD for word in asked) for piece in beyond)
 
@@ -159,8 +159,8 @@ def _context(column: str, name: str, asked: Collection[str]) -> float:
 def near_by_meaning(name: str, table: Table) -> list[Near]:
     """The column that means most nearly the same by word vectors, where these are installed; one or none.
 
-    The next column must be clearly further off. Names that share a word are left out: what tells ``first_name`` and
-    ``last_name`` apart means nearly the same too.
+    The next column must be clearly further off. Names that share a word are left out: the words
+    that distinguish ``first_name`` from ``last_name`` are close in meaning too.
     """
     ours = set(pieces(name))
     columns = [column.name for column in table.columns if not ours & set(pieces(column.name))]

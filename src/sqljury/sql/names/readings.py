@@ -1,4 +1,4 @@
-"""One reading of a query whose names may mean several things: what it chose, and what else there was."""
+"""A reading of a query with ambiguous names: the options that it chose, and the scores of those it did not."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from sqljury.sql.text import quote_name
 from sqljury.types import Schema, Table
 
 MAX_UNKNOWN = 32
-"""Unknown names in a query, each of which may take a search through the schema and the query; with more it is left."""
+"""Most unknown names in a query: each may take a search of the schema. A query with more is left as it is."""
 
 READINGS: Final = 3
-"""Readings of one query; where more are equally good, none is taken."""
+"""Most readings of one query; if more are equally likely, none is used."""
 PLAUSIBLE: Final = 0.5
-"""Options that are less likely than the best by this factor are not taken for other readings."""
+"""Options below this share of the best score are not used for other readings."""
 _EQUAL: Final = 0.99
 _ASKED: Final = 1.2
 _SHARED_WORD: Final = 0.05
 
 
 class TooManyError(ValueError):
-    """The query has more unknown names than are looked for."""
+    """The query has more than ``MAX_UNKNOWN`` unknown names."""
 
 
 class Option(NamedTuple):
@@ -51,13 +51,13 @@ class Reading:
         self._left = MAX_UNKNOWN
 
     def search(self) -> None:
-        """Before each search for a name; raises ``TooManyError``."""
+        """Count a search for a name; raises ``TooManyError``."""
         if not self._left:
             raise TooManyError
         self._left -= 1
 
     def choose(self, options: Collection[Option]) -> bool:
-        """Make the repair that this reading has here; False without options, and where too many are equally likely."""
+        """Apply the option of this reading; False without options, or if too many are equally likely."""
         ranked = sorted(options, key=lambda option: -option.score)
         ranked = [option for option in ranked if option.score >= PLAUSIBLE * ranked[0].score]
         if not ranked or sum(option.score >= _EQUAL * ranked[0].score for option in ranked) > READINGS:
@@ -70,12 +70,12 @@ class Reading:
         return True
 
     def asks_for(self, table: Table) -> float:
-        """A factor above 1 for a table whose name's words the question has."""
+        """A factor above 1 for a table if the question has all words of its name."""
         named = pieces(table.name)
         return _ASKED if named and set(named) <= self._asked else 1.0
 
     def overlap(self, names: Collection[str]) -> float:
-        """A factor from 1 on for names of columns, more for each of their words that the question has."""
+        """A factor of at least 1 for columns, higher for each word that their names share with the question."""
         return 1.0 + _SHARED_WORD * len({word for name in names for word in pieces(name)} & self._asked)
 
     @functools.cached_property

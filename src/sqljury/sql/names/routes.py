@@ -1,4 +1,4 @@
-"""Routes from table to table over keys, each with a score: how likely it is that the tables belong together that way.
+"""Routes from table to table over keys, each with a score: how likely it is the join that a query needs.
 
 Declared keys and those of notes are certain, inferred ones have a score of their own. Where no key leads to a table,
 equal names may (``city_code`` in two tables, ``paper_id`` and the ``id`` of ``papers``), as the last resort.
@@ -23,16 +23,16 @@ CERTAIN_HOPS: Final = 3
 HOP: Final = 0.5
 """What each key after the first multiplies the score by: a likely key is better than two certain ones."""
 FORK: Final = 0.7
-"""The same for two tables that refer to a third one: what they share (a department) seldom ties their rows."""
+"""The same for two tables that refer to a third one: rows that share a department are seldom related."""
 _MOST: Final = 2_000
-"""Routes that are looked at from one query."""
+"""Most routes that are searched for one query."""
 _GUESSED_COLUMNS: Final = 20_000
 """A schema with more columns is not searched for equal names."""
 _OWNERS: Final = 3
-"""A name that is the key of more tables says nothing."""
+"""A name that is the key of more tables is ignored."""
 
 _LEAST: Final = 0.05
-"""Guesses over several keys that are less likely are none."""
+"""Guessed routes with a lower score are left out."""
 _SAME: Final = 0.4
 _ENDING: Final = 0.3
 _TABLE: Final = 0.25
@@ -53,7 +53,7 @@ _IDENTIFYING: Final = frozenset(
 class Step(NamedTuple):
     """A key walked to ``table``: equal ``here`` and ``there`` columns.
 
-    ``many`` says that it is walked against its direction, so that a row here can meet several there.
+    ``many``: it is walked against its direction, so that a row here can match several there.
     """
 
     table: Table

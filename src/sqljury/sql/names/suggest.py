@@ -1,7 +1,7 @@
-"""Unknown names of a failed query, each with the nearest known ones: lines for a prompt.
+"""Lines for a prompt: the unknown names of a failed query, each with the nearest known ones.
 
-They come from the parsed query and the schema, not from the engine's message: each engine words that its own way, and
-it tells of one name only. Every name in a line is quoted as a query needs it and cannot leave its line.
+They come from the parsed query and the schema, not from the engine's message, which each engine words differently and
+which names only one of them. Every name in a line is quoted as a query needs it and cannot leave its line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sqljury.sql.resolve import Sources, read_sources, table_named
 from sqljury.types import DIALECT_NAMES, Schema, Table
 
 LINES: Final = 4
-"""Most lines for one query: tokens cost a small model time, and it heeds the first line best."""
+"""Most lines for one query: each costs tokens, and small models follow the first line best."""
 _NAMES: Final = 3
 _ALL: Final = 12
 _ROW_IDS: Final = frozenset({"rowid", "oid", "_rowid_", "ctid"})
@@ -282,7 +282,7 @@ class _Reader:
 
 
 def _distance(reference: str) -> tuple[bool, int]:
-    """Order of places to find a column in: those that joins lead to, the fewest joins first, then the others."""
+    """Sort key: columns that joins lead to, the fewest joins first, then the others."""
     joins = reference.count("JOIN ")
     return joins == 0, joins
 

@@ -48,7 +48,7 @@ QUERY_SECONDS: Final = 2.0
 REPLY_TOKENS: Final = 100
 """A rewritten query may have so many tokens more than two of the query before it."""
 _ROUNDS: Final = 3
-"""An engine tells of one fault at a time."""
+"""Repairs of one query without the model: an engine reports one fault at a time."""
 _NAMED: Final = frozenset(("column", "table", "function", "ambiguous", "grouping"))
 
 
@@ -80,7 +80,7 @@ def repair(state: State, context: Context, before: Sequence[Candidate] = ()) -> 
 
 
 def distance(candidate: Candidate, schema: Schema) -> tuple[int, float]:
-    """How far a failed query is from one that runs: by the names that the schema lacks, of even ones the likelier.
+    """How far a failed query is from one that runs: by names that the schema lacks, then by its likelihood.
 
     One that cannot be read has no names that could be looked up; it is further off than one that can.
     """
@@ -135,7 +135,7 @@ class _Repairs:
 
 
 def _lack(candidate: Candidate) -> Fault:
-    """What a failed query lacks, in the same words for all queries that lack it; else the engine's message."""
+    """What a failed query lacks, the same text for all queries that lack it; else the engine's message."""
     fault = fault_of(candidate)
     return fault if fault.kind in _NAMED else Fault("other", str(candidate.result.error or ""))
 
@@ -209,7 +209,7 @@ def translate(candidate: Candidate, task: Task, context: Context, *, names: bool
 
 
 def conforming(candidate: Candidate, task: Task, context: Context, *, names: bool) -> Candidate:
-    """A failed query as a stricter engine takes it, if it runs so; else the candidate as it is.
+    """A failed query as a stricter engine accepts it, if it runs then; else the candidate as it is.
 
     With ``names`` its names are bound first: engines look at names before they look at what is grouped.
     """

@@ -1,4 +1,4 @@
-"""Rewrites of what an engine takes otherwise than the question means it, checked on the database.
+"""Rewrites of queries that their engine evaluates otherwise than the question means, checked on the database.
 
 A rewrite replaces a query if it runs and its result differs; where a rule is not sure, the answer carries a remark.
 The model is not asked. For a candidate each rule runs at most one query and a probe; what it reads of a column is
@@ -106,7 +106,7 @@ def _rewritten(candidate: Candidate, sql: str, result: Result, reason: str) -> C
 
 
 class Content:
-    """Asks the database what rules need to know: see ``sql.meaning.Data``."""
+    """Evidence for rules, read from the database: see ``sql.meaning.Data``."""
 
     def __init__(self, schema: Schema, context: Context) -> None:
         self._schema, self._context = schema, context
@@ -125,7 +125,7 @@ class Content:
         return result.rows if result.ok else None
 
     def values(self, table: Table, column: str) -> tuple[Any, ...]:
-        """The different values but NULL of the column in the first rows of the table, at most ``_VALUES``."""
+        """At most ``_VALUES`` distinct non-NULL values of the column, from the first rows of the table."""
         return tuple(dict.fromkeys(self._read(table, column)))[:_VALUES]
 
     def epoch(self, table: Table, column: str) -> Epoch:
