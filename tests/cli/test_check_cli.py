@@ -11,7 +11,6 @@ import pytest
 
 Start = Callable[..., "object"]
 BIG = "SELECT name FROM animal WHERE legs > 3"
-SMALL = "SELECT name FROM animal WHERE legs < 3"
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from servers import running
+from servers import in_mariadb, running
 from sqljury.db import private_server
-from sqljury.db.private_server import Server, start_mariadb, start_postgres
+from sqljury.db.private_server import ADMINISTRATOR, Server, start_mariadb, start_postgres
 from sqljury.errors import NoServerProgramError
 
 PROGRAM = """
@@ -36,9 +36,22 @@ def test_a_stopped_server_leaves_nothing() -> None:
     server: Server = running(lambda: start_postgres("a'b\\c"), "PostgreSQL")
     with server:
         assert answers(server.port)
+        assert server.folder.stat().st_mode & 0o077 == 0
         assert (server.folder / "password").stat().st_mode & 0o077 == 0
     assert not answers(server.port)
     assert not server.folder.exists()
+
+
+def test_nobody_gets_into_mariadb_without_the_password(mariadb_server: Server) -> None:
+    import pymysql
+
+    assert mariadb_server.folder.stat().st_mode & 0o077 == 0
+    for user in ("root", ADMINISTRATOR, "mariadb.sys", "'"):
+        for host in ("127.0.0.1", "localhost"):
+            with pytest.raises(pymysql.err.OperationalError):
+                pymysql.connect(host=host, port=mariadb_server.port, user=user, password="")
+    users = in_mariadb(mariadb_server, "SELECT User, Host FROM mysql.global_priv WHERE User IN ('root', '')")
+    assert not users
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")

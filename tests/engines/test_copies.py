@@ -12,6 +12,8 @@ from sqljury.datasets import spider
 from sqljury.db.connect import connect
 from sqljury.engines import checked
 from sqljury.engines.databases import Databases, Engine
+from sqljury.engines.homes import Postgres
+from sqljury.engines.source import read
 from sqljury.errors import DatabaseError, DatasetError, InputError
 from sqljury.schema.introspect import introspect
 from sqljury.types import ForeignKey
@@ -160,3 +162,22 @@ def test_what_cannot_be_is_said(dataset: Path, tmp_path: Path) -> None:
     databases = Databases(dataset, Engine("postgresql"), tmp_path, "postgresql://u@127.0.0.1:1/x")
     with databases, pytest.raises(DatabaseError, match="pets: cannot be copied to postgresql"):
         databases.target("pets")
+
+
+def test_a_database_that_was_there_stays_as_it_is(postgres_server: Server, dataset: Path, tmp_path: Path) -> None:
+    in_postgres(postgres_server, "postgres", "CREATE DATABASE bench_kept")
+    url = postgres_url(postgres_server, "postgres")
+    source = read(dataset / "database" / "shop" / "shop.sqlite")
+    home = Postgres(url)
+    home._prefix = "bench_"
+    with pytest.raises(DatabaseError, match="kept: cannot be copied to postgresql"):
+        home.make("kept", source, lambda _: None)
+    home.close()
+    elsewhere = Postgres(f"{url}?dbname=bench_kept")
+    with pytest.raises(DatabaseError, match="leave dbname and service out"):
+        elsewhere.make("shop", source, lambda _: None)
+    elsewhere.close()
+    names = {name for (name,) in in_postgres(postgres_server, "postgres", "SELECT datname FROM pg_database")}
+    assert "bench_kept" in names
+    assert not any(name.startswith("sqljury_bench_") for name in names)
+    assert in_postgres(postgres_server, "bench_kept", "SELECT 1 FROM pg_tables WHERE schemaname = 'public'") == []

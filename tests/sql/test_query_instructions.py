@@ -56,6 +56,15 @@ def test_lines_that_are_not_followed(line: str, question: str, wrong: str, right
     assert undone(line, question, right) == []
 
 
+@pytest.mark.parametrize("key", ["a", "A", "2"])
+def test_figures_are_rounded_and_ordered_as_they_are(key: str) -> None:
+    wanted = demands(instructions("Round figures to 2 decimals"))
+    result = Result(("name", "a"), (Row(("x", 3.444)),))
+    sql = "SELECT name, AVG(price) AS a FROM flight GROUP BY name ORDER BY {} DESC LIMIT 1"
+    expected = sql.replace("AVG(price)", "ROUND(AVG(price), 2)").format("AVG(price)")
+    assert mended(sql.format(key), result, wanted, "sqlite", "Which is dearest?") == expected
+
+
 def test_what_cannot_be_told_is_taken_for_followed() -> None:
     assert undone("A senior is older than 60", "How many people?", "SELECT 1") == []
     assert undone("A senior is older than 60", "How many seniors?", "SELECT FROM WHERE (") == []

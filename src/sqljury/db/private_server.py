@@ -103,9 +103,7 @@ def start_postgres(password: str, rules: str = "") -> Server:
 
 
 def _postgres(folder: Path, programs: Path, password: str, rules: str) -> Server:
-    (folder / "password").write_text(password)
-    _hand_over(folder / "password")
-    (folder / "password").chmod(0o600)
+    _write_secret(folder / "password", password)
     initdb = [str(programs / "initdb"), "-D", str(folder / "data"), "-U", ADMINISTRATOR, "-A", "scram-sha-256"]
     initdb += ["--pwfile", str(folder / "password"), "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"]
     _run(initdb)
@@ -141,13 +139,14 @@ def _mariadb(folder: Path, programs: tuple[str, str], password: str, more: Seque
     _run(install)
     first = folder / "first.sql"
     quoted = password.replace("\\", "\\\\").replace("'", "''")
-    first.write_text(
+    # The installation makes users without passwords, root of this host's name and of loopback among them.
+    _write_secret(
+        first,
+        "DELETE FROM mysql.global_priv WHERE User IN ('root', '');\n"
+        "FLUSH PRIVILEGES;\n"
         f"CREATE USER IF NOT EXISTS {ADMINISTRATOR}@'%' IDENTIFIED BY '{quoted}';\n"
-        f"GRANT ALL ON *.* TO {ADMINISTRATOR}@'%' WITH GRANT OPTION;\n"
-        "DROP USER IF EXISTS root@localhost;\n"
+        f"GRANT ALL ON *.* TO {ADMINISTRATOR}@'%' WITH GRANT OPTION;\n",
     )
-    _hand_over(first)
-    first.chmod(0o600)
     common = [daemon, "--no-defaults", data, f"--tmpdir={folder / 'tmp'}", *quick]
     common += ["--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=0"]
     options = ["--bind-address=127.0.0.1", "--port=PORT", f"--socket={folder / 's.sock'}", "--skip-name-resolve"]
@@ -175,14 +174,20 @@ def _hand_over(path: Path) -> None:
         os.chown(path, unprivileged()["user"], unprivileged()["group"])
 
 
+def _write_secret(path: Path, text: str) -> None:
+    """A new file that its owner alone can read, from the start."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+        stream.write(text)
+    _hand_over(path)
+
+
 def _in_folder(prefix: str, start: Callable[[Path], Server]) -> Server:
     """A server in a folder of its user, on a short path: a socket's name may have 100 characters only."""
     root = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())  # noqa: S108
     _remove_abandoned(root, prefix)
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
     try:
-        folder.chmod(0o755)
-        _hand_over(folder)
+        _hand_over(folder)  # for its user alone, as it was made
         lock = _lock(folder)
         server = start(folder)
         server.lock = lock

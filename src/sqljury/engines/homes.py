@@ -95,12 +95,12 @@ class _OnServer:
         if not self._admin:
             self._start()
         full = f"{self._prefix}{name}"[:_NAME_CHARS]
+        before = len(self._made)
         try:
-            self._made.append(full)
             self._fill(full, source, views)
         except self._errors() as error:
             with suppress(*self._errors()):
-                self._drop([full])
+                self._drop(self._made[before:])  # never one that was there
             raise DatabaseError(f"{name}: cannot be copied to {self.scheme} ({one_line(str(error))[:300]})") from None
         return _with_database(self._reader or self._admin, full)
 
@@ -177,7 +177,10 @@ class Postgres(_OnServer):
             connection.execute(
                 f"CREATE DATABASE {quoted(name, 'postgres')} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'".encode()
             )
+        self._made.append(name)
         with self._connect(name) as connection:
+            if connection.info.dbname != name:  # ?dbname= in a URL goes before its path
+                raise DatabaseError("the server's URL chooses a database in its options; leave dbname and service out")
             write_postgres(source, connection, views)
             if self._reader:
                 connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {self._reader_name}".encode())
@@ -218,6 +221,7 @@ class MySQL(_OnServer):
     def _fill(self, name: str, source: Source, views: Views) -> None:
         with self._connect() as connection, connection.cursor() as cursor:
             cursor.execute(f"CREATE DATABASE {quoted(name, 'mysql')} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+        self._made.append(name)
         with self._connect(name) as connection, connection.cursor() as cursor:
             write_mysql(source, connection, views)
             if self._reader:

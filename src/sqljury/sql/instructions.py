@@ -68,6 +68,8 @@ def repaired(sql: str, result: Result, demanded: Demands, dialect: str, question
     changed = False
     if demanded.decimals is not None:
         for item in _unrounded(tree, result, demanded.decimals):
+            if not (demanded.distinct or tree.args.get("distinct")):  # there the order is of outputs alone
+                _order_by_exact(tree, item)
             _round(item, demanded.decimals, dialect)
             changed = True
     if demanded.distinct and len(set(map(tuple, result.rows))) < len(result.rows) and not tree.args.get("distinct"):
@@ -77,7 +79,10 @@ def repaired(sql: str, result: Result, demanded: Demands, dialect: str, question
     if most is not None and (len(result.rows) > most or result.truncated) and not tree.args.get("limit"):
         tree = tree.limit(most, copy=False)
         changed = True
-    return tree.sql(dialect=dialect) if changed else None
+    try:
+        return tree.sql(dialect=dialect) if changed else None
+    except (errors.SqlglotError, RecursionError, ValueError):
+        return None
 
 
 def _unrounded(tree: exp.Expr, result: Result, decimals: int) -> list[exp.Expr]:
@@ -202,6 +207,18 @@ def _by_case(tree: exp.Expr, demanded: Demands, schema: Schema) -> list[str]:
 
 def _letters(text: str) -> bool:
     return text.lower() != text.upper()
+
+
+def _order_by_exact(tree: exp.Select, value: exp.Expr) -> None:
+    """Let ORDER BY go on with a figure as it is, before it is rounded: rounded figures are equal sooner."""
+    order = tree.args.get("order")
+    place = next(number for number, item in enumerate(tree.expressions, 1) if _value(item) is value)
+    alias = tree.expressions[place - 1].alias.lower()
+    for ordered in order.expressions if order is not None else ():
+        key = ordered.this
+        by_name = isinstance(key, exp.Column) and not key.table and key.name.lower() == alias
+        if by_name or (isinstance(key, exp.Literal) and not key.is_string and key.name == str(place)):
+            key.replace(value.copy())
 
 
 def _round(value: exp.Expr, decimals: int, dialect: str) -> None:

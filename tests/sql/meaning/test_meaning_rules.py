@@ -13,9 +13,9 @@ import pytest
 
 from sqljury.language.cues import extreme, ratio
 from sqljury.language.times import Span, relative
-from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, rewrite
+from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, Change, rewrite
 from sqljury.sql.meaning.base import Epoch
-from sqljury.sql.parse import read_query, write
+from sqljury.sql.parse import exp, read_query, write
 from sqljury.sql.translate import restrictions
 from sqljury.types import Column, Question, Row, Schema, Table
 
@@ -123,6 +123,14 @@ def test_a_query_that_cannot_be_written_again_exactly_is_left_alone() -> None:
     sql = "SELECT COUNT(*) FROM orders WHERE shipped >= DATE('now', '-30 day')"  # the parser drops an argument
     assert all(rewrite(sql, rule, asked) is None for rule in RULES)
     assert rewrite("SELEC nothing", RULES[0], asked) is None
+
+
+def test_a_rule_that_fails_leaves_the_query_alone() -> None:
+    def fails(tree: exp.Query, asked: Asked) -> Change | None:
+        raise OverflowError("date value out of range")
+
+    asked = Asked(Question("How many orders?"), schema("sqlite"), Content())
+    assert rewrite("SELECT COUNT(*) FROM orders", fails, asked) is None
 
 
 @pytest.mark.parametrize(

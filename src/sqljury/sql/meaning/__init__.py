@@ -47,6 +47,12 @@ FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, booleans)
 """Rules on what is an error on some engines, such as a comparison of a number with a date."""
 
 
+_FAULTS: Final = (
+    *(errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, LookupError),
+    *(ArithmeticError, AssertionError, StopIteration),
+)
+
+
 class Rewrite(NamedTuple):
     """The query as a rule rewrote it, or as it was if the rule only doubts it, with the reason."""
 
@@ -57,13 +63,13 @@ class Rewrite(NamedTuple):
 @quiet()
 def rewrite(sql: str, rule: Rule, asked: Asked) -> Rewrite | None:
     """The query rewritten by a rule; None where it does not apply or sqlglot cannot write the query exactly."""
-    original = _read(sql, asked.dialect)
-    if original is None:
-        return None
-    tree = original.copy()
-    if asked.dialect == "sqlite":
-        as_strings(tree, asked.schema)
     try:
+        original = _read(sql, asked.dialect)
+        if original is None:
+            return None
+        tree = original.copy()
+        if asked.dialect == "sqlite":
+            as_strings(tree, asked.schema)
         change = rule(tree, asked)
         if change is None or not change.sure:
             return None if change is None else Rewrite(sql, change)
@@ -71,7 +77,7 @@ def rewrite(sql: str, rule: Rule, asked: Asked) -> Rewrite | None:
             return None
         after = write(tree, asked.dialect)
         lost = restrictions(original) - restrictions(parse_one(after, asked.dialect))
-    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError, IndexError):
+    except _FAULTS:  # a rule's own bug on an odd query must not cost the answer
         return None
     return None if lost else Rewrite(after, change)
 

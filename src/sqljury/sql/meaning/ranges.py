@@ -26,7 +26,7 @@ def last_day(tree: exp.Query, asked: Asked) -> Change | None:
     changed = False
     for node in list(tree.find_all(exp.Between)):
         high, low = node.args["high"], node.args["low"]
-        if _ends(node.this, high, asked):
+        if not node.args.get("symmetric") and _ends(node.this, high, asked):
             changed = True
             upper = exp.LT(this=node.this.copy(), expression=_next_day(high))
             both = exp.and_(exp.GTE(this=node.this.copy(), expression=low.copy()), upper)
@@ -52,6 +52,8 @@ def _ends(column: exp.Expr, other: exp.Expr, asked: Asked, *, any_day: bool = Fa
     try:
         end = date.fromisoformat(day)
     except ValueError:
+        return False
+    if end == date.max:  # it stands for no end, and has no day after it
         return False
     last = calendar.monthrange(end.year, end.month)[1] == end.day
     if not (last or any_day or _names(asked.question.whole, end)):

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from sqljury.access.guard import skip
 from sqljury.context import Context
+from sqljury.errors import CancelledError
 from sqljury.schema.meanings import Kind, meanings
 from sqljury.sql import clock
 from sqljury.sql.compare import VOTES, same
@@ -135,7 +136,10 @@ class Content:
         return _EPOCHS.get(meaning.kind, "") if meaning is not None and meaning.stored == "number" else ""
 
     def other_case(self, table: Table, column: str, text: str) -> bool:
-        """Whether the column lacks the text and has it in another case; ``_CASES`` texts are looked up at most."""
+        """Whether the column lacks the text and has it in another case; ``_CASES`` texts are looked up at most.
+
+        After a look-up that fails or takes too long there is none.
+        """
         if self._cases <= 0 or self._masked(table.name, column):
             return False
         self._cases -= 1
@@ -143,20 +147,26 @@ class Content:
         dialect = self._schema.dialect
         exact, lower = (exp.Literal.string(value).sql(dialect=dialect) for value in (text, text.lower()))
         same = self.rows(f"SELECT 1 FROM {source} WHERE {name} = {exact} LIMIT 1")  # noqa: S608 - quoted
-        if same is None or same:
-            return False
-        return bool(self.rows(f"SELECT 1 FROM {source} WHERE LOWER({name}) = {lower} LIMIT 1"))  # noqa: S608
+        other = self.rows(f"SELECT 1 FROM {source} WHERE LOWER({name}) = {lower} LIMIT 1") if same == () else ()  # noqa: S608
+        if same is None or other is None:
+            self._cases = 0
+        return bool(other)
 
     def _read(self, table: Table, column: str) -> tuple[Any, ...]:
         if self._masked(table.name, column):
             return ()
-        key = ("values", self._context.db.url, table.name, column)
-        return self._context.kept.get(key, lambda: self._first(table, column))
+        key = ("values", self._context.db.url, table.schema, table.name, column)
+        try:
+            return self._context.kept.get(key, lambda: self._first(table, column))
+        except CancelledError:  # a later question may read it
+            return ()
 
     def _first(self, table: Table, column: str) -> tuple[Any, ...]:
         source, name = self._names(table, column)
         sql = f"SELECT {name} FROM {source} LIMIT {READ_ROWS}"  # noqa: S608 - quoted
         result = self._context.db.execute(sql, Limits(SEEK_SECONDS, rows=READ_ROWS), self._context.cancel)
+        if result.error_kind == "cancelled":
+            raise CancelledError(f"{table.name} was not read")
         return tuple(cell for (cell,) in result.rows if cell is not None) if result.ok else ()
 
     def _names(self, table: Table, column: str) -> tuple[str, str]:
