@@ -62,7 +62,7 @@ def test_figures_are_rounded_and_ordered_as_they_are(key: str) -> None:
     result = Result(("name", "a"), (Row(("x", 3.444)),))
     sql = "SELECT name, AVG(price) AS a FROM flight GROUP BY name ORDER BY {} DESC LIMIT 1"
     expected = sql.replace("AVG(price)", "ROUND(AVG(price), 2)").format("AVG(price)")
-    assert mended(sql.format(key), result, wanted, "sqlite", "Which is dearest?") == expected
+    assert repaired(sql.format(key), result, wanted, "sqlite", "Which is dearest?") == expected
 
 
 def test_what_cannot_be_told_is_taken_for_followed() -> None:
