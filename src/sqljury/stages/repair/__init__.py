@@ -261,11 +261,10 @@ def ask_again(
 ) -> Candidate:
     """Let the model rewrite a query that failed or found nothing, up to ``attempts`` times.
 
-    Only a query that keeps every restriction of the one before is accepted, see ``preserve.losses``. With ``hinted``
-    the model is asked about an empty result only where a value or a join can be shown to be its cause, and once about
-    each cause. It is not asked again when it repeats an error or a query of ``tried``, to which causes and queries are
-    added: decoding is greedy, and the reply would be the same. A query that runs is only replaced by one that runs and
-    finds something.
+    Only a query that keeps every restriction of the one before is accepted, see ``preserve.losses``; one that runs is
+    replaced only by one that runs and finds something. With ``hinted`` the model is asked about an empty result only if
+    a value or a join is shown to be its cause, once for each cause. A repeated error, or a query in ``tried``, to which
+    causes and queries are added, ends the attempts: decoding is greedy, and the reply would be the same.
     """
     best = latest = candidate
     lacking: set[str] = set()
