@@ -200,6 +200,13 @@ def test_an_aggregate_of_an_aggregate_is_one_of_a_subquery(tmp_path: Path, postg
         assert len(found.lines(fault)) == 1
 
 
+@pytest.mark.parametrize("dialect", ["postgres", "mysql"])
+def test_tables_joined_within_brackets_get_no_name(dialect: str) -> None:
+    sql = "SELECT a.x FROM c JOIN (a JOIN b ON a.x = b.x) ON c.x = a.x JOIN {} ON s.x = c.x"
+    found = conform(sql.format("(SELECT 1 AS x)"), Schema("x", dialect, ()), read_fault("syntax error"))
+    assert found.sql == sql.format("(SELECT 1 AS x) AS sub3")
+
+
 @pytest.mark.parametrize("sql", ["", "no query", "((((" * 50, "SELECT", "SELECT * FROM nowhere WHERE COUNT(*)"])
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres", "duckdb", "mysql"])
 def test_no_text_breaks_it(sql: str, dialect: str) -> None:

@@ -142,7 +142,7 @@ def _mariadb(folder: Path, programs: tuple[str, str], password: str, more: Seque
     # The installation makes users without passwords, root of this host's name and of loopback among them.
     _write_secret(
         first,
-        "DELETE FROM mysql.global_priv WHERE User IN ('root', '');\n"
+        "DELETE FROM mysql.global_priv WHERE User IN ('root', '');\n"  # noqa: S608 - no content
         "FLUSH PRIVILEGES;\n"
         f"CREATE USER IF NOT EXISTS {ADMINISTRATOR}@'%' IDENTIFIED BY '{quoted}';\n"
         f"GRANT ALL ON *.* TO {ADMINISTRATOR}@'%' WITH GRANT OPTION;\n",

@@ -82,7 +82,8 @@ def _name_subqueries(sources: Sources) -> Iterator[Note]:
     start = select.args.get("from_")
     joined = [join.this for join in select.args.get("joins") or ()]
     for number, node in enumerate(([] if start is None else [start.this]) + joined, 1):
-        if isinstance(node, exp.Subquery) and not node.alias:
+        # Tables that are joined within brackets are one to the parser; a name would hide theirs.
+        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query) and not node.alias:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(f"sub{number}")))
             yield Fault("syntax", ""), "a subquery in FROM needs a name: (SELECT ...) AS sub"
 

@@ -281,6 +281,15 @@ def test_readings(lines: list[str]) -> None:
     assert all(losses(query, reading, SCHEMAS[name]) == () for reading in readings)
 
 
+def test_tables_joined_within_brackets_break_nothing() -> None:
+    schema = SCHEMAS["declared"]
+    for sql in (
+        "SELECT title FROM student, (course JOIN teacher ON course.zz = teacher.teacher_id)",
+        "SELECT 1 FROM student JOIN (course JOIN teacher ON course.last_name = teacher.last_name) ON 1 = 1",
+    ):
+        assert all(losses(sql, reading, schema) == () for reading in rebindings(sql, schema))
+
+
 def test_the_likelier_key_comes_first_and_an_unlikely_one_is_no_reading() -> None:
     def order(ship: float, pay: float) -> Schema:
         keys = tuple(

@@ -208,8 +208,8 @@ class Binder:
         join = column.find_ancestor(exp.Join)
         if join is None or not isinstance(join.this, exp.Table) or join.args.get("on") is not column.parent:
             return []
-        if join.find_ancestor(exp.Select) is not self._select:
-            return []
+        if not any(join is own for own in self._select.args.get("joins") or ()):
+            return []  # of a subquery, or within brackets
         alias = join.this.alias_or_name
         target = self._tables.get(alias)
         rest = {other: table for other, table in self._tables.items() if other != alias}
