@@ -164,6 +164,15 @@ def test_what_cannot_be_is_said(dataset: Path, tmp_path: Path) -> None:
         databases.target("pets")
 
 
+def test_no_file_outside_the_folder_is_taken_for_a_copy(dataset: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.duckdb").touch()
+    (tmp_path / "other.json").write_text('{"of": []}')
+    with Databases(dataset, Engine("duckdb"), tmp_path / "databases") as databases:
+        for name in ("../other", str(tmp_path / "other")):
+            with pytest.raises(DatasetError, match="there is no database"):
+                databases.target(name)
+
+
 def test_a_database_that_was_there_stays_as_it_is(postgres_server: Server, dataset: Path, tmp_path: Path) -> None:
     in_postgres(postgres_server, "postgres", "CREATE DATABASE bench_kept")
     url = postgres_url(postgres_server, "postgres")

@@ -83,8 +83,10 @@ class Databases(Closing):
         """A path or URL, of a copy that is there; raises ``DatabaseError`` where it cannot be made."""
         if self._home is None:
             return self.file(db_id)
-        if db_id not in self._targets and not self._is_made(db_id):
-            self._make(db_id)
+        if db_id not in self._targets:
+            database_file(self.data / "database", db_id, "the run")  # before its name is part of a path
+            if not self._is_made(db_id):
+                self._make(db_id)
         return self._targets[db_id]
 
     def source(self, db_id: str) -> Source:
@@ -116,7 +118,6 @@ class Databases(Closing):
 
     def _make(self, db_id: str) -> None:
         assert self._home is not None
-        database_file(self.data / "database", db_id, "the run")
         stamp = _stamp(self.file(db_id), self.engine)
         source = read(self.file(db_id), typed=self.engine.name != "sqlite")
         source = source.without_keys() if self.engine.strip_keys else source

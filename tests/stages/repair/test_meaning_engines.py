@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,7 @@ from sqljury.db.base import Database
 from sqljury.llm.fake import FakeModel
 from sqljury.schema.introspect import introspect
 from sqljury.stages.repair import by_program
-from sqljury.stages.repair.meaning import as_meant, doubts
+from sqljury.stages.repair.meaning import Content, as_meant, doubts
 from sqljury.types import Candidate, Question, Task
 
 CUSTOMERS = [(1, "Ann", 30, "Lisbon"), (2, "Ben", None, "Faro"), (3, "Cleo", 20, "Porto")]
@@ -229,6 +230,24 @@ def test_masked_columns_are_not_read(database: Databases) -> None:
     for sql in sqls:
         candidate, task, context = repairable(masked, PAID, sql)
         assert as_meant(candidate, task, context) is candidate
+
+
+def test_what_a_cancelled_question_did_not_read_is_read_again(database: Databases) -> None:
+    sql = "SELECT id FROM orders WHERE settled = 1"
+    candidate, task, context = repairable(database("sqlite"), PAID, sql)
+    stopped = threading.Event()
+    stopped.set()
+    assert as_meant(candidate, task, replace(context, cancel=stopped)) is candidate
+    assert as_meant(candidate, task, context).sql == "SELECT id FROM orders WHERE settled = 'Y'"
+
+
+def test_after_a_failed_look_up_no_more_cases_are_looked_up(database: Databases) -> None:
+    _, task, context = repairable(database("sqlite"), PAID, "SELECT 1")
+    table = next(one for one in task.known.tables if one.name == "customer")
+    assert Content(task.known, context).other_case(table, "city", "porto")
+    content = Content(task.known, context)
+    assert not content.other_case(replace(table, name="nowhere"), "city", "porto")
+    assert not content.other_case(table, "city", "porto")
 
 
 def test_answers_carry_the_repair_and_the_day(database: Databases) -> None:
