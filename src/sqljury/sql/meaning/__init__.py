@@ -48,9 +48,10 @@ FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, booleans)
 
 
 _FAULTS: Final = (
-    *(errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, LookupError),
+    *(RecursionError, ValueError, TypeError, AttributeError, LookupError),
     *(ArithmeticError, AssertionError, StopIteration),
 )
+"""What a rule may raise on an odd query, besides sqlglot's errors, which are imported with the first query."""
 
 
 class Rewrite(NamedTuple):
@@ -77,7 +78,7 @@ def rewrite(sql: str, rule: Rule, asked: Asked) -> Rewrite | None:
             return None
         after = write(tree, asked.dialect)
         lost = restrictions(original) - restrictions(parse_one(after, asked.dialect))
-    except _FAULTS:  # a rule's own bug on an odd query must not cost the answer
+    except (errors.SqlglotError, *_FAULTS):  # a rule's own bug on an odd query must not cost the answer
         return None
     return None if lost else Rewrite(after, change)
 
