@@ -95,21 +95,11 @@ def _of_values(values: Sequence[Cell]) -> Kind:
     return next((kind for kind in candidates if values and all(map(_FITS[kind], values))), "text")
 
 
-def _is_date(value: Cell) -> bool:
-    if not isinstance(value, str) or not _DATE.fullmatch(value):
+def _is_time(value: Cell, shape: re.Pattern[str], parse: Callable[[str], object]) -> bool:
+    if not isinstance(value, str) or not shape.fullmatch(value):
         return False
     try:
-        datetime.date.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_timestamp(value: Cell) -> bool:
-    if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
-        return False
-    try:
-        datetime.datetime.fromisoformat(value)
+        parse(value)
     except ValueError:
         return False
     return True
@@ -120,8 +110,8 @@ _FITS: Final[dict[Kind, Callable[[Cell], bool]]] = {
     "bigint": lambda value: isinstance(value, int),
     "decimal": lambda value: isinstance(value, int | float),
     "real": lambda value: isinstance(value, int | float),
-    "date": _is_date,
-    "timestamp": _is_timestamp,
+    "date": lambda value: _is_time(value, _DATE, datetime.date.fromisoformat),
+    "timestamp": lambda value: _is_time(value, _TIMESTAMP, datetime.datetime.fromisoformat),
     "bytes": lambda value: isinstance(value, bytes),
 }
 

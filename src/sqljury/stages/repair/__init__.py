@@ -173,11 +173,12 @@ def all_by_program(
 ) -> list[Candidate]:
     """What ``by_program`` gives, and after it the other readings of the query's names that run."""
     bound = readings(candidate, task, context) if names else [candidate]
+    bound[0] = meant_to_run(bound[0], task, context)
     if dialect:
-        bound[0] = meant_to_run(bound[0], task, context)
         bound[0] = conforming(bound[0], task, context, names=names)
         bound[0] = translate(bound[0], task, context, names=names)
-    return [as_meant(put_values(reading, task, context), task, context) for reading in bound]
+    running = (put_values(reading, task, context) for reading in bound)
+    return [as_meant(reading, task, context) if reading.result.ok else reading for reading in running]
 
 
 def put_values(candidate: Candidate, task: Task, context: Context) -> Candidate:
