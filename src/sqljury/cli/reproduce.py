@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +16,8 @@ from sqljury.cli.terminal import interruptible, table_file
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from sqljury.experiments.papers.registry import Entry, Grid
+    from sqljury.experiments.papers.inputs import Inputs
+    from sqljury.experiments.papers.registry import Entry
 
 
 def reproduce(
@@ -34,6 +37,9 @@ def reproduce(
     verdicts: Annotated[
         Path | None, typer.Option(help="A folder of NAME.tsv with what the published metric programs say of --pred.")
     ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Make the run of --run with this model, where the table can be.")
+    ] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="The number of questions drawn of each file and run.")
     ] = None,
@@ -43,54 +49,76 @@ def reproduce(
 ) -> None:
     """Compute a table of the papers from files and runs, and print it beside the paper's figures."""
     from sqljury.errors import CancelledError, InputError
-    from sqljury.experiments.papers import page as pages
     from sqljury.experiments.papers.inputs import Inputs
+    from sqljury.experiments.papers.page import BEGINS, comparison
     from sqljury.experiments.papers.registry import find
-    from sqljury.experiments.papers.reproduce import METHODS, refuse_missing
+    from sqljury.experiments.papers.reproduce import refuse_missing
+    from sqljury.experiments.papers.reproduce import reproduce as computed
 
     files = (*(pred or ()), *(run or ()), *(expected or ()))
     if table is None:
-        if files or data or gold or suite or verdicts or (out and not page):
+        if files or data or gold or suite or verdicts or model or (out and not page):
             raise InputError("no table is named; `sqljury reproduce` lists them")
-        with table_file(out, pages.BEGINS) as file:
-            if not page:
-                terminal.show(*_listed())
-            elif file is None:
-                print(pages.page(), end="")
-            else:
-                file.write(pages.page())
+        _print_all(out, page)
         return
     if page:
         raise InputError("--page prints all tables; leave out the name of one")
-    entry = find(table)
-    with table_file(out, pages.BEGINS, (data, *files, gold, suite, verdicts)) as file, interruptible() as cancel:
+    inputs = Inputs(data, tuple(pred or ()), tuple(run or ()), tuple(expected or ()), gold, suite, verdicts, limit)
+    refuse_missing(find(table), inputs)
+    with table_file(out, BEGINS, (data, *files, gold, suite, verdicts)) as file:  # before the long work
+        if model is not None:
+            _make(find(table), inputs, model)
+        with interruptible() as cancel:
 
-        def stop_if_cancelled() -> None:
-            if cancel.is_set():
-                raise CancelledError("stopped")
+            def stop_if_cancelled() -> None:
+                if cancel.is_set():
+                    raise CancelledError("stopped")
 
-        inputs = Inputs(
-            data,
-            tuple(pred or ()),
-            tuple(run or ()),
-            tuple(expected or ()),
-            gold,
-            suite,
-            verdicts,
-            limit,
-            processes,
-            stop_if_cancelled,
-        )
-        refuse_missing(entry, inputs)
-        grid = METHODS[entry.method](inputs)
+            settled = replace(inputs, processes=processes, stop_if_cancelled=stop_if_cancelled)
+            text = terminal.clean_lines(comparison(*computed(table, settled)))
         if file is not None:
-            file.write(terminal_safe(pages.comparison(entry, grid)))
-    terminal.show(*_compared(entry, grid))
+            file.write(text + "\n")
+    terminal.show(text)
 
 
-def terminal_safe(text: str) -> str:
-    """The text without characters that could steer a terminal; its lines stay."""
-    return terminal.clean_lines(text) + "\n"
+def _make(entry: Entry, inputs: Inputs, model: str) -> None:
+    """Run the commands that make the entry's run, with this model; what is there is continued.
+
+    Raises ``InputError`` for an entry whose commands do not make one run, and what the commands raise.
+    """
+    from typer.main import get_command
+
+    from sqljury.cli import app
+    from sqljury.errors import InputError
+
+    if not entry.one_run or len(inputs.runs) != 1 or inputs.data is None:
+        commands = "; ".join(entry.makes) or "nothing"
+        raise InputError(
+            f"--model makes one --run from --data, for tables that need just that; {entry.id} is made by: {commands}"
+        )
+    filled = {"SPIDER_DIR": str(inputs.data), "RUN_DIR": str(inputs.runs[0])}
+    for command in entry.makes:
+        words = [filled.get(word, word.replace("SPIDER_DIR", filled["SPIDER_DIR"])) for word in shlex.split(command)]
+        if inputs.limit is not None and "--limit" in words:
+            words[words.index("--limit") + 1] = str(inputs.limit)
+        terminal.note(shlex.join([*words, "--model", model]))
+        group = get_command(app)
+        with group.make_context("sqljury", [*words[1:], "--model", model]) as context:
+            group.invoke(context)
+
+
+def _print_all(out: Path | None, whole: bool) -> None:
+    """The list of all tables, or the whole page, into a file where one is named."""
+    from sqljury.experiments.papers.page import BEGINS, page
+
+    if not whole:
+        terminal.show(*_listed())
+        return
+    with table_file(out, BEGINS) as file:
+        if file is None:
+            print(page(), end="")
+        else:
+            file.write(page())
 
 
 def _listed() -> Iterator[RenderableType]:
@@ -107,10 +135,3 @@ def _listed() -> Iterator[RenderableType]:
             needs = " ".join(f"--{option} {PLACEHOLDERS[option]}" for option in entry.needs)
             listed.add_row(f"{entry.id}  {entry.shows}", entry.status, needs)
         yield from (listed, "")
-
-
-def _compared(entry: Entry, grid: Grid) -> Iterator[RenderableType]:
-    """The comparison as it is in Markdown: it reads well as text."""
-    from sqljury.experiments.papers.page import comparison
-
-    yield terminal.clean_lines(comparison(entry, grid))

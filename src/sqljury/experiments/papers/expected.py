@@ -49,7 +49,9 @@ def by_setting(inputs: Inputs) -> Grid:
         rows.setdefault(_model(settings), {})[column] = _share(lines)
         notes.append(f"{file.name}: {len(lines)} questions")
     columns = tuple(VARIANTS)
-    return Grid(columns, {label: tuple(map(cells.get, columns)) for label, cells in rows.items()}, tuple(notes))
+    return Grid(
+        columns, {label: tuple(cells.get(column) for column in columns) for label, cells in rows.items()}, tuple(notes)
+    )
 
 
 def by_clause(inputs: Inputs) -> Grid:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Final
 
-from sqljury.experiments.papers.registry import STATUSES, Entry, Figure, Grid, Kept, Paper, papers
+from sqljury.experiments.papers.registry import STATUSES, Entry, Figure, Grid, Paper, Row, papers
 
 BEGINS: Final = "# "
 """How every file of this module begins."""
 
-MOST_COLUMNS: Final = 6
+MOST_COLUMNS: Final = 4
 """Columns that fit beside the paper's in one table."""
 
 COUNTED: Final = "\n| paper | reproduced | in kind | not here | illustration |\n|---|---:|---:|---:|---:|"
@@ -32,8 +32,7 @@ def page() -> str:
 
 def comparison(entry: Entry, grid: Grid) -> str:
     """The paper's figures beside ours, and the differences, as a Markdown file."""
-    kept = Kept("", "", grid)
-    return "\n".join([f"# {entry.id}: {entry.shows}", "", *_beside(entry, kept), *_differences(entry)]) + "\n"
+    return "\n".join([f"# {entry.id}: {entry.shows}", "", *_beside(entry, grid), *_differences(entry)]) + "\n"
 
 
 def _paper(paper: Paper) -> str:
@@ -43,8 +42,8 @@ def _paper(paper: Paper) -> str:
     for entry in paper.entries:
         if entry.kept:
             lines += ["", f"### {paper.name}: {entry.place}", "", _sentence(entry.shows), ""]
-            for kept in entry.kept:
-                lines += [f"{kept.date}, {kept.by}:", "", *_beside(entry, kept), ""]
+            for number, kept in enumerate(entry.kept):
+                lines += [f"{kept.date}, {kept.by}:", "", *_beside(entry, kept.grid, printed=not number), ""]
             lines += _differences(entry)
     return "\n".join(_single_blank(lines))
 
@@ -53,31 +52,34 @@ def _how(entry: Entry) -> str:
     command = f"`{entry.command}`" if entry.command else ""
     made = "; from " + ", ".join(f"`{command}`" for command in entry.makes) if entry.makes else ""
     measured = f"; measured {', '.join(dict.fromkeys(kept.date for kept in entry.kept))}" if entry.kept else ""
-    missing = "; not measured yet" if entry.method and not entry.kept else ""
+    missing = "; not measured yet" if entry.method and not entry.kept and entry.status == "in kind" else ""
     return ". ".join(part for part in (f"{command}{made}{measured}{missing}".removeprefix("; "), entry.why) if part)
 
 
-def _beside(entry: Entry, kept: Kept) -> Iterator[str]:
-    """One table where rows and columns are the paper's, else the paper's and ours one after the other."""
-    printed, grid = entry.printed, kept.grid
-    shared = [label for label in printed.rows if label in grid.rows]
-    if printed.columns == grid.columns and shared and len(grid.columns) <= MOST_COLUMNS:
-        columns = [f"{column}, {side}" for column in grid.columns for side in ("paper", "here")]
-        listed = dict.fromkeys([*printed.rows, *grid.rows])
-        none: tuple[Figure | None, ...] = (None,) * len(grid.columns)
-        both_sides = ((printed.rows.get(label, none), grid.rows.get(label, none)) for label in listed)
-        rows = [[cell for pair in zip(*both, strict=True) for cell in pair] for both in both_sides]
-        yield from _table(columns, list(zip(listed, rows, strict=True)))
-    elif printed.columns == grid.columns and printed.rows:
-        sides = [("paper", printed), ("here", grid)]
-        yield from _table(
-            grid.columns, [(f"{side}: {label}", of.rows[label]) for side, of in sides for label in of.rows]
-        )
-    else:
-        if printed.rows:
-            yield from ("The paper:", "", *_table(printed.columns, list(printed.rows.items())), "", "Here:", "")
+def _beside(entry: Entry, grid: Grid, *, printed: bool = True) -> Iterator[str]:
+    """The paper's figures, where they are to be ``printed``, and ours: in one table where the columns are the same.
+
+    Rows that both have stand beside each other, in tables of many columns one below the other.
+    """
+    paper = entry.printed if printed else Grid((), {})
+    if paper.columns != grid.columns or not paper.rows:
+        if paper.rows:
+            yield from ("The paper:", "", *_table(paper.columns, list(paper.rows.items())), "", "Here:", "")
         yield from _table(grid.columns, list(grid.rows.items()))
-    notes = (*printed.notes, *grid.notes)
+    elif len(grid.columns) <= MOST_COLUMNS and any(label in grid.rows for label in paper.rows):
+        columns = [f"{column}, {side}" for column in grid.columns for side in ("paper", "here")]
+        none: Row = (None,) * len(grid.columns)
+        rows = []
+        for label in dict.fromkeys([*paper.rows, *grid.rows]):
+            sides = zip(paper.rows.get(label, none), grid.rows.get(label, none), strict=True)
+            rows.append((label, [cell for pair in sides for cell in pair]))
+        yield from _table(columns, rows)
+    else:
+        sources = (("paper", paper), ("here", grid))
+        listed = dict.fromkeys(label for label in (*paper.rows, *grid.rows))
+        both = [(label, side, of) for label in listed for side, of in sources if label in of.rows]
+        yield from _table(grid.columns, [(f"{side}: {label}", of.rows[label]) for label, side, of in both])
+    notes = (*paper.notes, *grid.notes)
     if notes:
         yield from ("", *(f"- {note}" for note in notes))
 
@@ -121,8 +123,8 @@ def _row(cells: Iterable[object]) -> str:
 
 
 def _cell(text: object) -> str:
-    """On one line, without bars of its own: labels may come from files."""
-    return " ".join(str(text).split()).replace("|", "\\|")
+    """On one line, without bars and tags of its own: labels may come from files."""
+    return " ".join(str(text).split()).replace("|", "\\|").replace("<", "\\<")
 
 
 def _sentence(text: str) -> str:

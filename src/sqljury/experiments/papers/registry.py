@@ -104,6 +104,12 @@ class Entry:
             return ""
         return " ".join(["sqljury reproduce", self.id, *(f"--{one} {PLACEHOLDERS[one]}" for one in self.needs)])
 
+    @property
+    def one_run(self) -> bool:
+        """Whether the commands of ``makes`` make the one run that it is computed from."""
+        made = sum("--out RUN_DIR" in command for command in self.makes)
+        return "run" in (*self.needs, *self.also) and made == 1 and all("RUN_DIR" in one for one in self.makes)
+
 
 @dataclass(frozen=True, slots=True)
 class Paper:
@@ -154,7 +160,8 @@ def _paper(name: str) -> Paper:
 def _entry(paper: str, read: dict[str, Any]) -> Entry:
     printed, kept = _grid(read.pop("paper", {})), tuple(map(_kept, read.pop("here", [])))
     lists = {key: tuple(read.pop(key)) for key in ("needs", "also", "makes", "differs") if key in read}
-    entry = Entry(paper=paper, printed=printed, kept=kept, **lists, **read)
+    values: dict[str, Any] = {**read, **lists}
+    entry = Entry(paper=paper, printed=printed, kept=kept, **values)
     if entry.status not in get_args(Status):
         raise ValueError(f"{entry.id}: unknown status {entry.status!r}")
     return entry

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from sqljury.bench.stored import FIXED, Asked, StoredRun
+from sqljury.bench.stored import FIXED, Asked, StoredRun, sources
 from sqljury.errors import InputError
 from sqljury.evaluation.report import Share, share_of
 from sqljury.experiments.ablation import ablation
-from sqljury.experiments.bounds import bounds, overlap
+from sqljury.experiments.bounds import bounds, overlap, row
 from sqljury.experiments.mistakes import mistakes
 from sqljury.experiments.papers.inputs import Inputs, share, stored_runs
 from sqljury.experiments.papers.registry import Figure, Grid, Row
@@ -32,14 +33,15 @@ _FIRST: Final = re.compile(r"-first(\d+)")
 
 
 def chosen(inputs: Inputs) -> Grid:
-    """One query, votes and the best choice of each run (CHASE-SQL, Table 1)."""
+    """One query drawn at random, votes and the best choice of each run (CHASE-SQL, Table 1)."""
     runs = list(stored_runs(inputs))
     rows: dict[str, dict[str, Figure]] = {"Single query": {}, "Self-consistency": {}, "Upper bound": {}}
-    names = ("random, expected", "consistency (votes)", "oracle (best choice)")
-    for label, analysed in _analysed(runs):
-        methods = {method["label"]: method for method in analysed["methods"] if method["section"] == "selectors"}
-        for cells, name in zip(rows.values(), names, strict=True):
-            cells[label] = share(methods[name])
+    for label, run in runs:
+        everything = row(sources(run)["all"][0], run.questions)
+        rows["Single query"][label] = share(everything["ex"]["fixed"])
+        voted = share_of(question.right(question.voted(question.candidates)) for question in run.questions)
+        rows["Self-consistency"][label] = _figure(voted)
+        rows["Upper bound"][label] = share(everything["upper"])
     columns = _columns(rows)
     heads = ("EX",) if len(columns) == 1 else columns
     return Grid(heads, _table(rows, columns), _described(runs))
@@ -59,9 +61,9 @@ def selectors(inputs: Inputs) -> Grid:
             rows.setdefault("lower bound (all right)", {})[column] = _all_right(part)
             for method in ablation(part, ())["methods"]:
                 if method["section"] == "selectors" and method["total"]:
-                    row = SELECTORS.get(method["label"], method["label"].replace("stored: ", ""))
-                    if not (row.startswith("the run's answer") and part.left_out):
-                        rows.setdefault(row, {})[column] = share(method)
+                    way = SELECTORS.get(method["label"], method["label"].replace("stored: ", ""))
+                    if not (way.startswith("the run's answer") and part.left_out):
+                        rows.setdefault(way, {})[column] = share(method)
     columns = _columns(rows)
     return Grid(columns, _table(rows, columns), _described(runs))
 
@@ -109,10 +111,10 @@ def generators(inputs: Inputs) -> Grid:
     runs = list(stored_runs(inputs))
     rows: dict[str, Row] = {}
     for label, run in runs:
-        for row in bounds(run)["rows"]:
-            if row["kind"] != "generators":
-                name = row["source"] if len(inputs.runs) == 1 else f"{label}: {row['source']}"
-                rows[name] = tuple(share(row["ex"][key]) for key in ("written", "repaired", "fixed"))
+        for one in bounds(run)["rows"]:
+            if one["kind"] != "generators":
+                name = one["source"] if len(inputs.runs) == 1 else f"{label}: {one['source']}"
+                rows[name] = tuple(share(one["ex"][key]) for key in ("written", "repaired", "fixed"))
     return Grid(("as written", "repaired without the model", "with the fixer"), rows, _described(runs))
 
 
@@ -137,7 +139,7 @@ def samples(inputs: Inputs) -> Grid:
                 count = first[1] if first else str(len(curve))
                 rows.setdefault(count, {})[prefix + _FIRST.sub("", name)] = share(method)
     columns = _columns(rows)
-    return Grid(columns, _table(dict(sorted(rows.items(), key=lambda row: int(row[0]))), columns), _described(runs))
+    return Grid(columns, _table(dict(sorted(rows.items(), key=lambda item: int(item[0]))), columns), _described(runs))
 
 
 def by_hardness(inputs: Inputs) -> Grid:
@@ -214,12 +216,14 @@ def _analysed(runs: Runs) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _parts(run: StoredRun) -> Iterator[tuple[str, StoredRun]]:
-    """The run, then each part of its recipe alone where it has several."""
+    """The run, then each part of its recipe alone, on the questions that it was asked for."""
     yield "all", run
     for place, part in enumerate(run.recipe.generate):
         if len(run.recipe.generate) > 1:
             name = f"{part.generator} {place + 1}, T = {part.temperature:g}"
-            yield name, run.only({place})
+            alone = run.only({place})
+            asked = tuple(question for question in alone.questions if question.candidates)
+            yield name, replace(alone, questions=asked)
 
 
 def _described(runs: Runs) -> tuple[str, ...]:
