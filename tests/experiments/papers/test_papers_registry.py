@@ -80,15 +80,18 @@ def parses(words: list[str], *, whole: bool) -> None:
     """Fails for a command or an option that there is not; nothing is run."""
     command, parent, name = get_command(app), None, "sqljury"
     while isinstance(command, typer.core.TyperGroup):
+        if not words:
+            return
         context = command.make_context(name, list(words[:1]), parent=parent)
         name, found, _ = command.resolve_command(context, list(words[:1]))
         assert found is not None, words
         command, parent, words = found, context, words[1:]
+    fault = ""
     try:
         command.make_context(name, ["1" if word == "N" else word for word in words], parent=parent)
     except typer.TyperException as error:
-        assert type(error).__name__ == "MissingParameter", words
-        assert not whole, words
+        fault = f"{type(error).__name__}: {error}"
+    assert not fault or (not whole and fault.startswith("MissingParameter")), f"{words}: {fault}"
 
 
 def options(words: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ from sqljury.datasets.spider import load, sample
 from sqljury.evaluation.report import Share
 from sqljury.evaluation.run_folder import Record
 from sqljury.experiments.papers.inputs import SEED, Inputs, dataset, share
-from sqljury.experiments.papers.registry import Figure, Grid
+from sqljury.experiments.papers.registry import Figure, Grid, Row
 
 SECONDS: Final = 10.0
 """For one query of the audit."""
@@ -31,7 +31,7 @@ def kinds(inputs: Inputs) -> Grid:
     """Suspected gold queries by the type of their surest finding, in percent (TS-SQL, Figure 7)."""
     surest = [found[0].type for line in _audited(inputs) if (found := findings_of(line))]
     counts = Counter(surest)
-    rows = {kind: (share(Share(counts[kind], len(surest)).figures()),) for kind in TYPES}
+    rows: dict[str, Row] = {kind: (share(Share(counts[kind], len(surest)).figures()),) for kind in TYPES}
     return Grid(("% of the suspected",), rows, (f"{len(surest)} suspected gold queries",))
 
 

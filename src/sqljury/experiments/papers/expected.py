@@ -78,7 +78,8 @@ def _by_clause(inputs: Inputs, *, numbers: bool, heads: Sequence[str]) -> Grid:
             with_it = [line for line in lines if has(line["gold"], word)]
             without = [line for line in lines if not has(line["gold"], word)]
             shares += [_share(with_it)] if numbers else [_share(with_it), _share(without)]
-        rows[_model(settings)] = tuple(shares)
+        label = _model(settings)
+        rows[f"{label}, {file.name}" if label in rows else label] = tuple(shares)
         notes.append(f"{file.name}: {len(lines)} questions")
     return Grid(tuple(heads), rows, tuple(notes))
 

@@ -130,7 +130,7 @@ def of_run(run: Path, inputs: Inputs) -> System:
     if not pairs:
         raise DatasetError(f"{run} has no answers yet; continue it with `sqljury bench`")
     tables = data / "tables.json"
-    return System(named_run(run), pairs, data / "database", tables if tables.is_file() else None)
+    return System(named_run(run, inputs), pairs, data / "database", tables if tables.is_file() else None)
 
 
 def stored_runs(inputs: Inputs) -> Iterator[tuple[str, StoredRun]]:
@@ -138,13 +138,14 @@ def stored_runs(inputs: Inputs) -> Iterator[tuple[str, StoredRun]]:
     for folder in inputs.runs:
         run = stored.load(folder, inputs.data or run_folder.data_of(folder), inputs.processes)
         inputs.stop_if_cancelled()
-        yield named_run(folder), replace(run, questions=tuple(sample(run.questions, inputs.limit, SEED)))
+        yield named_run(folder, inputs), replace(run, questions=tuple(sample(run.questions, inputs.limit, SEED)))
 
 
-def named_run(folder: Path) -> str:
-    """A run by its recipe and model."""
+def named_run(folder: Path, inputs: Inputs) -> str:
+    """A run by its recipe and model, among several by its folder too."""
     described = run_folder.described(folder)
-    return f"`{described['recipe']['name']}`, {described['model']}"
+    label = f"`{described['recipe']['name']}`, {described['model']}"
+    return label if len(inputs.runs) == 1 else f"{folder.name}: {label}"
 
 
 def dataset(inputs: Inputs) -> Path:

@@ -53,14 +53,18 @@ def tokens(inputs: Inputs) -> Grid:
 
 
 def _summaries(inputs: Inputs) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What refinement came to in each run, by its way."""
+    """What refinement came to in each run, by its way, and where two have the same by its folder too."""
+    labels: set[str] = set()
     for folder in inputs.runs:
         described = run_folder.described(folder)
         way = described.get("refined")
         if not isinstance(way, dict):
             raise InputError(f"{folder}: is not a refined run; make one with `sqljury bench refine {folder} --out DIR`")
         data = inputs.data or run_folder.data_of(folder)
-        yield _way(way, described["recipe"]["name"]), refining.summary(folder, data, inputs.processes)
+        label = _way(way, described["recipe"]["name"])
+        label = f"{label}, {folder.name}" if label in labels else label
+        labels.add(label)
+        yield label, refining.summary(folder, data, inputs.processes)
         inputs.stop_if_cancelled()
 
 
