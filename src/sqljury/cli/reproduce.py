@@ -91,7 +91,7 @@ def _make(entry: Entry, inputs: Inputs, model: str) -> None:
     from sqljury.cli import app
     from sqljury.errors import InputError
 
-    if not entry.one_run or len(inputs.runs) != 1 or inputs.data is None:
+    if not entry.makes_run or len(inputs.runs) != 1 or inputs.data is None:
         commands = "; ".join(entry.makes) or "nothing"
         raise InputError(
             f"--model makes one --run from --data, for tables that need just that; {entry.id} is made by: {commands}"

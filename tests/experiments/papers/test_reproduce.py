@@ -90,6 +90,10 @@ def test_metrics_of_prediction_files(spider_folder: Path, predictions: Path, tmp
     assert values(METHODS["files.metric_errors"](inputs))["DAIL"] == [None, None, 0.0, 33.3, 0.0, 33.3]
     accumulated = values(METHODS["files.rules_accumulated"](inputs))
     assert (accumulated["6"], accumulated["7"]) == ([33.3, 33.3], [33.3, 0.0])
+    corrected = tmp_path / "corrected.txt"
+    corrected.write_text((predictions / "gold.txt").read_text().replace("age > 1", "age > 2"))
+    _, changed = reproduce("tssql/table2", replace(inputs, gold=corrected))
+    assert values(changed) == {"DAIL": [100.0, 66.7], "other": [33.3, 33.3]}
     verdicts = tmp_path / "verdicts"
     verdicts.mkdir()
     head = "index\texe_keep_distinct\tesm\tesm_plus\n"
@@ -116,6 +120,8 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(spider_folder: 
         reproduce("esm+/table2", Inputs(data=predictions, predictions=(predictions,)))
     with pytest.raises(InputError, match="holds no predictions"):
         reproduce("esm+/table2", Inputs(data=spider_folder, predictions=(spider_folder,)))
+    with pytest.raises(InputError, match="there are no predictions"):
+        reproduce("chase/table3", Inputs(data=spider_folder))
     with pytest.raises(InputError, match="not a refined run"):
         METHODS["refined.tokens"](Inputs(runs=(a_run(predictions),)))
 

@@ -76,8 +76,10 @@ class System:
 
 
 def systems(inputs: Inputs) -> Iterator[System]:
-    """A system for each prediction file, then one for the answers of each run."""
+    """A system for each prediction file, then one for the answers of each run; raises ``InputError`` for none."""
     listed = prediction_files(inputs)
+    if not listed and not inputs.runs:
+        raise InputError("there are no predictions; name a file or a folder with --pred, or a run with --run")
     if listed:
         data = dataset(inputs)
         gold = gold_document(inputs, data)

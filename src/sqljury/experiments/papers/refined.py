@@ -35,8 +35,8 @@ def boundaries(inputs: Inputs) -> Grid:
     rows: dict[str, Row] = {}
     for label, summary in _summaries(inputs):
         right, wrong = summary["verdicts"]["right"], summary["verdicts"]["wrong"]
-        told = sum(verdict[key] for verdict in (right, wrong) for key in ("passed", "failed"))
-        accuracy = Figure(round(100 * (right["passed"] + wrong["failed"]) / told, 1)) if told else None
+        judged = sum(verdict[key] for verdict in (right, wrong) for key in ("passed", "failed"))
+        accuracy = Figure(round(100 * (right["passed"] + wrong["failed"]) / judged, 1)) if judged else None
         counts = (Figure(summary["corrected"]), Figure(summary["misled"]), accuracy, share(summary["after"]))
         rows[label] = counts
     return Grid(("corrected", "misled", "tests right, %", "EX after"), rows, _notes(inputs))

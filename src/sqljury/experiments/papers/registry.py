@@ -102,13 +102,15 @@ class Entry:
         """The command that computes it, empty where none does."""
         if not self.method:
             return ""
-        return " ".join(["sqljury reproduce", self.id, *(f"--{one} {PLACEHOLDERS[one]}" for one in self.needs)])
+        return " ".join(
+            ["sqljury reproduce", self.id, *(f"--{option} {PLACEHOLDERS[option]}" for option in self.needs)]
+        )
 
     @property
-    def one_run(self) -> bool:
+    def makes_run(self) -> bool:
         """Whether the commands of ``makes`` make the one run that it is computed from."""
         made = sum("--out RUN_DIR" in command for command in self.makes)
-        return "run" in (*self.needs, *self.also) and made == 1 and all("RUN_DIR" in one for one in self.makes)
+        return "run" in (*self.needs, *self.also) and made == 1 and all("RUN_DIR" in command for command in self.makes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,10 +111,10 @@ def generators(inputs: Inputs) -> Grid:
     runs = list(stored_runs(inputs))
     rows: dict[str, Row] = {}
     for label, run in runs:
-        for one in bounds(run)["rows"]:
-            if one["kind"] != "generators":
-                name = one["source"] if len(inputs.runs) == 1 else f"{label}: {one['source']}"
-                rows[name] = tuple(share(one["ex"][key]) for key in ("written", "repaired", "fixed"))
+        for source in bounds(run)["rows"]:
+            if source["kind"] != "generators":
+                name = source["source"] if len(inputs.runs) == 1 else f"{label}: {source['source']}"
+                rows[name] = tuple(share(source["ex"][key]) for key in ("written", "repaired", "fixed"))
     return Grid(("as written", "repaired without the model", "with the fixer"), rows, _described(runs))
 
 
@@ -239,12 +239,19 @@ def _described(runs: Runs) -> tuple[str, ...]:
 
 def _all_right(run: StoredRun) -> Figure:
     """The share of questions with candidates that are all right."""
-    counts = [[question.right(one.queries[FIXED]) for one in question.candidates] for question in run.questions]
+    counts = [
+        [question.right(candidate.queries[FIXED]) for candidate in question.candidates] for question in run.questions
+    ]
     return _figure(share_of(bool(right) and all(right) for right in counts))
 
 
 def _some_right(question: Asked) -> bool:
-    return any(question.right(one.queries[FIXED]) for one in question.candidates)
+    return any(map(question.right, _queries(question)))
+
+
+def _queries(question: Asked) -> list[str]:
+    """The candidates' queries after all repairs."""
+    return [candidate.queries[FIXED] for candidate in question.candidates]
 
 
 def _right_shares(run: StoredRun, levels: Mapping[str, Callable[[Asked], bool]]) -> Row:
