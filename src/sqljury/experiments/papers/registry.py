@@ -161,8 +161,9 @@ def _paper(name: str) -> Paper:
 
 def _entry(paper: str, read: dict[str, Any]) -> Entry:
     printed, kept = _grid(read.pop("paper", {})), tuple(map(_kept, read.pop("here", [])))
-    lists = {key: tuple(read.pop(key)) for key in ("needs", "also", "makes", "differs") if key in read}
-    values: dict[str, Any] = {**read, **lists}
+    values = dict(read)
+    for key in ("needs", "also", "makes", "differs"):
+        values[key] = tuple(read.get(key, ()))
     entry = Entry(paper=paper, printed=printed, kept=kept, **values)
     if entry.status not in get_args(Status):
         raise ValueError(f"{entry.id}: unknown status {entry.status!r}")
