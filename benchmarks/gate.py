@@ -225,7 +225,7 @@ def write_fitness(file: Path) -> None:
     ]
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript((HERE / "fitness.sql").read_text(encoding="utf-8"))
-        for table, rows in {
+        tables: dict[str, Sequence[Row]] = {
             "cities": cities,
             "clubs": clubs,
             "members": members,
@@ -238,7 +238,8 @@ def write_fitness(file: Path) -> None:
             "equipment": equipment,
             "visits": visits,
             "complaints": complaints,
-        }.items():
+        }
+        for table, rows in tables.items():
             insert(connection, table, rows)
         connection.commit()
 
@@ -273,7 +274,7 @@ def write_library(file: Path) -> None:
         loans.append(
             (n, book[0], chance.pick(readers[:50])[0], chance.pick((1, 1, 2, 2, 2, 3, 4)), lent.isoformat(), back, fine)
         )
-    tables = {
+    tables: dict[str, tuple[Row, Sequence[Row]]] = {
         "books": (("isbn", "title", "author", "year", "audience"), books),
         "readers": (("card", "reader", "town"), readers),
         "branches": (("branch_no", "branch"), branches),
