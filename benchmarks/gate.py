@@ -142,7 +142,8 @@ def write_fitness(file: Path) -> None:
         for n in range(1, 161)
     ]
     plans = [("B", "Basic", 2990, 0), ("S", "Silver", 4490, 8), ("G", "Gold", 6990, None), ("ST", "Student", 2490, 4)]
-    subscriptions, payments = [], []
+    subscriptions: list[Row] = []
+    payments: list[Row] = []
     for n in range(1, 231):
         began = date(2022, 1, 1) + timedelta(days=chance.between(0, 900))
         status = chance.pick(("active", "active", "active", "cancelled", "cancelled", "paused"))
