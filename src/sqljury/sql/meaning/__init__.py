@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.case import ignored_case
+from sqljury.sql.meaning.codes import explained
 from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.epochs import epochs
+from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
 from sqljury.sql.meaning.ranges import last_day
@@ -32,6 +34,8 @@ RULES: Final[tuple[Rule, ...]] = (
     fixed_dates,
     epochs,
     booleans,
+    along_keys,
+    explained,
     ignored_case,
     last_day,
     not_in_null,
