@@ -26,7 +26,7 @@ from sqljury.sql.translate import as_strings, literals, restrictions
 if TYPE_CHECKING:
     from sqljury.sql.meaning.base import Rule
 
-__all__ = ["DOUBTING", "FOR_ERRORS", "RULES", "Asked", "Change", "Data", "Rewrite", "rewrite"]
+__all__ = ["BEFORE_VALUES", "DOUBTING", "FOR_ERRORS", "RULES", "Asked", "Change", "Data", "Rewrite", "rewrite"]
 
 RULES: Final[tuple[Rule, ...]] = (
     now_texts,
@@ -46,6 +46,9 @@ RULES: Final[tuple[Rule, ...]] = (
 
 DOUBTING: Final[tuple[Rule, ...]] = (fixed_dates,)
 """Rules that may not be sure."""
+
+BEFORE_VALUES: Final[tuple[Rule, ...]] = (explained,)
+"""Rules to be applied before texts are replaced by stored values: a text may look like the wrong code."""
 
 FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, booleans)
 """Rules on what is an error on some engines, such as a comparison of a number with a date."""

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
-from sqljury.sql.parse import exp, parse_one
-from sqljury.sql.text import quote_name, quote_table
+from sqljury.sql.names.readings import identifier
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import bare_name
 from sqljury.types import Column, Schema, Table
 
 LIKELY: Final = 0.5
@@ -50,8 +51,11 @@ def _codes(column: exp.Expr, texts: list[exp.Expr], asked: Asked) -> exp.Select 
     for table, key in tables:
         for text in _texts(table, key):
             spelt = [asked.data.spellings(table, text.name, name) for name in names]
-            if all(spelt):
-                found.append((table, key, text, [spelling for each in spelt for spelling in each or ()]))
+            known_ones = [each for each in spelt if each is not None]
+            if len(known_ones) < len(spelt):
+                return None
+            if all(known_ones):
+                found.append((table, key, text, [spelling for each in known_ones for spelling in each]))
     return _select(*found[0], asked.schema.dialect) if len(found) == 1 else None
 
 
@@ -71,9 +75,9 @@ def _texts(table: Table, key: str) -> list[Column]:
 
 def _select(table: Table, key: str, text: Column, spellings: list[str], dialect: str) -> exp.Select:
     texts = [exp.Literal.string(spelling) for spelling in dict.fromkeys(spellings)]
-    name = exp.column(exp.to_identifier(text.name, quoted=quote_name(text.name, dialect) != text.name))
-    code = exp.column(exp.to_identifier(key, quoted=quote_name(key, dialect) != key))
+    name, code = (exp.column(identifier(each, dialect)) for each in (text.name, key))
     condition = exp.EQ(this=name, expression=texts[0]) if len(texts) == 1 else exp.In(this=name, expressions=texts)
-    source = parse_one(f"SELECT 1 FROM {quote_table(table.name, table.schema, dialect)}", dialect).find(exp.Table)
-    assert source is not None
+    source = exp.Table(this=identifier(bare_name(table), dialect))
+    if table.schema:
+        source.set("db", identifier(table.schema, dialect))
     return exp.select(code).from_(source).where(condition)

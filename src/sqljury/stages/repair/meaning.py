@@ -7,9 +7,9 @@ limited in rows and time, and is read once for all candidates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.access.guard import skip
 from sqljury.context import Context
@@ -22,6 +22,9 @@ from sqljury.sql.meaning.base import Epoch
 from sqljury.sql.parse import exp, read_query
 from sqljury.sql.text import plain, quote_name, quote_table
 from sqljury.types import Candidate, Fix, Limits, Result, Row, Schema, Table, Task
+
+if TYPE_CHECKING:
+    from sqljury.sql.meaning.base import Rule
 
 SEEK_SECONDS: Final = 2.0
 """For each query that only looks for evidence."""
@@ -42,12 +45,16 @@ _REASON: Final = 200
 
 def as_meant(candidate: Candidate, task: Task, context: Context) -> Candidate:
     """The candidate after every rule that is sure of its rewrite; a failed query as ``meant_to_run`` leaves it."""
-    candidate = meant_to_run(candidate, task, context)
+    return by_rules(meant_to_run(candidate, task, context), task, context, RULES)
+
+
+def by_rules(candidate: Candidate, task: Task, context: Context, rules: Sequence[Rule]) -> Candidate:
+    """A candidate that runs, after those of the rules that are sure of their rewrite; a failed one as it is."""
     if not context.recipe.fix.meaning or not candidate.sql or not candidate.result.ok:
         return candidate
     data = Content(task.known, context)
     asked = Asked(task.question, task.known, data)
-    for rule in RULES:
+    for rule in rules:
         written = rewrite(candidate.sql, rule, asked)
         if written is None or not written.change.sure:
             continue
