@@ -130,6 +130,7 @@ def test_a_given_server_keeps_its_own_and_loses_the_copies(
     postgres_server: Server, mariadb_server: Server, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its password comes from the environment, since a URL on the command line shows in the list of processes."""
+
     def postgres() -> set[str]:
         return {name for (name,) in in_postgres(postgres_server, "postgres", "SELECT datname FROM pg_database")}
 
