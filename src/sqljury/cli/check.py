@@ -121,7 +121,7 @@ def _print(found: Checked, dialect: str) -> None:
     told = _telling(found)
     for number, test in enumerate(told, 1):
         title = f"Test {number} of {len(found.tests)}" if len(found.tests) > 1 else "The test"
-        _test(test, f"{title}, {show.ORIGINS.get(test.how, 'made for this')}:", found)
+        _test(test, f"{title}, {case_tables.ORIGINS.get(test.how, 'made for this')}:", found)
     if len(told) < len(found.tests):
         terminal.show("", f"{len(found.tests) - len(told)} more tests with --output json.")
     if found.correction is not None:
