@@ -171,7 +171,7 @@ def test_another_selector_on_a_run(start: Start, spider: Path, tmp_path: Path) -
 def test_a_run_is_made_continued_and_judged(cached_weights: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     recipe = tmp_path / "short.toml"  # others write thousands of tokens, since this model hardly writes SQL
-    recipe.write_text("[[generate]]\ntemperature = 0.0\nmax_tokens = 60\n[fix]\nattempts = 1\n")
+    recipe.write_text('[schema]\nform = "compact"\n[[generate]]\nmax_tokens = 60\n[fix]\nattempts = 1\n')
     bench = ("bench", "spider", "--data", str(SHARED), "--out", str(out), "--recipe", str(recipe), "--seed", "7")
     bench = (*bench, "--model", "smollm2-135m", "--limit", "2")
     done = sqljury(*bench, cache=cached_weights)
