@@ -54,6 +54,7 @@ _QUERY: Final[dict[str, type | tuple[type, ...]]] = {
     "form": int,
     "empty": bool,
     "deviation": str,
+    "matches": bool,
 }
 
 
@@ -63,7 +64,8 @@ class Tried:
 
     Queries of a question with the same ``answer`` vote together (policy ``VOTES``); of those, queries with the same
     ``form`` return their rows and columns in the same order. Both are 0 for a query that failed, which has an
-    ``error``. ``deviation`` is one of ``DEVIATIONS``, empty for a right query.
+    ``error``. ``deviation`` is one of ``DEVIATIONS``, empty for a right query. The text ``matches`` gold's by ESM, which
+    means something for Spider's grammar alone.
     """
 
     right: bool
@@ -72,6 +74,7 @@ class Tried:
     form: int = 0
     empty: bool = False
     deviation: str = ""
+    matches: bool = False
 
 
 NO_QUERY: Final = Tried(False, "no query", deviation="fails")
@@ -223,12 +226,12 @@ class _Answers:
             return None
         database = case.target.databases[0]
         result = database.execute(case.predicted_sql, LIMITS)
-        right = score.value == 1
+        right, matches = score.value == 1, METRICS["esm"].score(case).value == 1
         deviation = "" if right else _deviation(case, database.execute(EX.prepare(case.predicted_sql), LIMITS))
         if result.error is not None:
-            return Tried(right, str(result.error), deviation=deviation)
+            return Tried(right, str(result.error), deviation=deviation, matches=matches)
         answer, form = self._place(_cut(result, self._limits))
-        return Tried(right, None, answer, form, not result.rows, deviation)
+        return Tried(right, None, answer, form, not result.rows, deviation, matches)
 
     def _place(self, result: Result) -> tuple[int, int]:
         """The numbers of the answer and of its form; new ones for a result that was not seen before."""
