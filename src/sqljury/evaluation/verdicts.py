@@ -21,7 +21,7 @@ from typing import Any, Final
 from sqljury.datasets.pairs import Gold, Prediction
 from sqljury.engines.databases import FILES, Databases, Engine
 from sqljury.errors import QueryLimitError
-from sqljury.evaluation.judge import Batch, BatchJudge, Judged, judge_batches
+from sqljury.evaluation.judge import Batch, BatchJudge, Judged, judge_batches, scored
 from sqljury.evaluation.run_folder import Record, misshapen
 from sqljury.evaluation.targets import Targets
 from sqljury.metrics.case import Case, Score
@@ -226,7 +226,7 @@ class _Answers:
             return None
         database = case.target.databases[0]
         result = database.execute(case.predicted_sql, LIMITS)
-        right, matches = score.value == 1, METRICS["esm"].score(case).value == 1
+        right, matches = score.value == 1, scored(METRICS["esm"], case).value == 1
         deviation = "" if right else _deviation(case, database.execute(EX.prepare(case.predicted_sql), LIMITS))
         if result.error is not None:
             return Tried(right, str(result.error), deviation=deviation, matches=matches)
