@@ -151,4 +151,6 @@ def _correction(
 
 
 def _on_one_line(sql: str) -> bool:
-    return not serialize.has_escapes(sql, DIALECT)
+    """Whether the query means the same on one line: no text in it has a line end or an invisible character."""
+    flat = serialize.one_line(sql, DIALECT)
+    return flat.count("\\n") == sql.count("\\n") and not serialize.has_escapes(sql, DIALECT)

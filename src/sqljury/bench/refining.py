@@ -72,8 +72,9 @@ class Way:
 def changed(part: TestsPart, way: Way) -> TestsPart:
     """The tests with the way's voting, and without the agent that it leaves out (sections 4.3.1 and 4.3.2).
 
-    Without data the rows are the user's own (a share of them as in Figure 4), without inspection programs are taken as they come, and without code the
-    model says at once what is expected. Raises ``RecipeError`` where there are no programs that could vote.
+    Without data the rows are the user's own (a share of them as in Figure 4), without inspection programs are taken as
+    they come, and without code the model says at once what is expected. Raises ``RecipeError`` where there are no
+    programs that could vote.
     """
     if way.without == "code":
         part = replace(part, by="model", models=(), voting="majority", chooser="")

@@ -109,7 +109,18 @@ def _overlap(found: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _ablation(found: dict[str, Any]) -> Iterator[RenderableType]:
-    heads = ("right, %", "95 % interval", "of", "EM, %", "% of bound", "against votes", "95 % interval", "won", "lost", "p")
+    heads = (
+        "right, %",
+        "95 % interval",
+        "of",
+        "EM, %",
+        "% of bound",
+        "against votes",
+        "95 % interval",
+        "won",
+        "lost",
+        "p",
+    )
     table = plain_table("method", *heads)
     section = ""
     for method in found["methods"]:

@@ -37,7 +37,8 @@ def spider(
     limit: QuestionsOption = None,
     seed: Annotated[int, typer.Option(help="The seed of the drawn questions.")] = 0,
     ids: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file of the ids to check: one a line, or a column id of a TSV.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A file of the ids to check: one a line, or a column id of a TSV."),
     ] = None,
     least: Annotated[float, typer.Option(min=0.0, max=1.0, help="The least confidence of findings to show.")] = 0.5,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show only the findings of this question.")] = None,
@@ -49,7 +50,9 @@ def spider(
     ] = None,
     export: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A file for all gold queries of the split, corrected; `eval --gold` takes it."),
+        typer.Option(
+            metavar="FILE", help="A file for all gold queries of the split, corrected; `eval --gold` takes it."
+        ),
     ] = None,
     recipe: Annotated[str, typer.Option(help="The recipe of --model-checks.")] = "tssql",
     model: ModelOption = None,

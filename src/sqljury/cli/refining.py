@@ -59,7 +59,9 @@ def refine(
     recipe: Annotated[str, typer.Option(help="The recipe whose [tests] and [refine] are used.")] = "tssql",
     by: Annotated[
         By,
-        typer.Option(help="The way to refine: by tests, or by plain self-correction with a prompt, errors or the result."),
+        typer.Option(
+            help="The way to refine: by tests, or by plain self-correction with a prompt, errors or the result."
+        ),
     ] = By.TESTS,
     without: Annotated[Without | None, typer.Option(help="The agent to leave out (Table 4 of the paper).")] = None,
     share: Annotated[

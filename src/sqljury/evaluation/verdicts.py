@@ -64,8 +64,8 @@ class Tried:
 
     Queries of a question with the same ``answer`` vote together (policy ``VOTES``); of those, queries with the same
     ``form`` return their rows and columns in the same order. Both are 0 for a query that failed, which has an
-    ``error``. ``deviation`` is one of ``DEVIATIONS``, empty for a right query. The text ``matches`` gold's by ESM, which
-    means something for Spider's grammar alone.
+    ``error``. ``deviation`` is one of ``DEVIATIONS``, empty for a right query. ``matches`` is ESM, which has a
+    meaning for Spider's grammar alone.
     """
 
     right: bool

@@ -1,7 +1,8 @@
 """What each part of a recipe contributes, and what other ways to choose would: all from the candidates of one run.
 
 CHASE-SQL, Tables 6 and 7: ways to choose side by side between the best and the worst choice, and the pipeline without
-one of its parts. Beside EX stands EM for the ways that choose one query (Li & Xie 2024, Table 4). What a run without that part would have written stays as it was: samples do not depend on each other.
+one of its parts. Beside EX stands EM for the ways that choose one query (Li & Xie 2024, Table 4). What a run without
+that part would have written stays as it was: samples do not depend on each other.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def ablation(
     votes = [float(one.right(one.voted(one.candidates))) for one in run.questions]
     oracle: Scores = [float(any(_running_right(one))) for one in run.questions]
     methods = [
-        *_selectors(run, votes, oracle, chosen),
+        *_selectors(run, oracle, chosen),
         *_without(run),
         *_stopped(run, stop_shares, stop_least or run.recipe.stop.least),
     ]
@@ -88,9 +89,7 @@ def steps(run: StoredRun) -> dict[str, dict[str, float]]:
     }
 
 
-def _selectors(
-    run: StoredRun, votes: Sequence[float], oracle: Scores, chosen: Mapping[str, Mapping[str, Chosen]]
-) -> Iterable[Method]:
+def _selectors(run: StoredRun, oracle: Scores, chosen: Mapping[str, Mapping[str, Chosen]]) -> Iterable[Method]:
     """Ways to choose among all candidates, those that need to know gold last."""
     questions = run.questions
     if not run.left_out:  # else there is no such answer, and votes stand in its place

@@ -81,8 +81,8 @@ def mistakes(run: StoredRun) -> dict[str, Any]:
 def corrections(questions: Sequence[Asked]) -> list[dict[str, Any]]:
     """What refinement did to each type of error, for those that there are (TS-SQL, section 4.4.3, Figure 6).
 
-    The type is that of the wrong query beside gold, by ``CORRECTIONS``: how many queries of it there were ``before`` and
-    ``after``, and the ids of those ``corrected`` and ``misled``. Empty for a run that refined nothing.
+    The type is that of the wrong query beside gold, by ``CORRECTIONS``: how many queries of it there were ``before``
+    and ``after``, and the ids of those ``corrected`` and ``misled``. Empty for a run that refined nothing.
     """
     rows: dict[str, dict[str, Any]] = {
         name: {"kind": name, "label": label, "before": 0, "after": 0, "corrected": [], "misled": []}

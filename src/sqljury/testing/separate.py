@@ -1,8 +1,9 @@
 """Small databases on which candidate queries differ: drawn at random, chosen for the difference, made for it.
 
 Test-suite generation of Li & Xie 2024 (section 3, Algorithm 1), with a search where random selection gives up, and with
-the paper's rule of which databases are kept beside a stricter one (``Search.keep``). What is found is made small by delta debugging over rows (Zeller & Hildebrandt 2002, "Simplifying and Isolating Failure-Inducing
-Input", section 3, without its tests of single parts): a removed row takes those that refer to it along.
+the paper's rule of which databases are kept beside a stricter one (``Search.keep``). What is found is made small by
+delta debugging over rows (Zeller & Hildebrandt 2002, "Simplifying and Isolating Failure-Inducing Input", section 3,
+without its tests of single parts): a removed row takes those that refer to it along.
 """
 
 from __future__ import annotations

@@ -78,7 +78,9 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, c
     shape = Shape(linked.schema, checks_of(linked.schema, read_checks(context.db, task.known)))
     with Judge(linked, shape) as judge:
         made = make_rows(linked, judge, rows=part.rows, seed=seed, cancel=context.cancel)
-        written = None if part.data == "program" else write_rows(linked, task.question, judge, made, context, part.reasoning)
+        written = (
+            None if part.data == "program" else write_rows(linked, task.question, judge, made, context, part.reasoning)
+        )
     if written is None:
         return _Data(shape.case(made.rows), "fuzzed")
     return _Data(shape.case(written.rows), "written")

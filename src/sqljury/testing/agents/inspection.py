@@ -142,7 +142,9 @@ class Inspection:
             message = kind[0] if kind and kind[0] in _KINDS else "it raised an exception"
         lines = lines_of(code)
         if not 0 < number <= len(lines):
-            return prompts.render(self._prompt("tssql/inspect_error"), place="", error=plain(message, _ERROR_CHARS), state="")
+            return prompts.render(
+                self._prompt("tssql/inspect_error"), place="", error=plain(message, _ERROR_CHARS), state=""
+            )
         line = lines[number - 1].strip()
         columns_of = self.runner.columns_before(code, number)
         state = [
