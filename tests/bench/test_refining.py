@@ -11,7 +11,7 @@ from sqljury import FakeModel, Pipeline, recipes
 from sqljury.bench import refining, run, stored
 from sqljury.bench.refining import Way
 from sqljury.datasets import spider
-from sqljury.errors import DatasetError, ModelUnavailableError
+from sqljury.errors import DatasetError, ModelUnavailableError, SandboxError
 from sqljury.evaluation import run_folder as folder
 from sqljury.llm.fake import Call
 from sqljury.recipes import FixPart, GeneratePart, Recipe
@@ -141,6 +141,48 @@ def test_agents_are_left_out(agent: str, field: str, value: object) -> None:
     assert refining.changed(part, Way()) == part
     assert refining.changed(part, Way(without="code")).by == "model"
     assert refining.changed(part, Way(without="data", share=0.1)).share == 0.1
+
+
+AGENTS = recipes.parse(
+    "small",
+    '[tests]\nkind = "agents"\ndata = "program"\ncodes = 1\ninspections = 1\n[refine]\nrounds = 1\nkeep = "last"',
+)
+COUNTING = "```python\nresult = pd.DataFrame({'n': [len(dog)]})\n```"
+WITHOUT = {
+    "": Way(limit=1),
+    "inspection": Way(without="inspection", limit=1),
+    "data": Way(without="data", limit=1),
+    "share": Way(without="data", share=0.5, limit=1),
+    "code": Way(without="code", limit=1),
+}
+"""Table 4 and Figure 4, on a question about dogs whose program is right and whose last query is not."""
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_each_ablation_runs_to_its_end(before: Path, data: Path, tmp_path: Path, name: str) -> None:
+    pytest.importorskip("pyarrow")
+    records = [one for one in folder.records(before) if "dogs" in one["question"]]
+    wrong = {"sql": "SELECT max(id) + 1 FROM dog"}
+    records = [{**one, **wrong, "candidates": [{**one["candidates"][0], **wrong}]} for one in records]
+    (before / folder.ANSWERS).write_text("".join(json.dumps(one) + "\n" for one in records))
+
+    def agents(call: Call) -> str:
+        if call.messages[0].content.startswith("You write SQLite"):
+            return "SELECT 99 FROM dog LIMIT 1"
+        return COUNTING if "pandas" in call.messages[0].content else "17"
+
+    try:
+        refining.refine(before, tmp_path / "out", data, FakeModel(agents), AGENTS, WITHOUT[name])
+    except SandboxError:
+        pytest.skip("written code cannot be isolated here")
+    [record] = folder.records(tmp_path / "out")
+    assert (record["fault"], record["rounds"], record["passed"], record["said"]) == (None, 1, 0, 1)
+    assert (record["last"], record["better"]) == ("SELECT 99 FROM dog LIMIT 1", wrong["sql"])
+    [test] = record["tests"]
+    assert test["how"] == ("real" if name in ("data", "share") else "fuzzed")
+    assert test["by"] == ("model" if name == "code" else "code")
+    if name == "share":
+        assert len(test["tables"]["dog"]["rows"]) == 2
 
 
 def test_one_model_stands_in_for_those_that_the_recipe_names(before: Path, data: Path, tmp_path: Path) -> None:

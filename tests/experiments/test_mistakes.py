@@ -99,7 +99,7 @@ CORRECTED = [
     ("SELECT DISTINCT name FROM cat WHERE age > 8", OLD, "filter", ""),
     ("SELECT id FROM cat WHERE age > 5", OLD, "column", ""),
     (OLD, "SELECT name FROM cat WHERE age > 8", "", "filter"),
-    ("SELECT upper(name) FROM cat WHERE age > 5", OLD, "column", ""),
+    ("SELECT upper(name) FROM cat WHERE age > 5", OLD, "string", ""),
     ("SELECT name FROM cat WHERE substr(name, 1, 1) = 'T'", OLD, "string", ""),
     ("SELECT name FROM cat WHERE age > 5 LIMIT 1", "SELECT name FROM cat", "other", "filter"),
 ]

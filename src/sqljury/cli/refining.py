@@ -101,8 +101,14 @@ def refine(
     if share and without is not Without.DATA:
         raise InputError("--share is of the user's rows, which replace the data agent; add --without data")
     where = data or folder.data_of(run_dir)
-    agent, votes = without.value if without else "", voting.value if voting else None
-    way = refining.Way(by.value, agent, start.value, votes, limit, share)
+    way = refining.Way(
+        by=by.value,
+        without=without.value if without else "",
+        start=start.value,
+        voting=voting.value if voting else None,
+        limit=limit,
+        share=share,
+    )
 
     def say(done: int, total: int, line: Record | None) -> None:
         if line is not None:
