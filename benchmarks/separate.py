@@ -79,9 +79,8 @@ def main() -> None:
             same += 1
             continue
         told.append(one)
-        print(
-            f"{number} {pair.db_id} {' '.join(one.how) or '-'} rows={one.rows} drawn={one.drawn} {one.looked_at} {one.seconds:.2f}s"
-        )
+        how = " ".join(one.how) or "-"
+        print(f"{number} {pair.db_id} {how} rows={one.rows} drawn={one.drawn} {one.looked_at} {one.seconds:.2f}s")
         if not one.search:
             print(f"    {pair.gold}\n    {pair.other}")
     report(told, same)
