@@ -61,7 +61,12 @@ def _reroute(join: exp.Join, sources: Sources, schema: Schema) -> bool:
     tables = {alias: sources.tables[alias] for alias in aliases}
     if sum(table is target for table in sources.tables.values()) > 1:
         return False  # a table joined with itself: which of both is meant is not known
-    routes = Routes(schema).to(tables, lambda table: table is target)
+    later = {table.name for alias, table in sources.tables.items() if alias not in tables}
+    routes = [
+        route
+        for route in Routes(schema).to(tables, lambda table: table is target)
+        if not any(leg.step.table.name in later for leg in route[:-1])  # it would be joined before it is named
+    ]
     if not routes or score(routes[0]) < LIKELY or (len(routes) > 1 and score(routes[1]) == score(routes[0])):
         return False
     FromClause(sources).reroute(join, joined, routes[0])
