@@ -37,8 +37,10 @@ def boundaries(inputs: Inputs) -> Grid:
         right, wrong = summary["verdicts"]["right"], summary["verdicts"]["wrong"]
         judged = sum(verdict[key] for verdict in (right, wrong) for key in ("passed", "failed"))
         accuracy = Figure(round(100 * (right["passed"] + wrong["failed"]) / judged, 1)) if judged else None
-        counts = (Figure(summary["corrected"]), Figure(summary["misled"]), accuracy, share(summary["after"]))
-        rows[label] = counts
+        rows[label] = (Figure(summary["corrected"]), Figure(summary["misled"]), accuracy, share(summary["after"]))
+        for keep, outcome in summary["kept"].items():  # Algorithm 1 returns the last query
+            counts = (Figure(outcome["corrected"]), Figure(outcome["misled"]), None, share(outcome["after"]))
+            rows[f"{label}, keep = {keep}"] = counts
     return Grid(("corrected", "misled", "tests right, %", "EX after"), rows, _notes(inputs))
 
 
