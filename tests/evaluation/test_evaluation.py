@@ -93,6 +93,9 @@ def test_the_word_value_is_one_for_the_published_metrics_only(judge: Judge) -> N
     pair = ("SELECT id FROM pet WHERE age = 1 AND id = 3", "SELECT id FROM pet WHERE age = value AND id = 3")
     found = judge(pair)
     assert {name: found.column(name) for name in ("ex", "exe", "esm")} == {"ex": [0], "exe": [1], "esm": [1]}
+    query = "SELECT count(*) AS value FROM pet WHERE kind != 'value'"
+    gold = "SELECT count(*) FROM pet WHERE kind != 'valueless'"
+    assert judge((gold, query), (gold, query.replace("value FROM", "VALUE FROM"))).column("exe") == [0, 1]
 
 
 def test_timed_metrics_are_zero_for_wrong_predictions(judge: Judge) -> None:

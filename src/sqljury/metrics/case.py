@@ -122,11 +122,12 @@ class Case:
 
     @property
     def published_sql(self) -> str:
-        """The prediction as Spider's programs read it: the word ``value`` is the number 1.
+        """The prediction as Spider's programs read it: ``value`` is the number 1, wherever these letters stand.
 
-        Models that predict no values write that word for each.
+        Models that predict no values write that word for each. In names too it is replaced, in lower case only: a
+        column ``market_value`` is then unknown, and ``avg(value)`` an average of ones (ESM+ paper, A.1, item 8).
         """
-        return self.predicted_sql.replace(" value ", " 1 ")
+        return self.predicted_sql.replace("value", "1")
 
     @cached_property
     def gold(self) -> Query:
