@@ -44,10 +44,12 @@ def compiled(recipe: Recipe, *, stored: bool = False, last: str = "") -> tuple[S
         Stage("fallback", write.fall_back),
         Stage("instructions", instructions.follow),
     )
+    judged = recipe.select.schema == "linked" and bool(recipe.link.kind)
+    running = (*([Stage("link", link.restore)] if judged else []), Stage("run", write.run_again))
     stages = (
         *([Stage("keywords", prepare.find_keywords)] if by_model else []),
         Stage("prepare", prepare.prepare),
-        *((Stage("run", write.run_again),) if stored else writing),
+        *(running if stored else writing),
         Stage("group", write.group_results),
         Stage("select", select.choose),
         *([Stage("refine", refine.refine)] if recipe.refine.rounds else []),

@@ -49,6 +49,13 @@ class Shown(StrEnum):
     SQLITE = "sqlite"
 
 
+class JudgedSchema(StrEnum):
+    """What a judge sees of the schema."""
+
+    USED = "used"
+    LINKED = "linked"
+
+
 app = typer.Typer(help="Run recipes on datasets, and analyse the runs.", no_args_is_help=True)
 
 
@@ -127,7 +134,7 @@ def spider(
 def select(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a finished run.")],
     selector: Annotated[
-        str, typer.Option(help="The selector: consistency, critic, first, random, rerank, tournament, ...")
+        str, typer.Option(help="The selector: consistency, critic, first, random, ranker, rerank, tournament, ...")
     ],
     groups: Annotated[
         int, typer.Option(min=0, max=256, help="The number of largest groups to choose among; 0 for all.")
@@ -140,6 +147,9 @@ def select(
         typer.Option(min=1, help="The number of a recipe part whose candidates take part; repeatable."),
     ] = None,
     first: Annotated[int, typer.Option(min=0, help="The number of first candidates that take part; 0 for all.")] = 0,
+    schema: Annotated[
+        JudgedSchema, typer.Option(help="What a judge sees: what the queries use, or the linked schema with values.")
+    ] = JudgedSchema.USED,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     adapter: AdapterOption = None,
@@ -179,7 +189,7 @@ def select(
             terminal.note(f"{run_dir} has {done} of {total} choices; going on")
 
     with interruptible() as cancel:
-        selecting = SelectPart(selector, groups, weights=weights)
+        selecting = SelectPart(selector, groups, schema=schema.value, weights=weights)
         among = choices.Among(first, tuple(part or ()))
         given: dict[str, Any] = {"form": form and form.value, "shots": shots, "cases": cases}
         given |= {"samples": samples, "temperature": temperature}

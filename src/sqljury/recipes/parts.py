@@ -19,6 +19,7 @@ Rounds = Literal["both", "features", "focus"]
 TestKind = Literal["", "suite", "agents"]
 Shown = Literal["csv", "sqlite"]
 Voting = Literal["majority", "selection"]
+Judged = Literal["used", "linked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +181,16 @@ class RefinePart:
 class SelectPart:
     """The selector of a candidate; ``groups`` is the number of different results that a judge compares, 0 for all.
 
-    ``judge`` is the comparing model as a name for ``open_model``; if empty, the model that wrote the queries.
+    ``judge`` is the comparing model as a name for ``open_model``; if empty, the model that wrote the queries. It is
+    shown the tables and columns that the compared queries use, or the ``linked`` schema, with the values and
+    descriptions that the writer saw (MSc-SQL, A.3): then a better column shows that no query uses.
     ``weights`` is a file of `sqljury train light` for the selector ``light``; if empty, the package's.
     """
 
     selector: str = "consistency"
     groups: Annotated[int, Interval(ge=0, le=256)] = 0
     judge: str = ""
+    schema: Judged = "used"
     weights: str = ""
 
 

@@ -63,9 +63,7 @@ STRICT_CASES = cases("esm_plus_strict_cases.txt")
 
 
 def test_an_alias_may_be_used_before_the_table_that_has_it() -> None:
-    gold = (
-        "SELECT T3.kind FROM owner AS T1 JOIN visit AS T2 ON T1.id = T3.owner_id JOIN pet AS T3 ON T3.id = T2.pet_id"
-    )
+    gold = "SELECT T3.kind FROM owner AS T1 JOIN visit AS T2 ON T1.id = T3.owner_id JOIN pet AS T3 ON T3.id = T2.pet_id"
     other = "SELECT pet.kind FROM visit JOIN pet ON pet.id = visit.pet_id JOIN owner ON owner.id = pet.owner_id"
     assert esm_plus(gold, gold, FACTS).matches
     assert esm_plus(gold, other, FACTS).matches

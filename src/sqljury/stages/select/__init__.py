@@ -11,6 +11,7 @@ from sqljury.stages.select import consistency
 from sqljury.stages.select.base import SPENT, Selector, UnjudgedError
 from sqljury.stages.select.critic import critic, independent
 from sqljury.stages.select.light import light
+from sqljury.stages.select.ranker import ranker
 from sqljury.stages.select.rerank import rerank, rerank_votes
 from sqljury.stages.select.tournament import tournament
 from sqljury.types import Candidate, Choice, Task
@@ -28,6 +29,7 @@ SELECTORS: dict[str, Callable[[int], Selector]] = {
     "first": lambda _: consistency.first,
     "light": light,
     "random": lambda _: consistency.chance,
+    "ranker": ranker,
     "rerank": rerank,
     "rerank-votes": rerank_votes,
     "tournament": tournament,

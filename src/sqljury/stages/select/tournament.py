@@ -13,7 +13,8 @@ from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import LETTERS, Message, derive_seed
 from sqljury.prompts import unmarked
-from sqljury.stages.select.base import Selector, ask, in_play, members, representatives, shown
+from sqljury.recipes.parts import Judged
+from sqljury.stages.select.base import Selector, ask, in_play, members, representatives, seen, shown
 from sqljury.types import Candidate, Choice, Comparison, Task
 
 
@@ -53,21 +54,22 @@ def _compare(numbers: tuple[int, int], pair: Sequence[Candidate], task: Task, co
 
 def _first_wins(first: Candidate, second: Candidate, task: Task, context: Context) -> float:
     """The judge's probability that the query shown first is the right one; 0.5 for a reply that is not a choice."""
-    messages = conversation(first, second, task)
+    messages = conversation(first, second, task, context.recipe.select.schema)
     wins, _ = ask(messages, LETTERS[:2], context, derive_seed(context.seed, "judge", messages[-1].content))
     return wins
 
 
-def conversation(first: Candidate, second: Candidate, task: Task) -> list[Message]:
+def conversation(first: Candidate, second: Candidate, task: Task, schema: Judged = "used") -> list[Message]:
     """What a judge is asked about two candidates, A and B, in training as at inference."""
     question = task.question
     text = prompts.render(
         "select/pair",
-        schema=in_play(task.known, [first, second]),
+        schema=in_play(task, [first, second], schema),
         question=question.whole,
         first=unmarked(first.sql),
         first_result=shown(first.result),
         second=unmarked(second.sql),
         second_result=shown(second.result),
     )
-    return [Message("system", prompts.render("select/system", dialect=task.dialect_name)), Message("user", text)]
+    system = prompts.render("select/system", dialect=task.dialect_name, seen=seen(schema))
+    return [Message("system", system), Message("user", text)]
