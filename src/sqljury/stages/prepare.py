@@ -1,4 +1,4 @@
-"""Keywords of a question as a model sees them (CHASE-SQL, section 3.1); ``schema.keywords`` needs no model.
+"""Keywords of a question as a model sees them (CHASE-SQL, section 3.2); ``schema.keywords`` needs no model.
 
 From a question and a database to a task: the schema as the model will see it, and what is known beside it.
 """

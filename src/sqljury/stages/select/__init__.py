@@ -13,7 +13,7 @@ from sqljury.stages.select.critic import critic, independent
 from sqljury.stages.select.light import light
 from sqljury.stages.select.ranker import ranker
 from sqljury.stages.select.rerank import rerank, rerank_votes
-from sqljury.stages.select.tournament import tournament
+from sqljury.stages.select.tournament import bracket, tournament
 from sqljury.types import Candidate, Choice, Task
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ VOTES = "consistency"
 """The selector by votes alone."""
 
 SELECTORS: dict[str, Callable[[int], Selector]] = {
+    "bracket": bracket,
     VOTES: lambda _: consistency.votes,
     "critic": critic,
     "critic-independent": independent,
