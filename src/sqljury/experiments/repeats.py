@@ -31,8 +31,8 @@ def repeats(runs: Sequence[Path], data: Path, processes: int = 1) -> dict[str, A
     described = [run_folder.described(run) for run in runs]
     records = [{record["id"]: record for record in run_folder.records(run)} for run in runs]
     asked = [{id_: (one["question"], one["gold"]) for id_, one in own.items()} for own in records]
-    for run, own in zip(runs, asked, strict=True):
-        if own != asked[0] or not own:
+    for run, questions in zip(runs, asked, strict=True):
+        if questions != asked[0] or not questions:
             raise DatasetError(f"{run}: its questions are not those of {runs[0]}; finish both with the same command")
     with of_run(described[0], data, runs[0]) as databases:
         scores, titles = [], dict[str, str]()

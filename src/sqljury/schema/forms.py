@@ -108,7 +108,7 @@ def mschema(table: Table, dialect: str, remarks: Remarks) -> list[str]:
 
 
 def listed(table: Table, dialect: str, remarks: Remarks) -> list[str]:
-    """``# table (key* [value], column [value] UNIQUE, ...)``, then a line for each foreign key (ESM+ paper, Figure 6)."""
+    """``# table (key* [value], column [value] UNIQUE)``, then a line for each foreign key (ESM+ paper, Figure 6)."""
     columns = []
     for column in table.columns:
         keyed = column.name in table.primary_key or column.name in table.likely_key

@@ -50,8 +50,8 @@ def cut(number: int, parts: Mapping[int, GeneratePart], context: Context) -> Gen
 def plan(parts: Sequence[GeneratePart], tokens: float) -> list[int]:
     """How many queries each part writes with so many tokens: one of every generator first, then one of each in turn."""
     planned = [0] * len(parts)
-    begun: set[str] = set()
-    first = [at for at, part in enumerate(parts) if part.generator not in begun and not begun.add(part.generator)]
+    names = [part.generator for part in parts]
+    first = [at for at, name in enumerate(names) if name not in names[:at]]
     rounds = [first, *[range(len(parts))] * max((part.samples for part in parts), default=0)]
     for turn in rounds:
         for at in turn:
