@@ -72,6 +72,16 @@ def test_an_alias_may_be_used_before_the_table_that_has_it() -> None:
     assert not esm_plus(gold, gold.replace("T1.id = T3.owner_id", "T1.id = T4.owner_id"), FACTS).matches
 
 
+def test_conditions_of_a_nested_query_have_an_order_but_in_strict_mode() -> None:
+    gold = "SELECT name FROM owner WHERE id NOT IN (SELECT owner_id FROM pet WHERE age = 1 AND kind = 'x')"
+    turned = gold.replace("age = 1 AND kind = 'x'", "kind = 'x' AND age = 1")
+    assert esm_plus(gold, gold, FACTS).matches
+    assert not esm_plus(gold, turned, FACTS).matches
+    assert esm_plus(gold, turned, FACTS, STRICT).matches
+    joined = "SELECT city FROM owner WHERE id NOT IN (SELECT pet.owner_id FROM pet JOIN visit ON pet.id = visit.pet_id)"
+    assert esm_plus(joined, joined.replace("pet JOIN visit", "visit JOIN pet"), FACTS).matches
+
+
 @pytest.mark.parametrize(("gold", "predicted", "verdict", "rules"), [(*case, "")[:4] for case in CASES])
 def test_pairs(gold: str, predicted: str, verdict: str, rules: str) -> None:
     match = esm_plus(gold, predicted, FACTS)
