@@ -73,7 +73,7 @@ def _reroute(join: exp.Join, sources: Sources, schema: Schema) -> bool:
     return True
 
 
-def _upto(select: exp.Select, join: exp.Join) -> Iterator[exp.Join]:
+def _upto(select: exp.Expr, join: exp.Join) -> Iterator[exp.Join]:
     for other in select.args["joins"]:
         if other is join:
             return
