@@ -67,6 +67,7 @@ class Options(TypedDict, total=False):
 class State:
     """A question on its way to an answer.
 
+    ``linked`` are the tables that were linked when stored candidates were written; empty where none are known.
     ``keywords`` are those that a model picked, None where the rules are to pick them. ``choice`` is None until one of
     the ``candidates`` was chosen.
     """
@@ -75,6 +76,7 @@ class State:
     keywords: tuple[str, ...] | None = None
     candidates: tuple[Candidate, ...] = ()
     choice: Choice | None = None
+    linked: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, question: Question) -> State:

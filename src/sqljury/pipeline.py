@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import NamedTuple, Unpack
 
 from sqljury import recipes
@@ -15,7 +16,7 @@ from sqljury.errors import RecipeError
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel, derive_seed
 from sqljury.llm.open import by_names, open_model
-from sqljury.recipes import Recipe
+from sqljury.recipes import BudgetPart, Recipe
 from sqljury.sandbox import Warm
 from sqljury.schema.retrieve import Indexes
 from sqljury.stages import instructions, link, prepare, refine, repair, select, write
@@ -44,10 +45,12 @@ def compiled(recipe: Recipe, *, stored: bool = False, last: str = "") -> tuple[S
         Stage("fallback", write.fall_back),
         Stage("instructions", instructions.follow),
     )
+    judged = recipe.select.schema == "linked" and bool(recipe.link.kind)
+    running = (*([Stage("link", link.restore)] if judged else []), Stage("run", write.run_again))
     stages = (
         *([Stage("keywords", prepare.find_keywords)] if by_model else []),
         Stage("prepare", prepare.prepare),
-        *((Stage("run", write.run_again),) if stored else writing),
+        *(running if stored else writing),
         Stage("group", write.group_results),
         Stage("select", select.choose),
         *([Stage("refine", refine.refine)] if recipe.refine.rounds else []),
@@ -115,7 +118,9 @@ class Pipeline:
         Raises ``QuestionError`` for a question that cannot be asked; where the recipe has code written that is run,
         ``MissingExtraError`` without the extra ``sandbox`` and ``SandboxError`` if it cannot be isolated.
         """
-        budget = Budget(self.allowance)
+        recipe = _for(self.model, self.recipe)
+        seconds = min(self.allowance.seconds, recipe.budget.seconds or inf)
+        budget = Budget(replace(self.allowance, seconds=seconds))
         check_question(question)
         if self.recipe.tests.runs_code:
             self.sandbox()  # where there can be none, it is said before the model has worked for nothing
@@ -126,7 +131,7 @@ class Pipeline:
             self.model,
             self.limits,
             seed,
-            recipe=_for(self.model, self.recipe),
+            recipe=recipe,
             named=self.models,
             budget=budget,
             pool=self.pool,
@@ -152,7 +157,14 @@ class Pipeline:
 
 
 def _for(model: LanguageModel, recipe: Recipe) -> Recipe:
-    """The recipe for this model: a schema is shown smaller only to one that takes seconds to read it."""
-    if not recipe.schema.tokens or getattr(model, "on_cpu", False):
+    """The recipe for this model: a smaller schema and a budget are only for one that takes seconds to read a prompt.
+
+    One on this machine's cores writes on schemas that it has read before: none is shuffled for a single query.
+    """
+    if getattr(model, "on_cpu", False):
+        if any(part.reorder for part in recipe.generate):
+            recipe = replace(recipe, generate=tuple(replace(part, reorder=False) for part in recipe.generate))
         return recipe
-    return replace(recipe, schema=replace(recipe.schema, tokens=0))
+    if not recipe.schema.tokens and not recipe.budget.seconds:
+        return recipe
+    return replace(recipe, schema=replace(recipe.schema, tokens=0), budget=BudgetPart())

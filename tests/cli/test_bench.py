@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from sqljury import FakeModel
+from sqljury.cli import bench, ladder
+from sqljury.errors import InputError
+
 Start = Callable[..., "subprocess.Popen[str]"]
 SQLJURY = Path(sys.executable).with_name("sqljury")
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "spider"
@@ -238,3 +242,27 @@ def test_choices_by_tests_take_the_settings_that_are_given(start: Start, spider:
     assert (tmp_path / "run" / "choices-rerank-cases5-drawfuzzing-keepall.jsonl").is_file()
     code, _, error = ended(start("3", *more, "--tests", "agents"))
     assert (code, "for the databases of a suite" in error) == (2, True)
+
+
+def test_repeated_runs_and_the_ladder_print_their_tables(
+    spider: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sqljury.llm.open._bare", lambda _: FakeModel("SELECT count(*) FROM animal"))
+    out, figures = tmp_path / "runs", tmp_path / "figures.json"
+    bench.spider(spider, out, seeds="1,2", recipe="fast", json_file=figures)
+    assert json.loads((out / "seed2" / "run.json").read_text())["seed"] == 2
+    first = capsys.readouterr().out
+    assert "variance" in first
+    assert [metric["percent"] for metric in json.loads(figures.read_text())["metrics"]] == [[100.0, 100.0]] * 4
+    monkeypatch.setattr("sqljury.llm.open._bare", None)
+    bench.spider(spider, out, seeds="1,2", recipe="fast")
+    assert capsys.readouterr().out == first, "finished runs are only judged"
+    monkeypatch.setattr("sqljury.llm.open._bare", lambda _: FakeModel("SELECT count(*) FROM animal"))
+    ladder.ladder(spider, tmp_path / "ladder", samples="1,2", json_file=figures.with_name("ladder.json"))
+    shown = capsys.readouterr().out
+    for step in ("write", "+ link", "votes", "independent", "joint", "bracket", "oracle"):
+        assert step in shown
+    assert json.loads(figures.with_name("ladder.json").read_text())["questions"] == 1
+    for wrong in ("0,2", "x", "65"):
+        with pytest.raises(InputError, match="--samples"):
+            ladder.ladder(spider, tmp_path / "ladder", samples=wrong)

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -94,6 +94,14 @@ def test_the_word_value_is_one_for_the_published_metrics_only(judge: Judge) -> N
     pair = ("SELECT id FROM pet WHERE age = 1 AND id = 3", "SELECT id FROM pet WHERE age = value AND id = 3")
     found = judge(pair)
     assert {name: found.column(name) for name in ("ex", "exe", "esm")} == {"ex": [0], "exe": [1], "esm": [1]}
+
+
+def test_names_with_value_in_them_are_lost_to_esm_alone() -> None:
+    sql = "SELECT market_value FROM firm WHERE a = value AND Value > 1"
+    case, own = (Case("", sql, cast("Any", None), Options(placeholders=flag)) for flag in (True, False))
+    assert case.read_sql == "SELECT market_1 FROM firm WHERE a = 1 AND Value > 1"
+    assert case.executed_sql == "SELECT market_value FROM firm WHERE a = 1 AND Value > 1"
+    assert own.read_sql == own.executed_sql == sql, "gold judged by itself"
 
 
 def test_timed_metrics_are_zero_for_wrong_predictions(judge: Judge) -> None:

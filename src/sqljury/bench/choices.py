@@ -1,6 +1,6 @@
 """Other selectors on the candidates of a finished run: nothing is written again, each makes a file of its choices.
 
-``choices-<selector>[-groups<N>][-parts<N>_<M>][-first<K>][-<tests>][-<weights>][-<model>].jsonl`` in the run's folder
+``choices-<selector>[-groups<N>][-parts<N>_<M>][-first<K>][-linked][-<tests>][-<weights>][-<model>].jsonl`` in the run
 holds a line a question, in the order they were chosen; the model is named where it is not the run's own, weights where
 they are not the package's, and of the tests what is not as usual. A line counts only for the candidates it was made
 for, and is made again where the weights have changed.
@@ -25,6 +25,7 @@ from sqljury.bench.stored import (
     fixes_of,
     judged_comparisons,
     limits_of,
+    linked_of,
     parts_of,
     question_of,
     recipe_of,
@@ -99,7 +100,7 @@ def file_name(part: SelectPart, model: str, of_run: str, among: Among, tests: Te
     """Where the choices of a selector are kept; ``of_run`` is the name of the run's own model."""
     numbers = "_".join(map(str, among.parts))
     marks = [part.selector, f"groups{part.groups}" if part.groups else "", f"parts{numbers}" if numbers else ""]
-    marks += [f"first{among.first}" if among.first else ""]
+    marks += [f"first{among.first}" if among.first else "", part.schema if part.schema != "used" else ""]
     if tests is not None:
         own, usual = asdict(tests), asdict(SUITE)
         marks += [f"{name}{_said(own[name])}" for name in own if own[name] != usual[name]]
@@ -225,7 +226,7 @@ def _choice(
     try:
         with connect(databases.lazy(record["db_id"])) as db:
             context = pipeline.context(question_of(record), db, seed=seed, cancel=cancel)
-            start = replace(State.of(question_of(record)), candidates=tuple(written))
+            start = replace(State.of(question_of(record)), candidates=tuple(written), linked=linked_of(record))
             state = run_stages(_stages(pipeline), start, context)
     except UNANSWERED as error:
         nothing = Choice(None, pipeline.recipe.select.selector)
@@ -301,6 +302,8 @@ def _made_by(part: SelectPart, model: LanguageModel, tests: TestsPart | None) ->
     made_by: dict[str, Any] = {"selector": part.selector, "most": part.groups, "model": model.name}
     if part.selector == "light":
         made_by["weights"] = read(part.weights).digest
+    if part.schema != "used":
+        made_by["schema"] = part.schema
     return made_by if tests is None else {**made_by, "settings": asdict(tests)}
 
 
@@ -313,7 +316,7 @@ def _others(pipeline: Pipeline) -> dict[str, Any]:
 def _digest(rests_on: Any, made_by: Mapping[str, Any]) -> str:
     maker = [
         made_by[key]
-        for key in ("selector", "most", "model", "weights", "settings", "others")
+        for key in ("selector", "most", "model", "weights", "schema", "settings", "others")
         if made_by.get(key) not in (None, {})
     ]
     return hashlib.sha256(json.dumps([rests_on, *maker]).encode()).hexdigest()[:32]

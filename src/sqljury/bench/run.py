@@ -163,7 +163,8 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
         return {**record, "sql": "", "error": str(error), **made}
     made = made_of(found.candidates, found.cost, found.steps)
     made["choice"] = None if found.choice is None else kept(found.choice)
-    return {**record, "sql": found.sql, "error": None, "confidence": found.confidence, **made}
+    linked = {"linked": list(found.linked)} if found.linked else {}
+    return {**record, "sql": found.sql, "error": None, "confidence": found.confidence, **linked, **made}
 
 
 def made_of(candidates: Sequence[Candidate], cost: Cost, steps: Iterable[tuple[str, Cost]]) -> Record:

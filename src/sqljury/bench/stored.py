@@ -207,6 +207,12 @@ def question_of(record: Record) -> Question:
     return Question(record["question"], record.get("evidence", ""), record["id"])
 
 
+def linked_of(record: Record) -> tuple[str, ...]:
+    """The tables that the run's linker picked for a question; none where the run has kept none."""
+    linked = record.get("linked")
+    return tuple(name for name in linked if isinstance(name, str)) if isinstance(linked, list) else ()
+
+
 def judged_comparisons(choice: Any) -> tuple[Comparison, ...]:
     """The comparisons of a stored choice; raises ``DatasetError`` that says what is wrong with them."""
     listed = choice.get("comparisons", []) if isinstance(choice, dict) else []

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sqljury.cli import refining, terminal
+from sqljury.cli import ladder, refining, repeats, terminal
 from sqljury.cli.analyze import (
     Analysis,
     AnalyzeOption,
@@ -21,6 +21,7 @@ from sqljury.cli.analyze import (
     Wanted,
     print_analyses,
 )
+from sqljury.cli.answering import answer_all
 from sqljury.cli.engines import EngineName, EngineOption, ServerOption, StripKeys, comparable
 from sqljury.cli.options import (
     AdapterOption,
@@ -49,6 +50,13 @@ class Shown(StrEnum):
     SQLITE = "sqlite"
 
 
+class JudgedSchema(StrEnum):
+    """What a judge sees of the schema."""
+
+    USED = "used"
+    LINKED = "linked"
+
+
 class Kept(StrEnum):
     """Which small databases a suite keeps."""
 
@@ -73,6 +81,7 @@ def _bench() -> None:
 
 
 app.command("refine")(refining.refine)
+app.command("ladder")(ladder.ladder)
 
 
 @app.command("spider")
@@ -82,6 +91,9 @@ def spider(
     split: SplitOption = "dev",
     limit: QuestionsOption = None,
     seed: Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")] = 0,
+    seeds: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Repeated runs of the same questions, one for each of these seeds.")
+    ] = "",
     recipe: RecipeOption = "default",
     model: ModelOption = None,
     adapter: AdapterOption = None,
@@ -105,35 +117,34 @@ def spider(
     from sqljury.bench import run
     from sqljury.datasets import spider as dataset
     from sqljury.engines.databases import FOLDER, Databases, Engine, usual_server
-    from sqljury.evaluation.run_folder import Record
     from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
-    analyses = Wanted(analyze or (), stop_share or (), stop_least, part or (), json_file, processes)
+    analyses = Wanted(analyze or (), stop_share or (), stop_least, part or (), None if seeds else json_file, processes)
+    folders = repeats.folders(out, seed, seeds, bool(analyze) or engine is not EngineName.SQLITE)
     drawn = dataset.sample(dataset.load(data, split), limit, seed)
     on = Engine(engine.value, strip_keys)
     name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit, **on.settings}
+    name |= {"drawn_by": seed} if seeds else {}
     chosen, limits = recipes.load(recipe), Limits(seconds=timeout)
     allowed, pool = allowance(budget_seconds, budget_tokens), pool_of(shots)
     wanted = {"dataset": name, "seed": seed, **run.conditions(chosen, limits, allowed, pool)}
     with interruptible() as cancel, Databases(data, on, out / FOLDER, server or usual_server(on)) as databases:
         examples = comparable(drawn, databases, out, cancel)
-        finished = analyze and model is None and adapter is None and run.is_finished(examples, out, wanted)
+        asking = not (analyze or seeds) or model is not None or adapter is not None
+        finished = not asking and all(
+            run.is_finished(examples, folder, {**wanted, "seed": sampled}) for sampled, folder in folders.items()
+        )
         if not finished:  # otherwise no model is needed
             opened = opening(model, adapter, cache=cache)
             pipeline = Pipeline.from_recipe(recipe, opened(), limits, opened)
             pipeline = replace(pipeline, allowance=allowed, pool=pool)
-
-            def say(done: int, record: Record | None) -> None:
-                if record is not None:
-                    outcome = record["error"] or written.one_line(record["sql"])
-                    terminal.note(f"{done}/{len(examples)} {record['cost']['seconds']:.1f} s {outcome[:100]}")
-                elif done:
-                    terminal.note(f"{out} has {done} of {len(examples)} answers; going on")
-
-            run.run(examples, pipeline, out, run.settings(pipeline, name, seed), say, cancel)
+            for sampled, folder in folders.items():
+                answer_all(examples, pipeline, folder, run.settings(pipeline, name, sampled), cancel)
     if analyze:
         print_analyses(out, data, analyses)
+    elif seeds:
+        repeats.print_repeats(list(folders.values()), data, json_file, processes)
     else:
         terminal.note(f"{len(examples)} answers in {out}; now run: sqljury eval {out}")
 
@@ -142,7 +153,7 @@ def spider(
 def select(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a finished run.")],
     selector: Annotated[
-        str, typer.Option(help="The selector: consistency, critic, first, random, rerank, tournament, ...")
+        str, typer.Option(help="The selector: consistency, critic, first, random, ranker, rerank, tournament, ...")
     ],
     groups: Annotated[
         int, typer.Option(min=0, max=256, help="The number of largest groups to choose among; 0 for all.")
@@ -155,6 +166,9 @@ def select(
         typer.Option(min=1, help="The number of a recipe part whose candidates take part; repeatable."),
     ] = None,
     first: Annotated[int, typer.Option(min=0, help="The number of first candidates that take part; 0 for all.")] = 0,
+    schema: Annotated[
+        JudgedSchema, typer.Option(help="What a judge sees: what the queries use, or the linked schema with values.")
+    ] = JudgedSchema.USED,
     data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the run.")] = None,
     model: ModelOption = None,
     adapter: AdapterOption = None,
@@ -203,7 +217,7 @@ def select(
             terminal.note(f"{run_dir} has {done} of {total} choices; going on")
 
     with interruptible() as cancel:
-        selecting = SelectPart(selector, groups, weights=weights)
+        selecting = SelectPart(selector, groups, schema=schema.value, weights=weights)
         among = choices.Among(first, tuple(part or ()))
         given: dict[str, Any] = {"form": form and form.value, "shots": shots, "cases": cases}
         given |= {"samples": samples, "temperature": temperature}

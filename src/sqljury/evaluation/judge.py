@@ -131,6 +131,8 @@ def check(
 ) -> Evaluation:
     """Judge gold against itself by all but the timed metrics: a score below 1 shows bad data or a bad metric.
 
+    Gold has no placeholders: the letters ``value`` in it are its own.
+
     Raises ``InputError`` as ``evaluate`` does, and where all metrics are timed.
     """
     steady = [metric for metric in metrics if not metric.timed]
@@ -139,7 +141,8 @@ def check(
             "timed metrics show nothing about gold itself; check it by a metric that is not timed, such as exe"
         )
     pairs = [Pair(gold, prediction) for gold, prediction in zip(golds, perfect(golds), strict=True)]
-    return evaluate(pairs, targets, steady, options=options, processes=processes)
+    own = replace(options or Options(), placeholders=False)
+    return evaluate(pairs, targets, steady, options=own, processes=processes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Words of a question that may be values of the database, to look up in the value index (CHASE-SQL, section 3.1)."""
+"""Words of a question that may be values of the database, to look up in the value index (CHASE-SQL, section 3.2)."""
 
 from __future__ import annotations
 

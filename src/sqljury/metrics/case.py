@@ -103,9 +103,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What can be set for metrics: whether EXE plugs gold's values in, a query's limits, how to time, ESM+'s own."""
+    """What can be set for metrics: whether EXE plugs gold's values in, a query's limits, how to time, ESM+'s own.
+
+    With ``placeholders`` the word ``value`` in a prediction stands for a value, as published programs have it.
+    """
 
     plug_values: bool = False
+    placeholders: bool = True
     limits: Limits = LIMITS
     effort: Effort = EFFORT
     esm_plus: plus.Options = plus.PUBLISHED
@@ -121,12 +125,20 @@ class Case:
     options: Options = field(default_factory=Options)
 
     @property
-    def published_sql(self) -> str:
-        """The prediction as Spider's programs read it: the word ``value`` is the number 1.
+    def executed_sql(self) -> str:
+        """The prediction as EXE runs it: the word ``value``, which stands for each value in some models, is 1.
 
-        Models that predict no values write that word for each.
+        The published program replaces it within names too, so that right queries on a column ``value`` fail.
         """
-        return self.predicted_sql.replace(" value ", " 1 ")
+        return self.predicted_sql.replace(" value ", " 1 ") if self.options.placeholders else self.predicted_sql
+
+    @property
+    def read_sql(self) -> str:
+        """The prediction as ESM reads it: ``value`` is 1 wherever these letters stand, in lower case.
+
+        A column ``market_value`` is then unknown, and ``avg(value)`` is no average of it (ESM+ paper, A.1, item 8).
+        """
+        return self.predicted_sql.replace("value", "1") if self.options.placeholders else self.predicted_sql
 
     @cached_property
     def gold(self) -> Query:
@@ -136,7 +148,7 @@ class Case:
     @cached_property
     def predicted(self) -> Query:
         """The prediction in Spider's structure, empty where Spider's parser cannot read it."""
-        return parse_or_empty(self.published_sql.strip(), self.target.names)
+        return parse_or_empty(self.read_sql.strip(), self.target.names)
 
     def gold_result(self, rules: Rules, number: int = 0) -> Result:
         """What gold returns on one of the databases; raises ``DatasetError`` as ``run_gold`` does."""

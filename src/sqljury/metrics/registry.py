@@ -79,16 +79,16 @@ def _ex_bird(case: Case) -> Score:
 
 def _exe(rules: Rules, case: Case) -> Score:
     rules = replace(rules, plug_values=case.options.plug_values)
-    return _score(suite_match(case.target.databases, case.gold_sql, case.published_sql, rules, case.options.limits))
+    return _score(suite_match(case.target.databases, case.gold_sql, case.executed_sql, rules, case.options.limits))
 
 
 def _suite(rules: Rules, case: Case) -> Score:
     """1 for a prediction that is right, as written, on the given data and on every database of a built suite."""
     limits = case.options.limits
-    given = suite_match(case.target.databases, case.gold_sql, case.published_sql, rules, limits)
+    given = suite_match(case.target.databases, case.gold_sql, case.executed_sql, rules, limits)
     if not given.correct:
         return _score(given)
-    tried = try_on(case.target.trials, case.gold_sql, rules.prepare(case.published_sql), rules, limits)
+    tried = try_on(case.target.trials, case.gold_sql, rules.prepare(case.executed_sql), rules, limits)
     if tried.counterexample is None:
         return Score(1.0, tried=tried)
     return Score(0.0, f"right by luck: {tried.reason} in {tried.counterexample}", ("luck",), tried)

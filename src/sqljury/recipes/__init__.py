@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints
 
 from sqljury.errors import RecipeError
 from sqljury.recipes.parts import (
+    BudgetPart,
     FixPart,
     GeneratePart,
     LinkPart,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 __all__ = [
+    "BudgetPart",
     "FixPart",
     "GeneratePart",
     "LinkPart",
@@ -49,6 +51,7 @@ _PARTS: Final[dict[str, type[Any]]] = {
     "link": LinkPart,
     "generate": GeneratePart,
     "stop": StopPart,
+    "budget": BudgetPart,
     "fix": FixPart,
     "tests": TestsPart,
     "refine": RefinePart,

@@ -16,9 +16,11 @@ MaxTokens = Annotated[int, Interval(ge=1, le=32_768)]
 Keywords = Literal["rules", "model"]
 LinkKind = Literal["", "retrieval", "model"]
 Rounds = Literal["both", "features", "focus"]
+Columns = Literal["drafts", "words", "model"]
 TestKind = Literal["", "suite", "agents"]
 Shown = Literal["csv", "sqlite"]
 Voting = Literal["majority", "selection"]
+Judged = Literal["used", "linked"]
 KeptCases = Literal["pairs", "classes", "all"]
 Draw = Literal["selection", "fuzzing"]
 KeptQuery = Literal["better", "last"]
@@ -69,9 +71,12 @@ class GeneratePart:
     """``samples`` queries of one generator, of at most ``max_tokens`` each; a ``temperature`` of 0 is greedy.
 
     ``form`` is this part's form of the schema, the recipe's if empty. An ``order`` above 0 shuffles tables and
-    columns, equally for all questions on a database, so that its state can be cached. ``examples`` is the number of
-    few-shot examples of generators that use some; ``rounds`` selects which of the two kinds ``synthetic`` writes, by
-    features of SQL or focused on the question. ``constrain`` restricts the model to SQL over existing names, see
+    columns, equally for all questions on a database, so that its state can be cached; with ``reorder`` each query is
+    asked for by itself, in an order of its own, but by a model on this machine's cores, which would read the schema
+    each time. ``examples`` is the number of few-shot examples of generators that use some; ``rounds`` selects which of
+    the two kinds ``synthetic`` writes, by features of SQL or focused on the question: on the ``columns`` that earlier
+    parts used in their ``drafts``, that share ``words`` with it, or that a ``model`` selects (CHASE-SQL, section 3.3).
+    ``constrain`` restricts the model to SQL over existing names, see
     ``generate.grammar``. A ``fallback`` runs only if no query of the other parts does. ``model`` is a name for
     ``open_model``, such as ``+NAME`` for the run's model with that adapter; if empty, the run's model.
     """
@@ -83,8 +88,10 @@ class GeneratePart:
     max_tokens: MaxTokens = 300
     form: Literal["", Form] = ""
     order: Annotated[int, Interval(ge=0, le=1000)] = 0
+    reorder: bool = False
     examples: Annotated[int, Interval(ge=0, le=100)] = 5
     rounds: Rounds = "both"
+    columns: Columns = "drafts"
     constrain: bool = False
     fallback: bool = False
     model: str = ""
@@ -96,6 +103,20 @@ class StopPart:
 
     share: Share = 0.0
     least: Annotated[int, Interval(ge=1, le=256)] = 2
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetPart:
+    """What a question may take on a model that runs on this machine's cores; other models take what the recipe says.
+
+    After ``seconds`` (0: no limit) no call of the model begins. A ``share`` of them is for writing: parts are cut to
+    fewer queries and tokens so that it suffices, and every generator is asked once before any is asked for more, see
+    ``stages.pace``. Writing ends once ``agree`` queries, all so far, have one result; 0 for never.
+    """
+
+    seconds: Annotated[float, Interval(ge=0, le=3600)] = 0.0
+    share: Share = 0.6
+    agree: Annotated[int, Interval(ge=0, le=256)] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,13 +219,16 @@ class RefinePart:
 class SelectPart:
     """The selector of a candidate; ``groups`` is the number of different results that a judge compares, 0 for all.
 
-    ``judge`` is the comparing model as a name for ``open_model``; if empty, the model that wrote the queries.
+    ``judge`` is the comparing model as a name for ``open_model``; if empty, the model that wrote the queries. It is
+    shown the tables and columns that the compared queries use, or the ``linked`` schema, with the values and
+    descriptions that the writer saw (MSc-SQL, A.3): then a better column shows that no query uses.
     ``weights`` is a file of `sqljury train light` for the selector ``light``; if empty, the package's.
     """
 
     selector: str = "consistency"
     groups: Annotated[int, Interval(ge=0, le=256)] = 0
     judge: str = ""
+    schema: Judged = "used"
     weights: str = ""
 
 
@@ -220,6 +244,7 @@ class Recipe:
     link: LinkPart = LinkPart()
     generate: Annotated[tuple[GeneratePart, ...], MinLen(1)] = (GeneratePart(),)
     stop: StopPart = StopPart()
+    budget: BudgetPart = BudgetPart()
     fix: FixPart = FixPart()
     tests: TestsPart = TestsPart()
     refine: RefinePart = RefinePart()

@@ -1,4 +1,4 @@
-"""Writes a table for a prompt: as DDL, on one line, or as M-Schema's list of columns.
+"""Writes a table for a prompt: as DDL, on one line, as M-Schema's list of columns, or as columns with a value each.
 
 ``contents`` finds what the values of a column show and its declared type does not, such as dates stored as text.
 """
@@ -105,6 +105,30 @@ def mschema(table: Table, dialect: str, remarks: Remarks) -> list[str]:
     head = ", ".join(filter(None, (title, divided, remarks.about)))
     query = _view_query(table.definition, dialect) if table.is_view else ""
     return [head, *([f"as {query}"] if query else []), "[", *lines, "]"]
+
+
+def listed(table: Table, dialect: str, remarks: Remarks) -> list[str]:
+    """``# table (key* [value], column [value] UNIQUE)``, then a line for each foreign key (ESM+ paper, Figure 6)."""
+    columns = []
+    for column in table.columns:
+        keyed = column.name in table.primary_key or column.name in table.likely_key
+        value = remarks.examples.get(column.name)
+        columns.append(
+            _words(
+                f"{name(column.name, dialect)}{'*' * keyed}",
+                f"[{value}]" if value else "",
+                "NOT NULL" if column.not_null and not keyed else "",
+                "UNIQUE" if column.unique and not keyed else "",
+                f"/* {about} */" if (about := remarks.columns.get(column.name, "")) else "",
+            )
+        )
+    about = f" /* {remarks.about} */" if remarks.about else ""
+    keys = [
+        f"{'Foreign' if key.certain else 'Likely foreign'} key {names(key.columns, dialect)} references "
+        f"{table_name(key.ref_table, key.ref_schema, dialect)}({names(key.ref_columns, dialect)})"
+        for key in table.foreign_keys
+    ]
+    return [f"# {_table(table, dialect)} ({', '.join(columns)}){about}", *keys]
 
 
 def mschema_keys(schema: Schema) -> list[str]:

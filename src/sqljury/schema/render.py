@@ -30,20 +30,23 @@ from sqljury.types import Column, Result, Schema, Table
 from sqljury.types.schema import Form, only_tables, qualified, shuffled, subset
 
 _MSCHEMA_EXAMPLES: Final = 3
-_WRITERS: Final = {"ddl": forms.ddl, "compact": forms.compact, "mschema": forms.mschema}
-_BETWEEN: Final = {"ddl": "\n\n", "compact": "\n", "mschema": "\n"}
+_WRITERS: Final = {"ddl": forms.ddl, "compact": forms.compact, "mschema": forms.mschema, "listed": forms.listed}
+_BETWEEN: Final = {"ddl": "\n\n", "compact": "\n", "mschema": "\n", "listed": "\n"}
+_ROWLESS: Final = ("mschema", "listed")
+"""Forms with examples beside columns in place of rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
     """What is written besides names, types and keys.
 
-    ``rows`` is the number of sample rows below a table (all if None), never used in the form ``mschema``.
-    ``examples`` is the number of distinct values beside each column (if None, three in the form ``mschema`` and none
-    in others): first those in ``near`` by table and column, then values of rows chosen by ``seed``. With ``only_texts``
-    columns that hold no texts have none: numbers tell little. Comments are cut to ``comments`` characters, 0 for none.
-    ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd`` finds. ``shuffle`` seeds an order of
-    tables and columns; None keeps the database's. Words of ``question`` decide what stays when the text must shrink.
+    ``rows`` is the number of sample rows below a table (all if None), never used in the forms ``mschema`` and
+    ``listed``. ``examples`` is the number of distinct values beside each column (if None, three in the form
+    ``mschema``, one in ``listed``, none in others): first those in ``near`` by table and column, then values of rows
+    chosen by ``seed``. With ``only_texts`` columns that hold no texts have none: numbers tell little. Comments are cut
+    to ``comments`` characters, 0 for none. ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd``
+    finds. ``shuffle`` seeds an order of tables and columns; None keeps the database's. Words of ``question`` decide
+    what stays when the text must shrink.
     """
 
     rows: int | None = None
@@ -71,8 +74,9 @@ def render(
     """The schema as text; ``samples``, as ``sample`` reads them, add rows, examples and contents of columns.
 
     ``ddl`` is a CREATE TABLE for each table with its rows in a comment, ``compact`` one line for each table,
-    ``mschema`` a list of columns as in M-Schema. The text shrinks to ``max_chars`` characters and ``max_tokens``
-    tokens as estimated by ``text.tokens``; it is never longer, and empty if not even one table fits.
+    ``mschema`` a list of columns as in M-Schema, ``listed`` a line of columns with a value each. The text shrinks to
+    ``max_chars`` characters and ``max_tokens`` tokens as estimated by ``text.tokens``; it is never longer, and empty if
+    not even one table fits.
     """
     style = style or Style()
     if style.shuffle is not None:
@@ -129,7 +133,7 @@ def _write(schema: Schema, samples: Mapping[str, Result], form: Form, style: Sty
         sample = samples.get(table.name)
         sample = sample if sample is not None and sample.rows else None
         lines = _WRITERS[form](named, schema.dialect, _remarks(table, sample, schema.dialect, form, style))
-        if sample is not None and style.rows != 0 and form != "mschema":
+        if sample is not None and style.rows != 0 and form not in _ROWLESS:
             lines.extend(forms.sample_lines(named, sample, style.cell_chars, style.rows))
         parts.append("\n".join(lines))
     if form == "mschema" and (keys := forms.mschema_keys(shown)):
@@ -188,7 +192,8 @@ def _about(column: Column, chars: int) -> list[str]:
 
 
 def _examples(style: Style, form: Form) -> int:
-    return style.examples if style.examples is not None else _MSCHEMA_EXAMPLES * (form == "mschema")
+    usual = {"mschema": _MSCHEMA_EXAMPLES, "listed": 1}
+    return style.examples if style.examples is not None else usual.get(form, 0)
 
 
 def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str, str]:

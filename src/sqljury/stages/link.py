@@ -64,6 +64,15 @@ def narrow(state: State, context: Context) -> State:
     return replace(state, task=prepared.narrowed(state.task, context.db, kept))
 
 
+def restore(state: State, context: Context) -> State:
+    """The stage for candidates that were written before: the tables that were linked then, all where none are known."""
+    kept = only_tables(state.task.known, set(state.linked))
+    if not kept.tables:
+        return state
+    prepared = Preparation(context.recipe.schema, context.indexes)
+    return replace(state, task=prepared.narrowed(state.task, context.db, kept))
+
+
 def scored(task: Task, indexes: Indexes) -> list[float]:
     """How much each table has to do with the question: by words, meaning, neighbours and values that it holds."""
     return indexes.of(task.known).scores(_text(task.question), map(Hit._make, task.hits)).tables

@@ -1,4 +1,4 @@
-"""Keywords of a question as a model sees them (CHASE-SQL, section 3.1); ``schema.keywords`` needs no model.
+"""Keywords of a question as a model sees them (CHASE-SQL, section 3.2); ``schema.keywords`` needs no model.
 
 From a question and a database to a task: the schema as the model will see it, and what is known beside it.
 """
@@ -206,7 +206,7 @@ def _warn(unmatched: Sequence[str]) -> None:
 
 def _schema_text(db: Database, schema: Schema, part: SchemaPart, near: Near = (), order: int | None = None) -> str:
     """The schema as the recipe wants it seen; ``order`` is the seed of an order of tables and columns."""
-    examples = part.examples or (part.sample_rows if part.form == "mschema" else 0)
+    examples = part.examples or {"mschema": part.sample_rows, "listed": min(1, part.sample_rows)}.get(part.form, 0)
     least = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
     samples = sample(db, schema, max(part.sample_rows, SEEN_ROWS), least=least)
     by_column = {(table, column): values for table, column, values in near}

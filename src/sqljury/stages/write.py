@@ -6,12 +6,14 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Final
 
 from sqljury.context import Context, State
 from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Sampling, derive_seed
 from sqljury.parallel.threads import map_threads
 from sqljury.recipes import GeneratePart
+from sqljury.stages import pace
 from sqljury.stages.conclude import raise_unusable
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate.grammar import grammar
@@ -20,6 +22,9 @@ from sqljury.stages.repair import all_by_program, distance, repair
 from sqljury.stages.repair.hints import advise
 from sqljury.stages.select.consistency import agreed, group
 from sqljury.types import Candidate, QueryFailure, Result, Task
+
+ORDERS: Final = 1_000_000
+"""Orders of tables and columns among which that of a single query is drawn."""
 
 
 def write(state: State, context: Context) -> State:
@@ -65,8 +70,9 @@ def group_results(state: State, _context: Context) -> State:
 
 def _written(state: State, context: Context, *, fallback: bool) -> State:
     parts = [(number, part) for number, part in enumerate(context.recipe.generate) if part.fallback == fallback]
-    total, stop = sum(part.samples for _, part in parts), context.recipe.stop
+    total, stop, budget = sum(part.samples for _, part in parts), context.recipe.stop, context.recipe.budget
     before, more = state.candidates, list[Candidate]()
+    waiting = dict(parts)
 
     def execute(candidate: Candidate, stop: threading.Event) -> list[Candidate]:
         return _execute(candidate, state.task, replace(context, cancel=stop))
@@ -74,9 +80,15 @@ def _written(state: State, context: Context, *, fallback: bool) -> State:
     for number, _ in parts:
         if (more or before) and (context.exhausted() or agreed(more, stop.share, stop.least)):
             break
+        if budget.agree and agreed(more, 1.0, budget.agree):
+            break
+        part = pace.cut(number, waiting, context) or (None if more or before else replace(parts[0][1], samples=1))
+        del waiting[number]
+        if part is None:
+            continue
         context.emit("writing queries", len(more), total)
         try:
-            written = _ask(number, state, (*before, *more), context)
+            written = _ask(number, part, state, (*before, *more), context)
         except ContextLengthError:
             if not more and not before:
                 raise
@@ -88,23 +100,40 @@ def _written(state: State, context: Context, *, fallback: bool) -> State:
     return replace(state, candidates=candidates)
 
 
-def _ask(number: int, state: State, before: Sequence[Candidate], context: Context) -> list[Candidate]:
+def _ask(
+    number: int, part: GeneratePart, state: State, before: Sequence[Candidate], context: Context
+) -> list[Candidate]:
     """What one part of the recipe writes, not yet run."""
-    part = context.recipe.generate[number]
     context = context.of(part.model)
     drafts = [one.sql for one in sorted(before, key=lambda one: not one.result.ok) if one.sql]
     [step] = context.recipe.steps([number])
     with context.step(step):
-        request = GENERATORS[part.generator](_shown(state.task, part, context), part, drafts, context)
-        sampling = Sampling(
-            temperature=part.temperature,
-            top_p=part.top_p,
-            max_tokens=part.max_tokens,
-            seed=derive_seed(context.seed, "generate", number),
-            stop=request.stop,
-            grammar=grammar(state.task.shown, reasons=request.reasons) if part.constrain else None,
-        )
-        reply = context.complete(request.messages, sampling, part.samples)
+        if not part.reorder:
+            return _completed(number, part, state.task, drafts, context)
+        written: list[Candidate] = []
+        for sample in range(part.samples):
+            if written and context.exhausted():
+                break
+            seed = derive_seed(context.seed, "order", number, sample)
+            own = replace(part, samples=1, order=1 + seed % ORDERS)
+            written += _completed(number, own, state.task, drafts, context, sample)
+    return written
+
+
+def _completed(
+    number: int, part: GeneratePart, task: Task, drafts: Sequence[str], context: Context, sample: int = 0
+) -> list[Candidate]:
+    """The queries of one call; ``sample`` is the number of the call where each asks for one."""
+    request = GENERATORS[part.generator](_shown(task, part, context), part, drafts, context)
+    sampling = Sampling(
+        temperature=part.temperature,
+        top_p=part.top_p,
+        max_tokens=part.max_tokens,
+        seed=derive_seed(context.seed, "generate", number, *([sample] if part.reorder else [])),
+        stop=request.stop,
+        grammar=grammar(task.shown, reasons=request.reasons) if part.constrain else None,
+    )
+    reply = context.complete(request.messages, sampling, part.samples)
     return [
         Candidate(
             request.read(completion.text),

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 T = TypeVar("T")
 
-Form = Literal["ddl", "compact", "mschema"]
+Form = Literal["ddl", "compact", "mschema", "listed"]
 """The forms in which a prompt shows a schema; ``sqljury.schema.forms`` writes them."""
 
 

@@ -79,6 +79,9 @@ def test_a_nested_query_is_compared_as_it_is_written_but_for_its_values() -> Non
     assert match(gold, gold.replace("'x'", "'y'"))
     assert not match(gold, gold.replace("kind = 'x' AND id = 1", "id = 1 AND kind = 'x'"))
     assert not match(gold, gold.replace("SELECT avg", "SELECT DISTINCT avg"))
+    nested = "SELECT id FROM pet WHERE age IN (SELECT age FROM pet ORDER BY id LIMIT 3)"
+    assert match(nested, nested.replace("LIMIT 3", "LIMIT 7"))
+    assert not match(nested, nested.replace(" LIMIT 3", ""))
 
 
 def test_values_and_distinct_count_where_the_rules_say() -> None:

@@ -62,6 +62,26 @@ CASES = cases("esm_plus_cases.txt")
 STRICT_CASES = cases("esm_plus_strict_cases.txt")
 
 
+def test_an_alias_may_be_used_before_the_table_that_has_it() -> None:
+    gold = "SELECT T3.kind FROM owner AS T1 JOIN visit AS T2 ON T1.id = T3.owner_id JOIN pet AS T3 ON T3.id = T2.pet_id"
+    other = "SELECT pet.kind FROM visit JOIN pet ON pet.id = visit.pet_id JOIN owner ON owner.id = pet.owner_id"
+    assert esm_plus(gold, gold, FACTS).matches
+    assert esm_plus(gold, other, FACTS).matches
+    assert esm_plus(gold.replace("AS T", "T"), gold, FACTS).rules[:2] == (13, 14)
+    assert not esm_plus(gold, gold.replace("T3.kind", "T2.kind"), FACTS).matches
+    assert not esm_plus(gold, gold.replace("T1.id = T3.owner_id", "T1.id = T4.owner_id"), FACTS).matches
+
+
+def test_conditions_of_a_nested_query_have_an_order_but_in_strict_mode() -> None:
+    gold = "SELECT name FROM owner WHERE id NOT IN (SELECT owner_id FROM pet WHERE age = 1 AND kind = 'x')"
+    turned = gold.replace("age = 1 AND kind = 'x'", "kind = 'x' AND age = 1")
+    assert esm_plus(gold, gold, FACTS).matches
+    assert not esm_plus(gold, turned, FACTS).matches
+    assert esm_plus(gold, turned, FACTS, STRICT).matches
+    joined = "SELECT city FROM owner WHERE id NOT IN (SELECT pet.owner_id FROM pet JOIN visit ON pet.id = visit.pet_id)"
+    assert esm_plus(joined, joined.replace("pet JOIN visit", "visit JOIN pet"), FACTS).matches
+
+
 @pytest.mark.parametrize(("gold", "predicted", "verdict", "rules"), [(*case, "")[:4] for case in CASES])
 def test_pairs(gold: str, predicted: str, verdict: str, rules: str) -> None:
     match = esm_plus(gold, predicted, FACTS)

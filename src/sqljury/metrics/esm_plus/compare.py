@@ -29,13 +29,15 @@ from sqljury.metrics.esm_plus.structure import (
 class Compared(NamedTuple):
     """What counts: ``values`` in conditions; ``strict`` is the mode of that name.
 
-    As published, GROUP BY and HAVING have an order, ORDER BY has one direction, and ``a + b`` is not ``b + a``; not so
-    in strict mode, where in turn the ``ordered`` columns of nested queries have an order.
+    As published, GROUP BY and HAVING have an order, as have conditions of ``nested`` queries, ORDER BY has one
+    direction, and ``a + b`` is not ``b + a``; not so in strict mode, where in turn the ``ordered`` columns of nested
+    queries have an order.
     """
 
     values: bool = True
     strict: bool = False
     ordered: bool = False
+    nested: bool = False
 
 
 Form: TypeAlias = Hashable
@@ -55,7 +57,7 @@ def _form(query: Query, compared: Compared) -> Form:
 
 def _nested(query: Query, compared: Compared) -> Form:
     """A query inside another one, where the order of columns tells which is compared with which."""
-    return _form(query, compared._replace(ordered=compared.strict))
+    return _form(query, compared._replace(ordered=compared.strict, nested=not compared.strict))
 
 
 def _select(query: Query, compared: Compared) -> Form:
@@ -189,7 +191,8 @@ def _bag(items: Iterable[Form]) -> Form:
 
 
 def _conditions(units: Conditions, compared: Compared) -> Form:
-    return _bag(_condition(unit, compared) for unit in units if not isinstance(unit, str))
+    forms = [_condition(unit, compared) for unit in units if not isinstance(unit, str)]
+    return tuple(forms) if compared.nested else _bag(forms)
 
 
 def _condition(unit: Condition | Group, compared: Compared) -> Form:

@@ -8,7 +8,7 @@ flat list. A column compared with a column swallows an OR behind it up to the ne
 in Spider's parser.
 
 More than the published program reads: an alias holds in its own query and those nested in it (section 3.3, item 4),
-and INNER JOIN also after an alias (item 1).
+and INNER JOIN also after an alias (item 1). As there, an alias may be used in ON before the table that has it.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ _JOINS: Final = frozenset({"join", "left join", "right join", "full join", "oute
 _CLAUSES: Final = frozenset({"select", "from", "where", "group", "order", "limit", *SET_OPERATORS})
 _CONNECTIVES: Final = frozenset({"and", "or"})
 _ENDS: Final = _CLAUSES | {")", ";"}
+_FROM_ENDS: Final = (_CLAUSES - {"from"}) | {"having", ";"}
 _NO_ALIAS: Final = _ENDS | _JOINS | _CONNECTIVES | {"on", "as", ",", "asc", "desc", "having", "using", "natural", ""}
 _VALUE_ENDS: Final = _CLAUSES | _JOINS | {"on", "as", ",", ")", "and", ""}
 _FUNCTIONS: Final = frozenset(AGGREGATES) - {"none"}
@@ -191,6 +192,7 @@ class _Reader(Cursor):
         tables: list[Source] = []
         joins: list[str] = []
         on: list[Condition | Group | str] = []
+        self._note_aliases(scope)
         while self._peek():
             if tables:
                 if self._peek() not in _JOINS:
@@ -209,6 +211,21 @@ class _Reader(Cursor):
             if self._peek() in _ENDS or self._peek() == "having":
                 break
         return tuple(tables), tuple(joins), tuple(on)
+
+    def _note_aliases(self, scope: _Scope) -> None:
+        """Names of all tables of this FROM: a condition may name a table that is joined after it."""
+        depth, at = 0, self._at
+        while at < len(self._words) and depth >= 0 and not (depth == 0 and self._words[at] in _FROM_ENDS):
+            word, before = self._words[at], self._words[at - 1]
+            table = _unquoted(word)
+            if depth == 0 and (at == self._at or before in _JOINS) and table in self._names.tables:
+                alias = self._words[at + 1 : at + 3]
+                alias = alias[1:] if alias[:1] == ["as"] else alias[:1] if self._bare_aliases else []
+                scope.aliases.setdefault(table, table)
+                if alias and alias[0] not in _NO_ALIAS:
+                    scope.aliases.setdefault(_unquoted(alias[0]), table)
+            depth += (word == "(") - (word == ")")
+            at += 1
 
     def _table(self, scope: _Scope) -> str:
         table = _unquoted(self._next())

@@ -14,12 +14,13 @@ Where that parser is odd, so is this one, since hardness and exact set match are
   ``<>``, CASE and functions other than the five aggregates cannot be read.
 - A column compared with a column swallows an ``OR`` behind it up to the next AND, comma, parenthesis or clause.
 - ORDER BY has one direction, that of its last key which names one. What follows a complete query is not read.
+- Every LIMIT is 1, in nested queries too, where all else is compared as it stands.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NoReturn
 
 from sqljury.errors import InputError
@@ -102,7 +103,13 @@ def tokenize(sql: str) -> list[str]:
     text = "".join(outside)
     for pattern, replacement in _SPLITS:
         text = pattern.sub(replacement, text)
-    return _join_operators([strings.get(word, word) for word in text.lower().split()])
+    words = (part for word in text.lower().split() for part in _split_string(word, strings))
+    return _join_operators([strings.get(word, word) for word in words])
+
+
+def _split_string(word: str, strings: Mapping[str, str]) -> tuple[str, ...]:
+    """``=`` and the string behind it: ``a ='x'`` and ``a !='x'`` are conditions, ``a='x'`` and ``a !=1`` are not."""
+    return ("=", word[1:]) if word[:1] == "=" and word[1:] in strings else (word,)
 
 
 def _join_operators(words: list[str]) -> list[str]:
@@ -288,13 +295,11 @@ class _Parser(Cursor):
         return direction, tuple(units)
 
     def _limit(self) -> int | None:
+        """1 whatever stands behind LIMIT: the published parser takes numbers for text, and then sets 1."""
         if not self._skip("limit"):
             return None
-        word = self._next()
-        try:
-            return int(word)
-        except ValueError:
-            _fail(f"LIMIT {word} is no whole number")
+        self._next()
+        return 1
 
     # Conditions
 

@@ -15,9 +15,10 @@ from sqljury.recipes import GeneratePart
 from sqljury.schema.render import render
 from sqljury.sql.skeleton import bare
 from sqljury.stages.generate.base import Request
+from sqljury.stages.generate.columns import by_model
 from sqljury.stages.generate.direct import system
 from sqljury.stages.generate.examples import EXAMPLES, conversation, focus, tried, unlike
-from sqljury.types import Task
+from sqljury.types import Schema, Task
 
 TOKENS: Final = 100
 """Of one example at most."""
@@ -45,11 +46,17 @@ def synthetic(task: Task, part: GeneratePart, drafts: Sequence[str], context: Co
 
     shots = written(_features(first), first) if first else []
     if second:
-        tables = render(focus(task, drafts), form="compact").strip()
+        tables = render(_focus(task, part, drafts, context), form="compact").strip()
         known = {shot.sql for shot in shots}
         prompt = prompts.render("synthetic/focus", count=str(second), part=tables)
         shots = shots + [shot for shot in written(prompt, second) if shot.sql not in known]
     return Request(conversation(task, unlike(task, shots)))
+
+
+def _focus(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Schema:
+    """What the second round is about: the columns of drafts, by words, or as the model selects them."""
+    selected = by_model(task, context) if part.columns == "model" else None
+    return selected or focus(task, drafts if part.columns == "drafts" else ())
 
 
 def _split(count: int) -> tuple[int, int]:

@@ -11,8 +11,9 @@ from sqljury.stages.select import consistency
 from sqljury.stages.select.base import SPENT, Selector, UnjudgedError
 from sqljury.stages.select.critic import critic, independent
 from sqljury.stages.select.light import light
+from sqljury.stages.select.ranker import ranker
 from sqljury.stages.select.rerank import rerank, rerank_votes
-from sqljury.stages.select.tournament import tournament
+from sqljury.stages.select.tournament import bracket, tournament
 from sqljury.types import Candidate, Choice, Task
 
 if TYPE_CHECKING:
@@ -22,12 +23,14 @@ VOTES = "consistency"
 """The selector by votes alone."""
 
 SELECTORS: dict[str, Callable[[int], Selector]] = {
+    "bracket": bracket,
     VOTES: lambda _: consistency.votes,
     "critic": critic,
     "critic-independent": independent,
     "first": lambda _: consistency.first,
     "light": light,
     "random": lambda _: consistency.chance,
+    "ranker": ranker,
     "rerank": rerank,
     "rerank-votes": rerank_votes,
     "tournament": tournament,

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import Message, probabilities, sampling
+from sqljury.recipes.parts import Judged
 from sqljury.schema.render import render
 from sqljury.sql.resolve import used
 from sqljury.sql.text import cell_text, remark
 from sqljury.stages.select import consistency
-from sqljury.types import Candidate, Choice, Result, Schema, Task
+from sqljury.types import Candidate, Choice, Result, Task
 
 Selector = Callable[[Sequence[Candidate], Task, Context], Choice]
 """Called with candidates as ``consistency.group`` returns them; never raises because of a candidate.
@@ -67,9 +69,16 @@ def shown(result: Result) -> str:
     return "\n".join((count, *lines, *(["..."] if len(result.rows) > ROWS else [])))
 
 
-def in_play(schema: Schema, queries: Sequence[Candidate]) -> str:
-    """The part of the schema that these queries use, as a judge sees it."""
-    return render(used(schema, [one.sql for one in queries]), max_chars=SCHEMA_CHARS).strip()
+def in_play(task: Task, queries: Sequence[Candidate], schema: Judged = "used") -> str:
+    """What a judge sees of the schema: the part that these queries use, or the ``linked`` one as the writer saw it."""
+    if schema == "linked":
+        return task.text.strip()
+    return render(used(task.known, [one.sql for one in queries]), max_chars=SCHEMA_CHARS).strip()
+
+
+def seen(schema: Judged, count: int = 2) -> str:
+    """What ``in_play`` shows of the schema for so many queries, in words."""
+    return prompts.render(f"select/seen_{schema}" + ("_alone" if schema == "used" and count == 1 else ""))
 
 
 def ask(conversation: Sequence[Message], options: Sequence[str], context: Context, seed: int) -> list[float]:

@@ -1,9 +1,10 @@
 """Critics: a judge that sees every different answer in one prompt, or each answer alone.
 
-``critic`` is MSc-SQL's (section 4.1), and the ranker agent of CHASE-SQL, Table 7. Judges prefer a position, the more so
+``critic`` is MSc-SQL's (section 4.1). Judges prefer a position, the more so
 the more there are to choose from, so each set of queries is shown in several orders and the probabilities are averaged.
 Where a prompt cannot hold all queries, a window slides from the smallest groups to the largest (section 4.2); its size
-is estimated first and reduced where the judge's context is smaller. All pairs are the selector ``tournament``.
+is estimated first and reduced where the judge's context is smaller. All pairs are the selector ``tournament``, one
+call in one order is ``ranker``.
 
 ``independent`` asks about one answer at a time, right or not: the baseline of MSc-SQL, section 4.1 and Table 5.
 """
@@ -19,8 +20,9 @@ from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import DIGITS, LETTERS, Message, derive_seed
 from sqljury.prompts import unmarked
+from sqljury.recipes.parts import Judged
 from sqljury.sql.text import tokens
-from sqljury.stages.select.base import Selector, TooLongError, ask, in_play, representatives, shown
+from sqljury.stages.select.base import Selector, TooLongError, ask, in_play, representatives, seen, shown
 from sqljury.types import Candidate, Choice, Comparison, Task
 
 ORDERS: Final = 4
@@ -112,7 +114,8 @@ class Jury:
         return [(order, self._ask(order, queries)) for order in ([*turned, *rest] for turned in orders(count))]
 
     def _ask(self, order: Sequence[int], queries: Sequence[Candidate]) -> dict[int, float]:
-        messages = conversation([queries[at] for at in order], self.task)
+        schema = self.context.recipe.select.schema
+        messages = conversation([queries[at] for at in order], self.task, schema)
         letters = LETTERS[: len(order)]
         seed = derive_seed(self.context.seed, "critic", messages[-1].content)
         return dict(zip(order, ask(messages, letters, self.context, seed), strict=True))
@@ -187,16 +190,21 @@ def _entry(letter: str, candidate: Candidate) -> str:
     return prompts.render("select/critic_query", letter=letter, sql=sql, result=result)
 
 
-def conversation(candidates: Sequence[Candidate], task: Task) -> list[Message]:
+def entries(candidates: Sequence[Candidate]) -> str:
+    """The queries with their results, each under its letter."""
+    return "\n\n".join(_entry(letter, one) for letter, one in zip(LETTERS, candidates, strict=False))
+
+
+def conversation(candidates: Sequence[Candidate], task: Task, schema: Judged = "used") -> list[Message]:
     """What the critic is asked about these queries, of which the first is A; at most as many as there are letters."""
     text = prompts.render(
         "select/critic",
-        schema=in_play(task.known, candidates),
+        schema=in_play(task, candidates, schema),
         question=task.question.whole,
-        queries="\n\n".join(_entry(letter, one) for letter, one in zip(LETTERS, candidates, strict=False)),
+        queries=entries(candidates),
     )
     last = LETTERS[len(candidates) - 1]
-    system = prompts.render("select/critic_system", dialect=task.dialect_name, last=last)
+    system = prompts.render("select/critic_system", dialect=task.dialect_name, last=last, seen=seen(schema))
     return [Message("system", system), Message("user", text)]
 
 
@@ -227,14 +235,15 @@ def independent(most: int = 0) -> Selector:
 
 def _right(candidate: Candidate, task: Task, context: Context) -> float:
     """The judge's probability that a query answers the question; 0.5 for a reply that is neither yes nor no."""
+    schema = context.recipe.select.schema
     text = prompts.render(
         "select/alone",
-        schema=in_play(task.known, [candidate]),
+        schema=in_play(task, [candidate], schema),
         question=task.question.whole,
         sql=unmarked(candidate.sql),
         result=shown(candidate.result),
     )
-    system = prompts.render("select/alone_system", dialect=task.dialect_name)
+    system = prompts.render("select/alone_system", dialect=task.dialect_name, seen=seen(schema, 1))
     messages = [Message("system", system), Message("user", text)]
     yes, _ = ask(messages, _OPTIONS, context, derive_seed(context.seed, "critic", messages[-1].content))
     return yes

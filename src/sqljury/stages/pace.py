@@ -1,0 +1,96 @@
+"""Cuts the parts of a recipe to what a model on this machine's cores can write in the time that there is.
+
+CHASE-SQL has 21 queries written with up to 2,000 tokens of reasoning each, which takes such a model many minutes. In
+little time different generators are worth more than many queries of one (section 4.4, Figure 2): so each generator is
+asked for a query before any is asked for a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from sqljury.context import Context
+from sqljury.recipes import GeneratePart
+
+RATE: Final = 10.0
+"""Tokens a second that are written before anything was measured; the embedded model on two cores, several queries at
+once, with the reading of what differs between prompts."""
+TOKENS: Final = {"divide": 350, "plan": 300, "divide-short": 160, "plan-short": 120}
+"""Tokens of a query with its reasoning, about; of generators that only write a query ``QUERY``."""
+QUERY: Final = 60
+EXAMPLE: Final = 60
+EXAMPLES: Final = 5
+"""Of the examples that the model itself writes, at most."""
+BEGUN: Final = 80
+"""What reading a prompt is worth, in tokens written in the same time."""
+_SELF_MADE: Final = "synthetic"
+
+
+def cut(number: int, parts: Mapping[int, GeneratePart], context: Context) -> GeneratePart | None:
+    """One part as far as time allows, given all ``parts`` that are still to be asked, by number; None to leave it out.
+
+    Without a budget in the recipe, the part as it is.
+    """
+    budget = context.recipe.budget
+    if not budget.seconds:
+        return parts[number]
+    spent = context.budget.total().seconds
+    tokens = max(0.0, budget.seconds * budget.share - spent) * rate(context)
+    planned = plan(list(parts.values()), tokens)
+    samples = planned[list(parts).index(number)]
+    if not samples:
+        return None
+    part = _smaller(parts[number])
+    room = int(1.5 * tokens_of(part) * max(1.0, tokens / _cost_of_all(list(parts.values()), planned)))
+    return replace(part, samples=samples, max_tokens=min(part.max_tokens, max(QUERY, room)))
+
+
+def plan(parts: Sequence[GeneratePart], tokens: float) -> list[int]:
+    """How many queries each part writes with so many tokens: one of every generator first, then one of each in turn."""
+    planned = [0] * len(parts)
+    names = [part.generator for part in parts]
+    first = [at for at, name in enumerate(names) if name not in names[:at]]
+    rounds = [first, *[range(len(parts))] * max((part.samples for part in parts), default=0)]
+    for turn in rounds:
+        for at in turn:
+            if planned[at] == parts[at].samples:
+                continue
+            cost = _next_cost(_smaller(parts[at]), planned[at])
+            if cost <= tokens:
+                planned[at] += 1
+                tokens -= cost
+    return planned
+
+
+def rate(context: Context) -> float:
+    """Tokens written a second in the calls of this question so far, ``RATE`` before the first."""
+    costs = [cost for step, cost in context.budget.steps if step[:1].isdigit()]
+    seconds, written = sum(cost.seconds for cost in costs), sum(cost.completion_tokens for cost in costs)
+    return written / seconds if seconds > 0 and written else RATE
+
+
+def tokens_of(part: GeneratePart) -> int:
+    """The tokens that one query of the part takes, about."""
+    return min(part.max_tokens, TOKENS.get(part.generator, QUERY))
+
+
+def _next_cost(part: GeneratePart, written: int) -> int:
+    return tokens_of(part) + (0 if written else _begin(part))
+
+
+def _begin(part: GeneratePart) -> int:
+    """What a part costs before its first query: its prompt, and examples that the model has to write."""
+    return BEGUN + (EXAMPLE * part.examples if part.generator == _SELF_MADE else 0)
+
+
+def _cost_of_all(parts: Sequence[GeneratePart], planned: Sequence[int]) -> float:
+    costs = [
+        _begin(_smaller(part)) + count * tokens_of(part) for part, count in zip(parts, planned, strict=True) if count
+    ]
+    return max(1.0, sum(costs))
+
+
+def _smaller(part: GeneratePart) -> GeneratePart:
+    return replace(part, examples=min(part.examples, EXAMPLES)) if part.generator == _SELF_MADE else part
