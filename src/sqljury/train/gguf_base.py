@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 CONFIG = "config.json"
-LIBRARIES = ("torch", "transformers", "safetensors", "gguf")
+LIBRARIES = ("torch", "transformers", "accelerate", "safetensors", "gguf")
 
 
 class Base(NamedTuple):

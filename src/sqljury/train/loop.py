@@ -54,15 +54,15 @@ class Progress:
 class Loop:
     """A training in the folder ``out``, which continues from the checkpoint there.
 
-    ``progress.log`` has the figures. ``adapter/`` in the folder has the adapter with the lowest held-out loss, or
+    ``progress.log`` has the figures, ``steps`` the indexes of the trees of each step. ``adapter/`` in the folder has the adapter with the lowest held-out loss, or
     without held-out examples the last one.
     """
 
     def __init__(self, model: TreeModel, sets: Sets, out: Path, settings: Settings, note: Note) -> None:
         self.progress = Progress()
         self._model, self._sets, self._out, self._settings, self._note = model, sets, out, settings, note
-        self._steps = schedule(sets.training, settings)
-        interval = settings.eval_steps if settings.eval_steps >= 1 else settings.eval_steps * len(self._steps)
+        self.steps = schedule(sets.training, settings)
+        interval = settings.eval_steps if settings.eval_steps >= 1 else settings.eval_steps * len(self.steps)
         self._interval = max(1, int(interval))
         self._optimiser = torch.optim.AdamW(model.adapter.parameters(), lr=settings.learning_rate, weight_decay=0.0)
         self._recent: list[dict[str, float]] = []
@@ -77,14 +77,14 @@ class Loop:
         while not self._finished():
             self._advance()
             state.seconds = time.monotonic() - self._started
-            last = state.step == len(self._steps)
-            if last or state.step % max(1, len(self._steps) // LOG_ENTRIES) == 0:
+            last = state.step == len(self.steps)
+            if last or state.step % max(1, len(self.steps) // LOG_ENTRIES) == 0:
                 self._log_steps(always_noted=last)
             if last or state.step % self._interval == 0:
                 self._evaluate()
             if time.monotonic() - self._saved >= 60 * self._settings.checkpoint_minutes:
                 self._save()
-        if state.step % self._interval and state.step < len(self._steps):
+        if state.step % self._interval and state.step < len(self.steps):
             self._evaluate()
         state.seconds = time.monotonic() - self._started
         peak = memory.peak(self._model.device) / memory.GB
@@ -92,10 +92,10 @@ class Loop:
 
     def _finished(self) -> bool:
         state, settings = self.progress, self._settings
-        if state.step >= len(self._steps):
+        if state.step >= len(self.steps):
             return True
         if settings.minutes and state.seconds >= 60 * settings.minutes:
-            self._note(f"the {settings.minutes:g} minutes are over after step {state.step} of {len(self._steps)}")
+            self._note(f"the {settings.minutes:g} minutes are over after step {state.step} of {len(self.steps)}")
             return True
         if settings.patience and state.since_best >= settings.patience:
             self._note(f"the held-out loss did not fall in {settings.patience} evaluations: stopping early")
@@ -106,7 +106,7 @@ class Loop:
         """One step of the optimiser."""
         state, settings, parameters = self.progress, self._settings, self._model.adapter.parameters()
         torch.manual_seed(derive_seed(settings.seed, "dropout", state.step))
-        trees = [self._sets.training[index] for index in self._steps[state.step]]
+        trees = [self._sets.training[index] for index in self.steps[state.step]]
         scale = 1 / sum(sum(tree.weights) for tree in trees)
         losses = [self._model.learn(tree, scale, settings.pull) for tree in trees]
         norm = torch.nn.utils.clip_grad_norm_(parameters, MAX_GRADIENT)
@@ -125,8 +125,8 @@ class Loop:
     def _learning_rate(self) -> float:
         """Linear warm-up, then a cosine to 0 at the last step or at the end of the time, whichever comes first."""
         state, settings = self.progress, self._settings
-        warmup = max(1, round(settings.warmup_ratio * len(self._steps)))
-        done = state.step / len(self._steps)
+        warmup = max(1, round(settings.warmup_ratio * len(self.steps)))
+        done = state.step / len(self.steps)
         if settings.minutes:
             done = max(done, min(1.0, state.seconds / (60 * settings.minutes)))
         return settings.learning_rate * min(1.0, (state.step + 1) / warmup) * (1 + math.cos(math.pi * done)) / 2
@@ -172,14 +172,14 @@ class Loop:
 
     def _seconds_left(self) -> float:
         state, limit = self.progress, 60 * self._settings.minutes
-        left = (len(self._steps) - state.step) * state.seconds / max(1, state.step)
+        left = (len(self.steps) - state.step) * state.seconds / max(1, state.step)
         return min(left, max(0.0, limit - state.seconds)) if limit else left
 
     def _shown(self, figures: dict[str, Any], more: str = "") -> None:
         """Log figures and report them."""
         self._write(figures)
         known = ", ".join(f"{name} {figures[key]:.4g}" for key, name in card.SHOWN.items() if key in figures)
-        self._note(f"step {self.progress.step}/{len(self._steps)}: {known}{more}")
+        self._note(f"step {self.progress.step}/{len(self.steps)}: {known}{more}")
 
     def _write(self, figures: dict[str, Any]) -> None:
         entry = {"step": self.progress.step, "seconds": round(self.progress.seconds, 1), **figures}
@@ -191,7 +191,7 @@ class Loop:
         """Replace the checkpoint by one of now, in one piece; the one before stays until then."""
         raw = io.BytesIO()
         tensors = {"adapter": self._model.adapter.state(), "optimiser": self._optimiser.state_dict()}
-        torch.save({"progress": asdict(self.progress), "steps": len(self._steps), **tensors}, raw)
+        torch.save({"progress": asdict(self.progress), "steps": len(self.steps), **tensors}, raw)
         write_whole(self._out / CHECKPOINT, raw.getbuffer().tobytes())
         self._saved = time.monotonic()
 
@@ -201,14 +201,14 @@ class Loop:
         if file.is_file():
             try:
                 saved = torch.load(file, map_location="cpu", weights_only=True)
-                if saved["steps"] != len(self._steps):
-                    raise ValueError(f"it has {saved['steps']} steps, not {len(self._steps)}")
+                if saved["steps"] != len(self.steps):
+                    raise ValueError(f"it has {saved['steps']} steps, not {len(self.steps)}")
                 self.progress = Progress(**saved["progress"])
                 self._model.adapter.restore(saved["adapter"])
                 self._optimiser.load_state_dict(saved["optimiser"])
             except (OSError, ValueError, KeyError, TypeError, RuntimeError, UnpicklingError) as error:
                 raise DatasetError(f"{file} cannot be continued: {error}; remove it to start anew") from None
-            self._note(f"continuing from step {self.progress.step} of {len(self._steps)}")
+            self._note(f"continuing from step {self.progress.step} of {len(self.steps)}")
         write_whole(self._out / LOG, "".join(json.dumps(entry) + "\n" for entry in self.progress.log))
         return self.progress
 
