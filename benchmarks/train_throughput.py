@@ -6,8 +6,8 @@
 Plain means ``trl``'s ``SFTTrainer`` with ``peft`` as their documentation has it: conversations (prompt and completion),
 one example at a time, in the precision of --plain-precision. Rank, alpha and modules are the same on both sides. Ours
 takes --steps steps of a training on the whole set, plain --plain-examples of the same examples, drawn by --seed; a first
-step of each is not timed. Each side loads its weights anew, in a process of its own, so that peak memory is its own. A
-line of JSON a side goes to --out: examples, tokens computed, seconds, examples an hour, tokens a second, peak memory.
+step of each is not timed. Each side loads its weights anew, in a process of its own, so peak memory is its own. A line
+of JSON a side goes to --out: examples, tokens computed, seconds, examples an hour, tokens a second, peak memory.
 """
 
 from __future__ import annotations
@@ -58,11 +58,13 @@ def plain(file: Path, options: Options) -> dict[str, Any]:
     from datasets import Dataset
 
     class Clock(TrainerCallback):  # type: ignore[misc]  # of a library that need not be installed
-        times: list[float] = []
+        def __init__(self) -> None:
+            self.times: list[float] = []
 
         def on_step_end(self, *_: Any, **__: Any) -> None:
             self.times.append(time.perf_counter())
 
+    clock = Clock()
     base = gguf_base.load(options.base_model, half=options.plain_precision == "bfloat16")
     settings = settings_of(options)
     known = [one for one in examples.read(file) if len(encode(base.tokenizer, one).ids) <= settings.max_length]
@@ -93,7 +95,7 @@ def plain(file: Path, options: Options) -> dict[str, Any]:
                 lora_dropout=settings.lora_dropout,
                 target_modules=list(MODULES[settings.target_modules]),
             ),
-            callbacks=[clock := Clock()],
+            callbacks=[clock],
         )
         trainer.train()
     tokens = sum(len(encode(base.tokenizer, one).ids) for one in chosen)
@@ -173,7 +175,9 @@ def main() -> None:
         print(json.dumps(line), flush=True)
         with options.out.open("a") as stream:
             stream.write(json.dumps(line) + "\n")
-    print(f"ours {rates['ours']:.0f}, plain {rates['plain']:.0f} examples an hour: {rates['ours'] / rates['plain']:.1f} x")
+    print(
+        f"ours {rates['ours']:.0f}, plain {rates['plain']:.0f} examples an hour: {rates['ours'] / rates['plain']:.1f} x"
+    )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from sqljury.train.loop import Loop
 
 WORDS = [f"w{number}" for number in range(30)]
-TEMPLATE = "{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}{% if add_generation_prompt %}w1 {% endif %}"
+TEMPLATE = (
+    "{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}{% if add_generation_prompt %}w1 {% endif %}"
+)
 SETTINGS = Settings(
     "generator",
     "random",
@@ -47,7 +50,9 @@ def folder(tmp_path: Path) -> Path:
     heads = {"num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1}
     base = tmp_path / "base"
     Qwen2ForCausalLM(Qwen2Config(**sizes, **heads)).save_pretrained(base)
-    words = Tokenizer(WordLevel({word: at for at, word in enumerate([*WORDS, "system", "user", "end", "?"])}, unk_token="?"))
+    words = Tokenizer(
+        WordLevel({word: at for at, word in enumerate([*WORDS, "system", "user", "end", "?"])}, unk_token="?")
+    )
     words.pre_tokenizer = WhitespaceSplit()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, eos_token="end", unk_token="?")
     tokenizer.chat_template = TEMPLATE
@@ -188,7 +193,7 @@ def test_epochs_and_steps() -> None:
     steps = schedule(trees, settings)
     assert len(steps) == 15
     assert steps[:6] != steps[6:12]
-    assert sorted(sum(steps[:6], [])) == sorted(sum(steps[6:12], []))
+    assert all(sorted(chain(*epoch)) == list(range(6)) for epoch in (steps[:6], steps[6:12]))
     assert len(schedule(trees, replace(settings, max_steps=7))) == 7
     assert (duration(59), duration(3600 * 26 + 61)) == ("1 min", "26 h 02 min")
 

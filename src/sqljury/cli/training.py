@@ -54,7 +54,7 @@ BaseModel = Annotated[
 PresetOption = Annotated[
     Preset | None,
     typer.Option(
-        help="Settings of a paper, where no other option is given: chase (CHASE-SQL: rank 16, 10 epochs) or msc "
+        help="Settings of a paper, where no option is given: chase (CHASE-SQL: rank 16, 10 epochs, 3,800 examples) or msc "
         "(MSc-SQL: rank 32, alpha 128, dropout 0.05, 12 examples a step)."
     ),
 ]
@@ -69,6 +69,9 @@ LoraDropout = Annotated[
 Modules = Annotated[TargetModules, typer.Option(help="The matrices to adapt; attention gives a third of the size.")]
 BatchSize = Annotated[
     int | None, typer.Option(min=1, show_default="24", help="Examples of a step, and the most in one sequence.")
+]
+MaxExamples = Annotated[
+    int | None, typer.Option(min=0, show_default="0", help="Train on a random sample of so many examples; 0 for all.")
 ]
 Epochs = Annotated[float | None, typer.Option(min=0.01, show_default="2", help="Passes over the training examples.")]
 MaxSteps = Annotated[int, typer.Option(min=-1, help="The number of steps instead of --epochs; -1 for --epochs.")]
@@ -108,6 +111,7 @@ def command(part: str) -> Callable[..., None]:
         lora_dropout: LoraDropout = None,
         target_modules: Modules = TargetModules.ALL_LINEAR,
         batch_size: BatchSize = None,
+        max_examples: MaxExamples = None,
         epochs: Epochs = None,
         max_steps: MaxSteps = -1,
         minutes: Minutes = 0.0,
@@ -131,6 +135,7 @@ def command(part: str) -> Callable[..., None]:
             "lora_alpha": lora_alpha,
             "lora_dropout": lora_dropout,
             "batch_size": batch_size,
+            "max_examples": max_examples,
             "epochs": epochs,
         }
         chosen = {**PRESETS.get(preset.value if preset else "", {})}

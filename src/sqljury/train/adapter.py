@@ -126,7 +126,7 @@ def attach(model: Any, modules: tuple[str, ...], rank: int, alpha: float, dropou
 
 
 def load(model: Any, folder: Path) -> Adapter:
-    """Adapt ``model`` with the adapter in ``folder``; raises ``DatasetError`` where it cannot be read or does not fit."""
+    """Adapt ``model`` with the adapter in ``folder``; raises ``DatasetError`` for one of another model."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

@@ -6,6 +6,7 @@ get logits (``loss``), and the backward pass keeps little (``activations``).
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -61,14 +62,15 @@ def _train(known: Sequence[TrainingExample], out: Path, settings: Settings, fact
     from sqljury.train.loop import Loop
 
     base = gguf_base.load(settings.base_model, half=half())
-    encoded = [
-        [encode(base.tokenizer, example) for example in side]
-        for side in examples.split(known, settings.held_out, settings.seed)
-    ]
-    model, sets = prepare(base.model, Sides(*encoded), settings, note)
+    training, held_out = examples.split(known, settings.held_out, settings.seed)
+    if settings.max_examples:
+        draw = random.Random(settings.seed)  # noqa: S311  # a sample, not a secret
+        training = draw.sample(training, min(settings.max_examples, len(training)))
+    encoded = Sides(*([encode(base.tokenizer, example) for example in side] for side in (training, held_out)))
+    model, sets = prepare(base.model, encoded, settings, note)
     if not sets.training:
         raise DatasetError(f"{facts['data']}: every example is too long; raise --max-length or --memory")
-    counts = _counts(Sides(*encoded), sets)
+    counts = _counts(encoded, sets)
     note(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()))
     loop = Loop(model, sets, out, settings, note)
     loop.run()

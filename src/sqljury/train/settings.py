@@ -30,7 +30,7 @@ class Settings:
     """What to train and how.
 
     A step takes about ``batch_size`` examples, in as few sequences as ``memory_gb`` allows (10^9 bytes; 0 for what the
-    machine has, up to 12). ``max_steps`` above 0 overrides ``epochs``; after ``minutes`` above 0 the training ends, and
+    machine has, up to 12). ``max_examples`` above 0 is the size of a random sample to train on. ``max_steps`` above 0 overrides ``epochs``; after ``minutes`` above 0 the training ends, and
     its learning rate with it. Examples of more than ``max_length`` tokens are left out and counted. ``held_out`` is the
     share of databases to evaluate on, or of questions where there is one database. ``eval_steps`` is the number of
     steps between evaluations; below 1, a share of all steps. After ``patience`` evaluations without a lower held-out
@@ -46,6 +46,7 @@ class Settings:
     lora_dropout: float = 0.0
     target_modules: Literal["all-linear", "attention"] = "all-linear"
     batch_size: int = 24
+    max_examples: int = 0
     epochs: float = 2.0
     max_steps: int = -1
     minutes: float = 0.0
@@ -62,10 +63,10 @@ class Settings:
 
 
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "chase": {"lora_r": 16, "epochs": 10.0},
+    "chase": {"lora_r": 16, "epochs": 10.0, "max_examples": 3800},
     "msc": {"lora_r": 32, "lora_alpha": 128, "lora_dropout": 0.05, "batch_size": 12},
 }
-"""Settings of CHASE-SQL (section 4.1: rank 16, 10 epochs, on 3,800 pairs) and of MSc-SQL (section 5)."""
+"""Settings of CHASE-SQL (appendix A.2) and of MSc-SQL (section 5), as far as the papers give them."""
 
 
 def read_settings(run: Path) -> dict[str, Any]:
