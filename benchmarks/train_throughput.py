@@ -5,9 +5,9 @@
 
 Plain means ``trl``'s ``SFTTrainer`` with ``peft`` as their documentation has it: conversations (prompt and completion),
 one example at a time, in the precision of --plain-precision. Rank, alpha and modules are the same on both sides. Ours
-takes --steps steps of a training on the whole set, plain --plain-examples of the same examples, drawn by --seed; a first
-step of each is not timed. Each side loads its weights anew, in a process of its own, so peak memory is its own. A line
-of JSON a side goes to --out: examples, tokens computed, seconds, examples an hour, tokens a second, peak memory.
+takes --steps steps of a training on the whole set, plain --plain-examples of the same examples, drawn by --seed; a
+first step of each is not timed. Each side loads its weights anew in a process of its own, so peak memory is its own. A
+line of JSON a side goes to --out: examples, tokens computed, seconds, examples an hour, tokens a second, peak memory.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ BaseModel = Annotated[
 PresetOption = Annotated[
     Preset | None,
     typer.Option(
-        help="Settings of a paper, where no option is given: chase (CHASE-SQL: rank 16, 10 epochs, 3,800 examples) or msc "
-        "(MSc-SQL: rank 32, alpha 128, dropout 0.05, 12 examples a step)."
+        help="Settings of a paper, where no option is given: chase (CHASE-SQL: rank 16, 10 epochs, 3,800 examples) or "
+        "msc (MSc-SQL: rank 32, alpha 128, dropout 0.05, 12 examples a step)."
     ),
 ]
 LoraR = Annotated[int | None, typer.Option(min=1, show_default="16", help="The rank of the adapter's matrices.")]

@@ -54,8 +54,8 @@ class Progress:
 class Loop:
     """A training in the folder ``out``, which continues from the checkpoint there.
 
-    ``progress.log`` has the figures, ``steps`` the indexes of the trees of each step. ``adapter/`` in the folder has the
-    adapter with the lowest held-out loss, or without held-out examples the last one.
+    ``progress.log`` has the figures, ``steps`` the indexes of the trees of each step. ``adapter/`` in the folder has
+    the adapter with the lowest held-out loss, or without held-out examples the last one.
     """
 
     def __init__(self, model: TreeModel, sets: Sets, out: Path, settings: Settings, note: Note) -> None:

@@ -30,13 +30,13 @@ class Settings:
     """What to train and how.
 
     A step takes about ``batch_size`` examples, in as few sequences as ``memory_gb`` allows (10^9 bytes; 0 for what the
-    machine has, up to 12). ``max_examples`` above 0 is the size of a random sample to train on. ``max_steps`` above 0 overrides ``epochs``; after ``minutes`` above 0 the training ends, and
-    its learning rate with it. Examples of more than ``max_length`` tokens are left out and counted. ``held_out`` is the
-    share of databases to evaluate on, or of questions where there is one database. ``eval_steps`` is the number of
-    steps between evaluations; below 1, a share of all steps. After ``patience`` evaluations without a lower held-out
-    loss the training ends; 0 for never. ``pull`` weighs the divergence KL(base || adapted) on learned tokens, which
-    holds the adapter near the base model. ``target_modules`` names the adapted matrices; attention alone gives a third
-    of the size.
+    machine has, up to 12). ``max_examples`` above 0 is the size of a random sample to train on. ``max_steps`` above 0
+    overrides ``epochs``; after ``minutes`` above 0 the training ends, and its learning rate with it. Examples of more
+    than ``max_length`` tokens are left out and counted. ``held_out`` is the share of databases to evaluate on, or of
+    questions where there is one database. ``eval_steps`` is the number of steps between evaluations; below 1, a share
+    of all steps. After ``patience`` evaluations without a lower held-out loss the training ends; 0 for never. ``pull``
+    weighs the divergence KL(base || adapted) on learned tokens, which holds the adapter near the base model.
+    ``target_modules`` names the adapted matrices; attention alone gives a third of the size.
     """
 
     part: str
