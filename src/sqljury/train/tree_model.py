@@ -63,7 +63,7 @@ class TreeModel:
         ids, positions = (torch.tensor([one], device=self.device) for one in (tree.ids, tree.positions))
         decoder = self.model.get_decoder()
         states = decoder(input_ids=ids, position_ids=positions, tree=tree, use_cache=False).last_hidden_state
-        selected: torch.Tensor = states[0, torch.tensor(tree.rows, device=self.device)]
+        selected: torch.Tensor = states[0, torch.tensor(tree.rows, dtype=torch.long, device=self.device)]
         return selected
 
     def _targets(self, tree: TreeSequence, scale: float) -> Targets:
