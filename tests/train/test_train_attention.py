@@ -42,5 +42,7 @@ def test_blocks_give_what_a_mask_gives(kv_heads: int) -> None:
     expanded = [one.repeat_interleave(4 // kv_heads, 1) for one in (key, value)]
     expected = scaled_dot_product_attention(query, *expanded, hidden, scale=0.3)
     torch.testing.assert_close(output, expected)
+    masked, _ = attention._attend(None, query, key, value, None, tree=sequence, visible=hidden, scaling=0.3)
+    torch.testing.assert_close(masked.transpose(1, 2), expected)
     for one, other in zip(gradients, torch.autograd.grad((expected * weights).sum(), inputs), strict=True):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)

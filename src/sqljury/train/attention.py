@@ -3,7 +3,7 @@
 On a processor, each node attends causally to itself, and all descendants of a node to it: dense blocks, without the
 pairs that a mask would hide. A row's blocks are merged by their log-sum-exp, as in ring attention (Liu et al., 2023,
 arXiv 2310.01889), and the backward kernel gets the merged output and log-sum-exp, so that each block's gradients are
-exact. On a GPU one call with a mask is as fast.
+exact. On a GPU one call with a mask does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _backward: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_ba
 
 
 def use(model: Any) -> None:
-    """Let ``model`` attend by trees: its forward pass takes ``tree=``, a ``TreeSequence``."""
+    """Let ``model`` attend by trees: its forward pass takes ``tree=``.
+
+    It takes ``visible=`` too, the tree's mask, which is then used instead of blocks.
+    """
     from transformers import AttentionInterface
     from transformers.masking_utils import AttentionMaskInterface
 
@@ -40,6 +43,7 @@ def _attend(
     __: Any,
     *,
     tree: TreeSequence,
+    visible: torch.Tensor | None = None,
     scaling: float | None = None,
     sliding_window: int | None = None,
     **___: Any,
@@ -51,10 +55,10 @@ def _attend(
             "Qwen model, or leave out long examples with --max-length"
         )
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    if query.device.type != "cpu":
+    if visible is not None:
         groups = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
-        output = functional.scaled_dot_product_attention(query, key, value, mask(tree, query.device), scale=scale)
+        output = functional.scaled_dot_product_attention(query, key, value, visible, scale=scale)
         return output.transpose(1, 2), None
     return TreeAttention.apply(query, key, value, tree.nodes, scale).transpose(1, 2), None
 

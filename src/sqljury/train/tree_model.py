@@ -61,9 +61,12 @@ class TreeModel:
     def _hidden(self, tree: TreeSequence) -> torch.Tensor:
         """(predictions, width): hidden states of the rows that predict."""
         ids, positions = (torch.tensor([one], device=self.device) for one in (tree.ids, tree.positions))
+        visible = None if self.device.type == "cpu" else attention.mask(tree, self.device)
         decoder = self.model.get_decoder()
-        states = decoder(input_ids=ids, position_ids=positions, tree=tree, use_cache=False).last_hidden_state
-        selected: torch.Tensor = states[0, torch.tensor(tree.rows, dtype=torch.long, device=self.device)]
+        output = decoder(input_ids=ids, position_ids=positions, use_cache=False, tree=tree, visible=visible)
+        selected: torch.Tensor = output.last_hidden_state[
+            0, torch.tensor(tree.rows, dtype=torch.long, device=self.device)
+        ]
         return selected
 
     def _targets(self, tree: TreeSequence, scale: float) -> Targets:
