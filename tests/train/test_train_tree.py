@@ -82,6 +82,7 @@ def test_cuts_fall_between_databases_and_are_even() -> None:
     lengths, shared = [110] * 8, [0, 100, 100, 100, 0, 100, 100, 100]
     assert tree.cut(lengths, shared, 10_000, 5) == [(0, 4), (4, 8)]
     assert tree.cut([110] * 6, [0, *[100] * 5], 10_000, 4) == [(0, 3), (3, 6)]
+    assert tree.cut(lengths, [0] * 8, 10_000, 100) == [(0, 8)]
     assert tree.cut(lengths, shared, 120, 100) == [(0, 2), (2, 4), (4, 6), (6, 8)]
     with pytest.raises(ValueError, match="110 tokens"):
         tree.cut(lengths, shared, 100, 4)

@@ -19,6 +19,8 @@ from sqljury.train.examples import Encoded
 MIN_SHARED: Final = 16
 """Tokens below which a common beginning is repeated instead: a node costs calls of the attention kernel, and children
 of one node are shuffled, which mixes questions that begin alike into different sequences."""
+SEQUENCE_ROWS: Final = 32
+"""Rows in whose time a sequence begins: all weights are read from memory, forward and backward."""
 BALANCE: Final = 0.001
 """Tokens that a sequence of the full length costs above two of half of it: of equal cuts, the most even is taken."""
 
@@ -148,7 +150,7 @@ def cut(lengths: Sequence[int], shared: Sequence[int], max_length: int, max_exam
             rows += lengths[start] - (shared[start + 1] if start + 1 < end else 0)
             if rows > max_length:
                 break
-            options.append((least[start] + rows + BALANCE * rows * rows / max_length, start))
+            options.append((least[start] + SEQUENCE_ROWS + rows + BALANCE * rows * rows / max_length, start))
         cost, start = min(options)
         least.append(cost)
         starts.append(start)
