@@ -51,7 +51,7 @@ def _gated(module: Any, inputs: torch.Tensor) -> torch.Tensor:
     return output
 
 
-class RootMeanSquareNorm(torch.autograd.Function):
+class RootMeanSquareNorm(torch.autograd.Function):  # type: ignore[misc]
     """``weight * x / rms(x)`` with a frozen weight; keeps the input and one number a row."""
 
     @staticmethod
@@ -70,7 +70,7 @@ class RootMeanSquareNorm(torch.autograd.Function):
         return (weighted * inverse).to(inputs.dtype), None, None
 
 
-class Gated(torch.autograd.Function):
+class Gated(torch.autograd.Function):  # type: ignore[misc]
     """``silu(gate) * up``; keeps gate and up only."""
 
     @staticmethod
@@ -83,7 +83,7 @@ class Gated(torch.autograd.Function):
         return _gated_gradients(gradient, *ctx.saved_tensors)
 
 
-class GatedDown(torch.autograd.Function):
+class GatedDown(torch.autograd.Function):  # type: ignore[misc]
     """``W h + B A h`` with ``h = silu(gate) * up``, which the backward pass computes again; ``W`` is frozen."""
 
     @staticmethod

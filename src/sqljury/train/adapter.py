@@ -26,7 +26,7 @@ PREFIX: Final = "base_model.model."
 """What ``peft`` puts before the name of a module."""
 
 
-class LoraLinear(nn.Module):
+class LoraLinear(nn.Module):  # type: ignore[misc]  # of a library that need not be installed
     """A frozen linear layer and its low-rank update; ``update`` False leaves the layer as it was."""
 
     def __init__(self, linear: nn.Linear, rank: int, alpha: float, dropout: float) -> None:

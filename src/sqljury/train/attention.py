@@ -82,11 +82,11 @@ def blocks(nodes: Sequence[Node]) -> list[tuple[slice, slice, bool]]:
     return own + descendants
 
 
-class TreeAttention(torch.autograd.Function):
+class TreeAttention(torch.autograd.Function):  # type: ignore[misc]
     """Outputs (1, heads, rows, width) of queries of that shape; keys and values may have fewer heads (GQA)."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, nodes: Sequence[Node], scale: float
     ) -> torch.Tensor:
         groups = query.shape[1] // key.shape[1]
@@ -110,7 +110,7 @@ class TreeAttention(torch.autograd.Function):
         return output
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         query, key, value, output, logsumexp = ctx.saved_tensors
         groups = query.shape[1] // key.shape[1]
         keys, values = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)

@@ -119,7 +119,7 @@ def budget(device: torch.device) -> float:
 def used(device: torch.device) -> int:
     """Bytes that are taken now: of the GPU, or by this process."""
     if device.type == "cuda":
-        return torch.cuda.memory_allocated()
+        return int(torch.cuda.memory_allocated())
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
@@ -129,7 +129,7 @@ def used(device: torch.device) -> int:
 def peak(device: torch.device) -> int:
     """The most bytes that were taken at a time."""
     if device.type == "cuda":
-        return torch.cuda.max_memory_allocated()
+        return int(torch.cuda.max_memory_allocated())
     if sys.platform == "win32":
         return 0
     import resource
