@@ -80,7 +80,8 @@ class Gated(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return _gated_gradients(gradient, *ctx.saved_tensors)
+        gate, up = ctx.saved_tensors
+        return _gated_gradients(gradient, gate, up, functional.silu(gate))
 
 
 class GatedDown(torch.autograd.Function):  # type: ignore[misc]
@@ -102,11 +103,14 @@ class GatedDown(torch.autograd.Function):  # type: ignore[misc]
         d_low = flat @ b
         d_b = flat.t() @ low.reshape(-1, low.shape[-1])
         d_hidden = torch.addmm(flat @ weight, d_low, a).view(gate.shape)
-        d_a = d_low.t() @ functional.silu(gate).mul_(up).reshape(-1, gate.shape[-1])
-        d_gate, d_up = _gated_gradients(d_hidden, gate, up)
+        activated = functional.silu(gate)
+        d_gate, d_up = _gated_gradients(d_hidden, gate, up, activated)
+        d_a = d_low.t() @ activated.mul_(up).reshape(-1, gate.shape[-1])
         return d_gate, d_up, None, d_a, d_b
 
 
-def _gated_gradients(gradient: torch.Tensor, gate: torch.Tensor, up: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    d_gate = torch.ops.aten.silu_backward(gradient * up, gate)
-    return d_gate, functional.silu(gate).mul_(gradient)
+def _gated_gradients(
+    gradient: torch.Tensor, gate: torch.Tensor, up: torch.Tensor, activated: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The gradients by gate and up of ``activated * up``, where ``activated`` is ``silu(gate)``."""
+    return torch.ops.aten.silu_backward(gradient * up, gate), activated * gradient
