@@ -32,9 +32,11 @@ Options = argparse.Namespace
 
 def ours(file: Path, options: Options) -> dict[str, Any]:
     """Figures of the trainer of ``sqljury train``."""
+    from sqljury.train import memory
     from sqljury.train.loop import Loop
     from sqljury.train.lora import Sides, half, prepare
 
+    memory.separate_large_allocations()
     base = gguf_base.load(options.base_model, half=half())
     settings = replace(settings_of(options), max_steps=options.steps + 1)
     encoded = [encode(base.tokenizer, example) for example in examples.read(file)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -162,24 +161,6 @@ def test_a_checkpoint_of_something_else_and_too_little_memory_are_refused(
     (other / "adapter").mkdir(parents=True)
     with pytest.raises(DatasetError, match="holds something else"):
         lora.train(data, other, settings, print)
-
-
-@pytest.mark.train
-def test_longer_sequences_are_taken_while_memory_lasts() -> None:
-    from sqljury.train.memory import Costs, Plan, plan
-
-    costs = Costs(layers=28, free=3e9, kept=55_000, input=3_000, backward=150_000)
-    lengths = [costs.length(checkpointed) for checkpointed in (0, 14, 28)]
-    assert lengths == sorted(lengths)
-
-    def rows(prefix: int, length: int) -> int:  # of 100 examples with 200 tokens after a prefix
-        return prefix * -(-100 // ((length - prefix) // 200)) + 100 * 200
-
-    assert plan(costs, 1000, 5000, partial(rows, 100)) == Plan(lengths[0], 0)
-    assert plan(costs, 1000, 5000, partial(rows, 800)).checkpointed > 0, "a long prefix is repeated less"
-    assert plan(costs, lengths[0] + 1, 5000, partial(rows, 100)).checkpointed > 0
-    small = Costs(28, 3e8, 55_000, 3_000, 150_000)
-    assert plan(small, 5000, 9000, rows) == Plan(small.length(28), 28)
 
 
 @pytest.mark.train

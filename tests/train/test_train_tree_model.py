@@ -132,6 +132,7 @@ def test_the_pull_is_the_divergence_from_the_base_model() -> None:
 def test_an_answer_is_right_where_all_its_tokens_are(wrong: int) -> None:
     import torch
 
+    from sqljury.train.adapter import attach
     from sqljury.train.tree_model import TreeModel
 
     plain = tiny("Llama")
@@ -147,8 +148,7 @@ def test_an_answer_is_right_where_all_its_tokens_are(wrong: int) -> None:
     for index in range(wrong):
         known[index].ids[-2] = (known[index].ids[-2] + 1) % WORDS
     trees = Forest(known, 10, 0).sequences(200)
-    model = TreeModel(plain, with_updates(copy.deepcopy(plain)))
-    model.adapter.layers.clear()
+    model = TreeModel(plain, attach(plain, ("q_proj",), 2, 4))
     right = []
     for tree in trees:
         tokens = model.measure(tree).right

@@ -59,8 +59,10 @@ def train(data: Path, out: Path, settings: Settings, note: Note) -> Path:
 
 
 def _train(known: Sequence[TrainingExample], out: Path, settings: Settings, facts: dict[str, Any], note: Note) -> Path:
+    from sqljury.train import memory
     from sqljury.train.loop import Loop
 
+    memory.separate_large_allocations()
     base = gguf_base.load(settings.base_model, half=half())
     training, held_out = examples.split(known, settings.held_out, settings.seed)
     if settings.max_examples:

@@ -3,8 +3,8 @@
 The backward pass needs, of a token in a layer, with hidden width h, query width q, key and value width k, intermediate
 width i, and e bytes a number (``activations`` says what is not kept):
 
-    kept = e * (4 h + 2 q + 2 k + 2 i)   inputs and outputs of two norms; queries and attention's output; keys and
-                                         values; gate and up projections
+    kept = e * (4 h + 3 q + 2 k + 2 i)   inputs and outputs of two norms; queries, attention's output and its copy for
+                                         the output projection; keys and values; gate and up projections
     kept + e * 2 i                       where the down projection's input has dropout, or the MLP is of another kind
     kept + 16 h                          where the norms are of another kind
     e * h                                of a layer whose activations are computed again (checkpointing)
@@ -34,8 +34,11 @@ DEFAULT: Final = 12 * GB
 SHARE: Final = 0.8
 """The share of the machine's memory that a training takes where none is given."""
 SLACK: Final = 1.1
-"""What an allocator takes beside what was asked of it."""
-PROCESS: Final = 0.8 * GB
+"""What is taken beside what was counted: outputs of small matrices, and temporary results."""
+MMAP_BYTES: Final = 2**20
+"""Size from which an allocation gets pages of its own, which go back to the system when it is freed."""
+_M_MMAP_THRESHOLD: Final = -3
+PROCESS: Final = 1.2 * GB
 """Python, the libraries and the examples, without weights."""
 HEAD_COPIES: Final = 5
 """Copies of a chunk of logits: themselves, log-probabilities of both models, softmax, and a product."""
@@ -77,7 +80,7 @@ def costs(model: Any, adapter: Adapter, budget: float) -> Costs:
     size = first.linear.weight.element_size()
     width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     queries, keys = config.num_attention_heads * width, config.num_key_value_heads * width
-    kept = size * (4 * config.hidden_size + 2 * (queries + keys + config.intermediate_size))
+    kept = size * (4 * config.hidden_size + 3 * queries + 2 * (keys + config.intermediate_size))
     modules = list(model.modules())
     if first.dropout or not any(map(activations.is_gated, modules)):
         kept += size * 2 * config.intermediate_size
@@ -138,14 +141,19 @@ def peak(device: torch.device) -> int:
     return most if sys.platform == "darwin" else most * 1024
 
 
+def separate_large_allocations() -> None:
+    """Let large tensors have pages of their own: glibc would keep freed ones, in pieces that the next do not fit."""
+    if (threshold := _of_glibc("mallopt")) is not None:
+        threshold(_M_MMAP_THRESHOLD, MMAP_BYTES)
+
+
 def trim() -> None:
-    """Give freed memory back to the system: glibc keeps it, in pieces that the next sequence does not fit."""
-    if (release := _malloc_trim()) is not None:
+    """Give freed memory back to the system."""
+    if (release := _of_glibc("malloc_trim")) is not None:
         release(0)
 
 
 @cache
-def _malloc_trim() -> Any:
-    if not sys.platform.startswith("linux"):
-        return None
-    return getattr(ctypes.CDLL(None), "malloc_trim", None)
+def _of_glibc(function: str) -> Any:
+    """A function of the C library, None where it has none."""
+    return getattr(ctypes.CDLL(None), function, None) if sys.platform.startswith("linux") else None

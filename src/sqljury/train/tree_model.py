@@ -30,7 +30,8 @@ class TreeModel:
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return self.adapter.parameters()[0].device
+        device: torch.device = self._head.weight.device
+        return device
 
     def learn(self, tree: TreeSequence, scale: float, pull: float = 0.0) -> HeadLoss:
         """Add the gradients of ``scale`` times the tree's loss to those of the adapter, and return that loss.
