@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import tempfile
 import time
@@ -32,6 +33,7 @@ Options = argparse.Namespace
 
 def ours(file: Path, options: Options) -> dict[str, Any]:
     """Figures of the trainer of ``sqljury train``."""
+    os.environ["THP_MEM_ALLOC_ENABLE"] = "1"  # as the trainer does
     from sqljury.train import memory
     from sqljury.train.loop import Loop
     from sqljury.train.lora import Sides, half, prepare

@@ -5,7 +5,8 @@ width i, and e bytes a number (``activations`` says what is not kept):
 
     kept = e * (4 h + 3 q + 2 k + 2 i)   inputs and outputs of two norms; queries, attention's output and its copy for
                                          the output projection; keys and values; gate and up projections
-    kept + e * 2 i                       where the down projection's input has dropout, or the MLP is of another kind
+    kept + e * (8 h + q + 2 i)           with dropout: a mask and a product for the input of each matrix
+    kept + e * 2 i                       where the MLP is of another kind
     kept + 16 h                          where the norms are of another kind
     e * h                                of a layer whose activations are computed again (checkpointing)
 
@@ -82,7 +83,9 @@ def costs(model: Any, adapter: Adapter, budget: float) -> Costs:
     queries, keys = config.num_attention_heads * width, config.num_key_value_heads * width
     kept = size * (4 * config.hidden_size + 3 * queries + 2 * (keys + config.intermediate_size))
     modules = list(model.modules())
-    if first.dropout or not any(map(activations.is_gated, modules)):
+    if first.dropout:
+        kept += size * (8 * config.hidden_size + queries + 2 * config.intermediate_size)
+    if not any(map(activations.is_gated, modules)):
         kept += size * 2 * config.intermediate_size
     if not any(type(module).__name__ in activations.NORMS for module in modules):
         kept += 16 * config.hidden_size
