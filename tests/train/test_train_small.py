@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import struct
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from sqljury.llm.local import LocalModel
 from sqljury.train import compare, gguf_base, lora
 from sqljury.train import export as writing
 from sqljury.train.export import export, refuse_foreign
+from sqljury.train.gguf_base import Base
 from sqljury.train.settings import Settings, read_settings
 
 MODEL = "smollm2-135m"
@@ -38,7 +41,22 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(cached_weights: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def read_once(small_base: Base) -> Iterator[None]:
+    """Trainings and checks of this module get copies of weights that were read before."""
+
+    def copied(name: str, *, half: bool = False) -> Base:
+        gguf_base.require_libraries()
+        assert name == MODEL
+        base = copy.deepcopy(small_base)
+        return base._replace(model=base.model.bfloat16()) if half else base
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gguf_base, "load", copied)
+        yield
+
+
+@pytest.fixture(scope="module")
+def run(read_once: None, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("trained") / "run"
     lora.train(data, out, SETTINGS, print)
     return out
@@ -91,10 +109,10 @@ def test_an_adapter_that_fails_its_check_takes_no_place(
 
 @pytest.mark.train
 @pytest.mark.weights
-def test_only_the_answer_is_learnt(cached_weights: Path, data: Path) -> None:
+def test_only_the_answer_is_learnt(small_base: Base, data: Path) -> None:
     from sqljury.train.examples import encode, read
 
-    tokenizer = gguf_base.load(MODEL).tokenizer
+    tokenizer = small_base.tokenizer
     one = read(data)[0]
     ids, mask = encode(tokenizer, one)
     learnt = [token for token, own in zip(ids, mask, strict=True) if own]
