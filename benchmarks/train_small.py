@@ -19,6 +19,7 @@ from typing import Any
 from sqljury.train import card, examples, lora
 from sqljury.train.compare import compare
 from sqljury.train.export import export
+from sqljury.train.settings import Settings
 
 MODEL = "smollm2-135m"
 COUNT = 32
@@ -66,14 +67,15 @@ def main() -> None:
             stream.write(json.dumps(facts) + "\n")
 
     started = time.perf_counter()
-    settings = lora.Settings(
+    settings = Settings(
         "generator",
         MODEL,
-        gradient_accumulation_steps=2,
+        lora_r=32,
+        lora_alpha=128,
+        batch_size=8,
         max_steps=options.max_steps,
-        lora_dropout=0.0,
+        learning_rate=2e-4,
         held_out=0.0,
-        eval_steps=1 / 6,
     )
     lora.train(data, run, settings, print)
     facts = json.loads((run / card.JSON).read_text())

@@ -1,83 +1,128 @@
-"""The training loop here against a plain ``trl`` trainer: same weights, same examples, same batches and steps.
+"""Questions an hour in training: the trainer here against plain ``trl``, on the same set, weights and machine.
 
-    python benchmarks/train_throughput.py generator.jsonl --base-model smollm2-135m --max-steps 20
+    pip install -r benchmarks/requirements.txt
+    python benchmarks/train_throughput.py generator.jsonl --base-model qwen2.5-coder-1.5b --steps 4 --plain-examples 4
 
-Plain means ``trl``'s own ``SFTTrainer`` on conversations (prompt and completion), which it tokenises itself. Rank,
-modules, precision and gradient checkpointing are the same on both sides. They take turns, ours, plain, plain, ours,
-each with weights loaded anew, after a step of warm-up that is not timed. A line of JSON a turn goes to --out: tokens
-(padding not counted), seconds of the steps, tokens per second, seconds of making the trainer ready, and the last loss.
-At the end the best of each and their ratio are printed. ``--load-in-4bit`` measures QLoRA so, on CUDA with a folder.
+Plain means ``trl``'s ``SFTTrainer`` with ``peft`` as their documentation has it: conversations (prompt and completion),
+one example at a time, in the precision of --plain-precision. Rank, alpha and modules are the same on both sides. Ours
+takes --steps steps of a training on the whole set, plain --plain-examples of the same examples, drawn by --seed; a
+first step of each is not timed. Each side loads its weights anew in a process of its own, so peak memory is its own. A
+line of JSON a side goes to --out: examples, tokens computed, seconds, examples an hour, tokens a second, peak memory.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 import json
+import os
+import random
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from sqljury.train import examples, gguf_base, lora
-from sqljury.train.examples import Encoded, TrainingExample, encode
+from sqljury.train import examples, gguf_base
+from sqljury.train.examples import TrainingExample, encode
+from sqljury.train.settings import MODULES, Settings
 
-Maker = Callable[[gguf_base.Base, Sequence[TrainingExample], Sequence[Encoded], Path, lora.Settings], Any]
-
-
-def ours(
-    base: gguf_base.Base, _: Sequence[TrainingExample], encoded: Sequence[Encoded], out: Path, settings: lora.Settings
-) -> Any:
-    """The trainer of ``sqljury train``."""
-    return lora._trainer(base, encoded, [], out, settings, lambda _: None)
+Options = argparse.Namespace
 
 
-def plain(
-    base: gguf_base.Base, known: Sequence[TrainingExample], _: Sequence[Encoded], out: Path, settings: lora.Settings
-) -> Any:
-    """``trl``'s trainer as its documentation has it, with the same parameters."""
-    import torch
+def ours(file: Path, options: Options) -> dict[str, Any]:
+    """Figures of the trainer of ``sqljury train``."""
+    os.environ["THP_MEM_ALLOC_ENABLE"] = "1"  # as the trainer does
+    from sqljury.train import memory
+    from sqljury.train.loop import Loop
+    from sqljury.train.lora import Sides, half, prepare
+
+    memory.separate_large_allocations()
+    base = gguf_base.load(options.base_model, half=half())
+    settings = replace(settings_of(options), max_steps=options.steps + 1)
+    encoded = [encode(base.tokenizer, example) for example in examples.read(file)]
+    model, sets = prepare(base.model, Sides(encoded, []), settings, lambda text: print(text, flush=True))
+    with tempfile.TemporaryDirectory() as folder:
+        loop = Loop(model, sets, Path(folder), settings, lambda text: print(text, flush=True))
+        loop.run()
+    # The first step is not timed; a log entry has the seconds up to its end.
+    steps = [entry for entry in loop.progress.log if "loss" in entry]
+    trees = [sets.training[index] for step in loop.steps[1:] for index in step]
+    seconds = steps[-1]["seconds"] - steps[0]["seconds"]
+    return figures(sum(len(tree.answers) for tree in trees), sum(map(len, trees)), seconds)
+
+
+def plain(file: Path, options: Options) -> dict[str, Any]:
+    """Figures of ``trl``."""
     from peft import LoraConfig
-    from transformers import PrinterCallback, set_seed
+    from transformers import TrainerCallback
     from trl import SFTConfig, SFTTrainer
 
     from datasets import Dataset
 
-    cuda = torch.cuda.is_available()
-    set_seed(settings.seed)
-    trainer = SFTTrainer(
-        model=base.model,
-        processing_class=base.tokenizer,
-        args=SFTConfig(
-            output_dir=str(out),
-            per_device_train_batch_size=settings.batch_size,
-            gradient_accumulation_steps=settings.gradient_accumulation_steps,
-            max_steps=settings.max_steps,
-            learning_rate=settings.learning_rate,
-            max_length=settings.max_length,
-            packing=settings.packing,
-            bf16=cuda,
-            use_cpu=not cuda,
-            gradient_checkpointing=settings.gradient_checkpointing,
-            seed=settings.seed,
-            logging_steps=1,
-            save_steps=settings.max_steps,  # one checkpoint, at the end, on both sides
-            report_to="none",
-            disable_tqdm=True,
-        ),
-        train_dataset=Dataset.from_list([conversation(example) for example in known]),
-        peft_config=LoraConfig(
-            task_type="CAUSAL_LM",
-            r=settings.lora_r,
-            lora_alpha=settings.lora_alpha,
-            lora_dropout=settings.lora_dropout,
-            target_modules=list(lora.MODULES["all-linear"]),
-        ),
+    class Clock(TrainerCallback):  # type: ignore[misc]  # of a library that need not be installed
+        def __init__(self) -> None:
+            self.times: list[float] = []
+
+        def on_step_end(self, *_: Any, **__: Any) -> None:
+            self.times.append(time.perf_counter())
+
+    clock = Clock()
+    base = gguf_base.load(options.base_model, half=options.plain_precision == "bfloat16")
+    settings = settings_of(options)
+    known = [one for one in examples.read(file) if len(encode(base.tokenizer, one).ids) <= settings.max_length]
+    chosen = random.Random(options.seed).sample(known, min(len(known), options.plain_examples + 1))
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = SFTTrainer(
+            model=base.model,
+            processing_class=base.tokenizer,
+            args=SFTConfig(
+                output_dir=folder,
+                per_device_train_batch_size=1,
+                max_steps=len(chosen),
+                learning_rate=settings.learning_rate,
+                max_length=settings.max_length,
+                bf16=False,
+                use_cpu=options.cpu,
+                seed=settings.seed,
+                logging_steps=1,
+                save_strategy="no",
+                report_to="none",
+                disable_tqdm=True,
+            ),
+            train_dataset=Dataset.from_list([conversation(example) for example in chosen]),
+            peft_config=LoraConfig(
+                task_type="CAUSAL_LM",
+                r=settings.lora_r,
+                lora_alpha=settings.lora_alpha,
+                lora_dropout=settings.lora_dropout,
+                target_modules=list(MODULES[settings.target_modules]),
+            ),
+            callbacks=[clock],
+        )
+        trainer.train()
+    tokens = sum(len(encode(base.tokenizer, one).ids) for one in chosen)
+    return figures(
+        len(clock.times) - 1, round(tokens * (len(clock.times) - 1) / len(chosen)), clock.times[-1] - clock.times[0]
     )
-    trainer.remove_callback(PrinterCallback)
-    return trainer
+
+
+def figures(count: int, tokens: int, seconds: float) -> dict[str, Any]:
+    """What a side reports of ``count`` examples."""
+    import torch
+
+    from sqljury.train import memory
+
+    peak = memory.peak(torch.device("cuda" if torch.cuda.is_available() else "cpu")) / memory.GB
+    return {
+        "examples": count,
+        "tokens": tokens,
+        "seconds": round(seconds, 1),
+        "examples_an_hour": round(3600 * count / seconds, 1),
+        "tokens_per_second": round(tokens / seconds, 1),
+        "peak_memory_gb": round(peak, 2),
+    }
 
 
 def conversation(example: TrainingExample) -> dict[str, Any]:
@@ -86,66 +131,57 @@ def conversation(example: TrainingExample) -> dict[str, Any]:
     return {"prompt": prompt, "completion": [{"role": "assistant", "content": example.answer}]}
 
 
-def turn(make: Maker, known: Sequence[TrainingExample], settings: lora.Settings) -> dict[str, Any]:
-    """One training from fresh weights; ``known`` are examples that fit."""
-    import torch
-
-    base = gguf_base.load(settings.base_model, half=torch.cuda.is_available(), load_in_4bit=settings.load_in_4bit)
-    with tempfile.TemporaryDirectory() as place:
-        started = time.perf_counter()
-        encoded = [encode(base.tokenizer, example) for example in known]
-        trainer = make(base, known, encoded, Path(place), settings)
-        ready = time.perf_counter()
-        trainer.train()
-        ended = time.perf_counter()
-    logged, steps = trainer.state.log_history, trainer.state.global_step
-    tokens = int(max(entry.get("num_tokens", 0) for entry in logged))
-    del base, trainer  # one turn's weights on the device at a time
-    gc.collect()
-    torch.cuda.empty_cache()
-    return {
-        "trainer": make.__name__,
-        "steps": steps,
-        "tokens": tokens,
-        "seconds": round(ended - ready, 2),
-        "tokens_per_second": round(tokens / (ended - ready), 1),
-        "seconds_before": round(ready - started, 2),
-        "loss": next((entry["loss"] for entry in reversed(logged) if "loss" in entry), None),
-    }
+def settings_of(options: Options) -> Settings:
+    """The settings that both sides have."""
+    return Settings(
+        "generator",
+        options.base_model,
+        lora_r=options.lora_r,
+        lora_alpha=2 * options.lora_r,
+        batch_size=options.batch_size,
+        max_length=options.max_length,
+        memory_gb=options.memory_gb,
+        held_out=0.0,
+        checkpoint_minutes=1e6,
+        seed=options.seed,
+    )
 
 
-def fitting(file: Path, settings: lora.Settings) -> list[TrainingExample]:
-    """The examples of a set that are not too long, so that neither side cuts or leaves out any."""
-    tokenizer = gguf_base.load(settings.base_model).tokenizer
-    return [one for one in examples.read(file) if len(encode(tokenizer, one).ids) <= settings.max_length]
+def side(name: str, options: Options) -> dict[str, Any]:
+    """The figures of one side, measured in a process of its own."""
+    measure: Callable[[Path, Options], dict[str, Any]] = {"ours": ours, "plain": plain}[name]
+    with get_context("spawn").Pool(1) as pool:
+        return {"trainer": name, **pool.apply(measure, (options.set, options))}
 
 
 def main() -> None:
+    import torch
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("set", type=Path, help="a set of `sqljury train data`")
     parser.add_argument("--base-model", default="smollm2-135m")
-    parser.add_argument("--max-steps", type=int, default=20)
-    parser.add_argument("--batch-size", type=int, default=4)
-    parser.add_argument("--gradient-accumulation-steps", type=int, default=2)
-    parser.add_argument("--max-length", type=int, default=1024)
-    parser.add_argument("--packing", action="store_true")
-    parser.add_argument("--gradient-checkpointing", action="store_true")
-    parser.add_argument("--load-in-4bit", action="store_true")
+    parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--plain-examples", type=int, default=8)
+    parser.add_argument("--plain-precision", choices=["float32", "bfloat16"], default="float32")
+    parser.add_argument("--lora-r", type=int, default=16)
+    parser.add_argument("--batch-size", type=int, default=24)
+    parser.add_argument("--max-length", type=int, default=4096)
+    parser.add_argument("--memory-gb", type=float, default=12.0)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/train_throughput.jsonl"))
-    given = vars(parser.parse_args())
-    file, out = given.pop("set"), given.pop("out")
-    settings = lora.Settings("generator", held_out=0.0, eval_steps=given["max_steps"], **given)
-    known = fitting(file, settings)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    turn(ours, known, replace(settings, max_steps=1))
-    best: dict[str, float] = {}
-    for make in (ours, plain, plain, ours):
-        line = {**turn(make, known, settings), "examples": len(known), **given}
+    options = parser.parse_args()
+    options.cpu = not torch.cuda.is_available()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    rates = {}
+    for name in ("ours", "plain"):
+        line = {**side(name, options), "base_model": options.base_model, "plain_precision": options.plain_precision}
+        rates[name] = line["examples_an_hour"]
         print(json.dumps(line), flush=True)
-        with out.open("a") as stream:
+        with options.out.open("a") as stream:
             stream.write(json.dumps(line) + "\n")
-        best[line["trainer"]] = max(best.get(line["trainer"], 0.0), line["tokens_per_second"])
-    print(f"ours {best['ours']:.1f}, plain {best['plain']:.1f} tokens a second: {best['ours'] / best['plain']:.2f} x")
+    print(
+        f"ours {rates['ours']:.0f}, plain {rates['plain']:.0f} examples an hour: {rates['ours'] / rates['plain']:.1f} x"
+    )
 
 
 if __name__ == "__main__":

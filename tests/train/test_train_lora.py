@@ -1,78 +1,191 @@
-"""What an evaluation counts, and on how many devices a training runs; on a model of a few random numbers."""
+"""A whole training on a model of a few random numbers: its folder, its log, where it stops and where it continues."""
 
 from __future__ import annotations
 
-import random
+import json
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sqljury.train import lora
-from sqljury.train.examples import Encoded
-from sqljury.train.gguf_base import Base
+from sqljury.errors import DatasetError, InputError
+from sqljury.train import card, gguf_base, lora
+from sqljury.train.settings import PRESETS, Settings
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    from sqljury.train.loop import Loop
 
-WORDS = 40
-SETTINGS = lora.Settings(
-    "generator", "random", lora_r=2, lora_dropout=0.0, batch_size=2, gradient_accumulation_steps=1, max_length=64
+WORDS = [f"w{number}" for number in range(30)]
+TEMPLATE = (
+    "{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}{% if add_generation_prompt %}w1 {% endif %}"
+)
+SETTINGS = Settings(
+    "generator",
+    "random",
+    lora_r=4,
+    lora_alpha=8,
+    batch_size=4,
+    max_steps=10,
+    learning_rate=1e-2,
+    held_out=0.3,
+    eval_steps=4,
+    max_length=64,
+    patience=0,
 )
 
 
 @pytest.fixture
-def base() -> Base:
+def tiny_base(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model of a few random numbers in the place of weights."""
     import torch
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+    from tokenizers.pre_tokenizers import WhitespaceSplit
+    from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
-    torch.manual_seed(0)
-    sizes = {"vocab_size": WORDS, "hidden_size": 16, "intermediate_size": 32, "max_position_embeddings": 128}
-    heads = {"num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 2}
-    model = LlamaForCausalLM(LlamaConfig(**sizes, **heads, initializer_range=0.5, pad_token_id=0, eos_token_id=1))
-    words = Tokenizer(WordLevel({f"w{number}": number for number in range(WORDS)}, unk_token="w2"))
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, pad_token="w0", eos_token="w1", unk_token="w2")
-    return Base(model, tokenizer)
+    words = {word: at for at, word in enumerate([*WORDS, "system", "user", "end", "?"])}
+    tokenizer_object = Tokenizer(WordLevel(words, unk_token="?"))
+    tokenizer_object.pre_tokenizer = WhitespaceSplit()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokenizer_object, eos_token="end", unk_token="?")
+    tokenizer.chat_template = TEMPLATE
+    sizes = {"vocab_size": 34, "hidden_size": 16, "intermediate_size": 32, "max_position_embeddings": 128}
+    heads = {"num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1}
+
+    def load(name: str, *, half: bool = False) -> gguf_base.Base:
+        torch.manual_seed(0)
+        return gguf_base.Base(Qwen2ForCausalLM(Qwen2Config(**sizes, **heads)), tokenizer)
+
+    monkeypatch.setattr(gguf_base, "load", load)
+    monkeypatch.setattr(gguf_base, "digest", lambda name: f"hash of {name}")
 
 
-def answered(model: PreTrainedModel, prompt: list[int]) -> Encoded:
-    """A prompt with what the model would greedily write next."""
-    import torch
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Five databases with four questions each; an answer repeats two words of the question."""
+    file = tmp_path / "set.jsonl"
+    lines = []
+    for database in range(5):
+        schema = " ".join(WORDS[(database * 7 + at) % 30] for at in range(20))
+        for number in range(4):
+            asked = [WORDS[(number * 5 + database) % 28 + 2], WORDS[(number * 11 + 3) % 28 + 2]]
+            messages = [{"role": "system", "content": schema}, {"role": "user", "content": " ".join(asked)}]
+            lines.append({"messages": messages, "answer": " ".join(asked[::-1]), "meta": {"db_id": f"db{database}"}})
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file
 
-    ids = list(prompt)
-    with torch.no_grad():
-        for _ in range(3):
-            ids.append(int(model(torch.tensor([ids])).logits[0, -1].argmax()))
-    return Encoded(ids, [0] * len(prompt) + [1] * 3)
+
+def adapter(out: Path) -> dict[str, Any]:
+    from safetensors.torch import load_file
+
+    return dict(load_file(out / "adapter" / "adapter_model.safetensors"))
+
+
+class Killed(BaseException):
+    """The end of the process."""
 
 
 @pytest.mark.train
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("wrong", [0, 1, 3])
-def test_an_evaluation_counts_answers_however_they_are_laid_out(
-    base: Base, tmp_path: Path, packed: bool, wrong: int
+def test_a_training_that_was_killed_goes_on_to_the_same_end(
+    tiny_base: None, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dataclasses import replace
+    from sqljury.train.loop import Loop
 
-    base.model.eval()
-    drawn = random.Random(5)
-    known = [answered(base.model, [drawn.randrange(3, WORDS) for _ in range(length)]) for length in (9, 4, 7, 5, 6)]
-    for number in range(wrong):
-        known[number].ids[-2] = (known[number].ids[-2] + 1) % WORDS
-    trainer = lora._trainer(base, known, known, tmp_path, replace(SETTINGS, packing=packed), print)
-    assert trainer.evaluate()["eval_right_answers"] == pytest.approx(1 - wrong / 5)
+    settings = replace(SETTINGS, lora_dropout=0.1, checkpoint_minutes=0.0, pull=0.1)
+    notes: list[str] = []
+    lora.train(data, tmp_path / "whole", settings, notes.append)
+    log = [json.loads(line) for line in (tmp_path / "whole" / "log.jsonl").read_text().splitlines()]
+    assert [entry["step"] for entry in log if "eval_loss" in entry] == [0, 4, 8, 10]
+    assert [entry["step"] for entry in log if "loss" in entry] == list(range(1, 11))
+    assert log[-1]["peak_memory_gb"] > 0
+    facts = json.loads((tmp_path / "whole" / card.JSON).read_text())
+    assert facts["log"] == log
+    assert facts["counts"] | {"examples": 12, "held_out": 8, "too_long": 0} == facts["counts"]
+    assert facts["results"]["base_eval_loss"] == log[0]["eval_loss"] > facts["results"]["eval_loss"]
+    assert not (tmp_path / "whole" / "checkpoint.pt").exists()
+
+    killed, advance = tmp_path / "killed", Loop._advance
+
+    def until_the_seventh(loop: Loop) -> None:
+        if loop.progress.step == 6:
+            raise Killed
+        advance(loop)
+
+    monkeypatch.setattr(Loop, "_advance", until_the_seventh)
+    with pytest.raises(Killed):
+        lora.train(data, killed, settings, notes.append)
+    monkeypatch.setattr(Loop, "_advance", advance)
+    with (killed / "log.jsonl").open("a") as stream:
+        stream.write('{"step": 7')  # cut off while it was written
+    with pytest.raises(DatasetError, match=r"other settings \(learning_rate differ\)"):
+        lora.train(data, killed, replace(settings, learning_rate=1.0), notes.append)
+    lora.train(data, killed, replace(settings, minutes=600.0), notes.append)
+    assert "continuing from step 6 of 10" in notes
+    one, other = adapter(tmp_path / "whole"), adapter(killed)
+    assert one.keys() == other.keys()
+    assert all((one[key] == other[key]).all() for key in one)
+    again = [json.loads(line) for line in (killed / "log.jsonl").read_text().splitlines()]
+    assert [entry.get("loss") for entry in again] == [entry.get("loss") for entry in log]
+    lora.train(data, killed, settings, notes.append)
+    assert "has finished its training" in notes[-1]
 
 
 @pytest.mark.train
-def test_a_training_takes_one_device_of_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
+def test_the_best_adapter_is_kept_and_a_training_stops_early(tiny_base: None, data: Path, tmp_path: Path) -> None:
+    settings = replace(SETTINGS, learning_rate=0.5, max_steps=40, eval_steps=2, patience=2, warmup_ratio=0.0)
+    notes: list[str] = []
+    lora.train(data, tmp_path / "out", settings, notes.append)
+    assert any("stopping early" in note for note in notes)
+    facts = json.loads((tmp_path / "out" / card.JSON).read_text())
+    losses = [entry["eval_loss"] for entry in facts["log"] if "eval_loss" in entry]
+    assert len(losses) < 20
+    assert facts["results"]["eval_loss"] == min(losses) == losses[-3]
+    if losses[-3] == losses[0]:
+        assert all((matrix == 0).all() for name, matrix in adapter(tmp_path / "out").items() if ".lora_B." in name)
 
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "set_device", lambda _: None)
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
-    arguments = lora._arguments(tmp_path, SETTINGS, 10, evaluated=False)
-    assert arguments.device.type == "cuda"
-    assert (arguments.n_gpu, arguments.train_batch_size) == (1, SETTINGS.batch_size)
+
+@pytest.mark.train
+def test_a_checkpoint_of_something_else_and_too_little_memory_are_refused(
+    tiny_base: None, data: Path, tmp_path: Path
+) -> None:
+    settings = SETTINGS
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "checkpoint.pt").write_bytes(b"not a checkpoint")
+    with pytest.raises(DatasetError, match=r"checkpoint\.pt cannot be continued"):
+        lora.train(data, out, settings, print)
+    with pytest.raises(DatasetError, match="every example is too long; raise --max-length or --memory"):
+        lora.train(data, tmp_path / "small", replace(settings, memory_gb=0.5), print)
+    other = tmp_path / "other"
+    (other / "adapter").mkdir(parents=True)
+    with pytest.raises(DatasetError, match="holds something else"):
+        lora.train(data, other, settings, print)
+
+
+@pytest.mark.train
+def test_epochs_and_steps() -> None:
+    from sqljury.train.examples import Encoded
+    from sqljury.train.loop import duration, schedule
+    from sqljury.train.tree import Forest
+
+    known = [Encoded([index, 1, 2], [0, 0, 1]) for index in range(24)]
+    trees = Forest(known, 4, 0).sequences(100)
+    settings = replace(SETTINGS, max_steps=-1, epochs=2.5)
+    steps = schedule(trees, settings)
+    assert len(steps) == 15
+    assert steps[:6] != steps[6:12]
+    assert all(sorted(chain(*epoch)) == list(range(6)) for epoch in (steps[:6], steps[6:12]))
+    assert len(schedule(trees, replace(settings, max_steps=7))) == 7
+    assert (duration(59), duration(3600 * 26 + 61)) == ("1 min", "26 h 02 min")
+
+
+def test_sizes_and_presets() -> None:
+    from sqljury.cli.training import gigabytes
+
+    assert [gigabytes(size) for size in ("12GB", "12", "1.5 gb", "800MB", "")] == [12, 12, 1.5, 0.8, 0]
+    for wrong in ("12TB", "much", "0", "-1GB"):
+        with pytest.raises(InputError, match="is not a size of memory"):
+            gigabytes(wrong)
+    for preset in PRESETS.values():
+        replace(SETTINGS, **preset)

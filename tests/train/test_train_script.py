@@ -45,8 +45,7 @@ OPTIONS = {
     "SERVED": MODEL,
     "SET_OPTIONS": "--limit 4",
     "JUDGED_OPTIONS": "",
-    "TRAIN_OPTIONS": "--max-steps 1 --batch-size 1 --gradient-accumulation-steps 1 --lora-r 4 --held-out 0 "
-    "--target-modules attention",
+    "TRAIN_OPTIONS": "--max-steps 1 --batch-size 1 --lora-r 4 --held-out 0 --target-modules attention",
     "EXPORT_OPTIONS": "--check 0",
 }
 

@@ -16,12 +16,16 @@ from sqljury.resources import write_whole
 JSON: Final = "card.json"
 MARKDOWN: Final = "card.md"
 PICTURE: Final = "curves.svg"
-LIBRARIES: Final = ("torch", "transformers", "peft", "trl", "sqljury")
+LIBRARIES: Final = ("torch", "transformers", "sqljury")
 SHOWN: Final = {
     "loss": "loss",
     "eval_loss": "held-out loss",
-    "eval_mean_token_accuracy": "held-out tokens right",
     "eval_right_answers": "held-out answers right",
+    "base_eval_loss": "held-out loss without the adapter",
+    "base_eval_right_answers": "held-out answers right without the adapter",
+    "divergence": "divergence from the base model",
+    "tokens_per_second": "tokens a second",
+    "peak_memory_gb": "peak memory, GB",
     "train_runtime": "seconds",
 }
 """The figures of a log that are reported, and their names."""
@@ -45,10 +49,16 @@ def write(out: Path, settings: Mapping[str, Any], counts: Mapping[str, int], dev
 
 
 def results(log: Log) -> dict[str, float]:
-    """The last value of each figure in the log."""
+    """The last value of each figure in the log; those on held-out examples are of the adapter that is kept, the best.
+
+    ``base_*`` are those of the model without an adapter, where the log begins with them.
+    """
     figures: dict[str, float] = {}
-    for entry in log:
+    evaluations = [entry for entry in log if "eval_loss" in entry]
+    for entry in (*log, *([min(evaluations, key=lambda entry: entry["eval_loss"])] if evaluations else ())):
         figures |= {key: entry[key] for key in SHOWN if isinstance(entry.get(key), int | float)}
+    if evaluations and evaluations[0].get("step") == 0:
+        figures |= {f"base_{key}": value for key, value in evaluations[0].items() if f"base_{key}" in SHOWN}
     return figures
 
 

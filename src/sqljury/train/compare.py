@@ -21,9 +21,10 @@ from typing import Any, Final, NamedTuple
 from sqljury.errors import InputError, ModelError
 from sqljury.llm.base import Completion, Sampling
 from sqljury.llm.local import LocalModel
-from sqljury.train import gguf_base, lora
+from sqljury.train import gguf_base
 from sqljury.train.examples import TrainingExample, encode, end_token, prompt_text, read, tokens
 from sqljury.train.export import Precision, export
+from sqljury.train.settings import ADAPTER, read_settings
 
 TOLERANCE: Final = 0.1
 """The mean difference of a token's log-probability, in nats, up to which the runtimes agree."""
@@ -95,7 +96,7 @@ def export_checked(
 
 
 def _prompts(run: Path, data: Path | None, count: int) -> list[TrainingExample]:
-    settings = lora.read_settings(run)
+    settings = read_settings(run)
     file = data or Path(settings["data"])
     if data is None and not file.is_file():
         raise InputError(f"the training set {file} has moved; name it with --data, or skip the check with --check 0")
@@ -158,12 +159,12 @@ def compare(
     ``served_model`` is the GGUF model that the adapter will be used with, if it is not the base model itself. Raises
     ``WeightsError`` as ``gguf_base.load``.
     """
-    settings = lora.read_settings(run)
+    settings = read_settings(run)
     same = not served_model or gguf_base.digest(served_model) == settings["base_sha256"]
     context = max(MIN_CONTEXT, settings["max_length"] + max_new_tokens)
     replies = _llama_replies(served_model or settings["base_model"], adapter, examples, max_new_tokens, context)
     base = gguf_base.load(settings["base_model"])
-    model = _with_adapter(base.model, run / lora.ADAPTER) if adapter else base.model
+    model = _with_adapter(base.model, run / ADAPTER) if adapter else base.model
     model.eval()
     comparisons = [
         _compare_answer(model, base.tokenizer, example, reply, max_new_tokens)
@@ -215,9 +216,10 @@ def _agreement(comparisons: Sequence[AnswerComparison], *, same_weights: bool = 
 
 
 def _with_adapter(model: Any, adapter: Path) -> Any:
-    from peft import PeftModel
+    from sqljury.train.adapter import load
 
-    return PeftModel.from_pretrained(model, str(adapter), local_files_only=True)
+    load(model, adapter)
+    return model
 
 
 def _greedy_answer(model: Any, tokenizer: Any, prompt: Sequence[int], max_new_tokens: int) -> str:

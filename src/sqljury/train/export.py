@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from sqljury.errors import DatasetError, InputError
 from sqljury.llm import adapters
-from sqljury.train import card, gguf_base, lora
+from sqljury.train import card, gguf_base
+from sqljury.train.settings import ADAPTER, read_settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,10 +110,10 @@ def _read(run: Path) -> tuple[dict[str, Any], dict[str, Matrix], dict[str, Any]]
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    folder = run / lora.ADAPTER
+    folder = run / ADAPTER
     if not (run / card.JSON).is_file():
         raise DatasetError(f"{run} does not hold a finished training; finish it with the command that started it")
-    settings = lora.read_settings(run)
+    settings = read_settings(run)
     try:
         config = json.loads((folder / "adapter_config.json").read_bytes())
         tensors = load_file(folder / "adapter_model.safetensors")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 CONFIG = "config.json"
-LIBRARIES = ("torch", "transformers", "peft", "trl", "datasets", "gguf")
+LIBRARIES = ("torch", "transformers", "accelerate", "safetensors", "gguf")
 
 
 class Base(NamedTuple):
@@ -52,11 +52,10 @@ def resolve(name: str) -> Path:
     return folder
 
 
-def load(name: str, *, half: bool = False, load_in_4bit: bool = False) -> Base:
-    """The weights of ``name`` in single precision, in bfloat16 (``half``), or in 4 bits as QLoRA uses them.
+def load(name: str, *, half: bool = False) -> Base:
+    """The weights of ``name`` in single precision, or in bfloat16 (``half``).
 
-    4 bits need a folder, a CUDA device and ``bitsandbytes``. Raises ``WeightsError`` for weights that cannot be read,
-    ``MissingExtraError`` for a library that is not installed.
+    Raises ``WeightsError`` for weights that cannot be read, ``MissingExtraError`` for a library that is not installed.
     """
     require_libraries()
     import torch
@@ -66,9 +65,7 @@ def load(name: str, *, half: bool = False, load_in_4bit: bool = False) -> Base:
     path = resolve(name)
     folder, file = source(path)
     arguments: dict[str, Any] = {"dtype": torch.bfloat16 if half else torch.float32, "local_files_only": True, **file}
-    if load_in_4bit:
-        arguments["quantization_config"] = _quantization(path)
-    elif file:
+    if file:
         arguments["quantization_config"] = GgufConfig(dequantize=True)
     logging.disable_progress_bar()
     loaded = tokenizer(name)
@@ -118,27 +115,3 @@ def digest(name: str) -> str:
             return own
         combined.update(f"{file.name}\0{own}\n".encode())
     return combined.hexdigest()
-
-
-def _quantization(path: Path) -> Any:
-    """The settings of QLoRA (Dettmers et al., 2023): 4-bit NormalFloat, double quantisation, bfloat16 products."""
-    from importlib.util import find_spec
-
-    import torch
-    from transformers import BitsAndBytesConfig
-
-    if path.is_file():
-        raise WeightsError(
-            f"--load-in-4bit needs a Hugging Face folder, and {path.name} is a GGUF file; "
-            "give the folder with --base-model, or leave out --load-in-4bit"
-        )
-    if not torch.cuda.is_available():
-        raise WeightsError("--load-in-4bit needs a CUDA device, and there is none; leave it out")
-    if find_spec("bitsandbytes") is None:
-        raise WeightsError("--load-in-4bit needs bitsandbytes; run: pip install bitsandbytes")
-    return BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=torch.bfloat16,
-    )

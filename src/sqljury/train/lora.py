@@ -1,75 +1,38 @@
-"""LoRA adapters by ``peft`` and ``trl`` (MSc-SQL, section 5: rank 32, alpha 128, dropout 0.05, batches of 12).
+"""LoRA adapters on prefix trees: fast without a GPU, within a given memory.
 
-The paper does not give learning rate, schedule and epochs; the defaults here are usual ones for LoRA. A training has a
-folder: ``training.json`` holds its settings, ``checkpoints/`` the checkpoints from which it continues after it was
-killed, ``log.jsonl`` the figures so far, ``adapter/`` the result.
+What examples share is computed once (``tree``), in bfloat16 where the processor multiplies it fast; only learned tokens
+get logits (``loss``), and the backward pass keeps little (``activations``).
 """
 
 from __future__ import annotations
 
-import json
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from math import ceil
+import os
+import random
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.errors import DatasetError
-from sqljury.resources import locked_folder, write_whole
+from sqljury.resources import locked_folder
 from sqljury.train import card, examples, gguf_base
 from sqljury.train.examples import Encoded, TrainingExample, encode
+from sqljury.train.settings import ADAPTER, CHECKPOINT, MODULES, Settings, claim
 
 if TYPE_CHECKING:
-    from transformers import TrainerCallback
-    from trl import SFTConfig, SFTTrainer
+    import torch
 
-    from datasets import Dataset
+    from sqljury.train.loop import Note, Sets
+    from sqljury.train.tree_model import TreeModel
 
-ADAPTER: Final = "adapter"
-CHECKPOINTS: Final = "checkpoints"
-LOG: Final = "log.jsonl"
-SETTINGS: Final = "training.json"
-STATE: Final = "trainer_state.json"
-ATTENTION: Final = ("q_proj", "k_proj", "v_proj", "o_proj")
-MODULES: Final = {"all-linear": (*ATTENTION, "gate_proj", "up_proj", "down_proj"), "attention": ATTENTION}
-IGNORED: Final = -100
-"""The label of tokens that are not learned."""
-
-Note = Callable[[str], None]
+UNLIMITED: Final = 10**9
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What to train and how, by the names of ``transformers``, ``trl`` and ``peft``.
+class Sides(NamedTuple):
+    """Encoded examples to train on and to evaluate on."""
 
-    A step takes ``batch_size`` times ``gradient_accumulation_steps`` examples. ``max_steps`` above 0 overrides
-    ``epochs``. Examples of more than ``max_length`` tokens are left out and counted. ``held_out`` is the share of
-    databases to evaluate on, or of questions where there is one database. ``eval_steps`` is the number of steps between
-    evaluations, each with a checkpoint; below 1, a share of all steps. ``target_modules`` names the adapted matrices;
-    attention alone gives a third of the size. ``packing`` fills sequences with whole examples; ``load_in_4bit`` is
-    QLoRA.
-    """
-
-    part: str
-    base_model: str
-    lora_r: int = 32
-    lora_alpha: int = 128
-    lora_dropout: float = 0.05
-    target_modules: Literal["all-linear", "attention"] = "all-linear"
-    batch_size: int = 4
-    gradient_accumulation_steps: int = 3
-    epochs: float = 2.0
-    max_steps: int = -1
-    learning_rate: float = 2e-4
-    warmup_ratio: float = 0.03
-    max_length: int = 4096
-    held_out: float = 0.05
-    eval_steps: float = 0.1
-    packing: bool = False
-    load_in_4bit: bool = False
-    gradient_checkpointing: bool = False
-    seed: int = 0
+    training: Sequence[Encoded]
+    held_out: Sequence[Encoded]
 
 
 def train(data: Path, out: Path, settings: Settings, note: Note) -> Path:
@@ -80,6 +43,8 @@ def train(data: Path, out: Path, settings: Settings, note: Note) -> Path:
     ``WeightsError`` and ``MissingExtraError`` as ``gguf_base.load``.
     """
     gguf_base.require_libraries()
+    # Large pages, which torch asks for where it is told before its first allocation: a third less time for activations.
+    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     with locked_folder(out):
         known = examples.read(data)
         examples.check_kind(known, settings.part, data)
@@ -89,7 +54,7 @@ def train(data: Path, out: Path, settings: Settings, note: Note) -> Path:
             "data_sha256": examples.digest(data),
             "base_sha256": gguf_base.digest(settings.base_model),
         }
-        _claim(out, facts)
+        claim(out, facts)
         if (out / card.JSON).is_file():
             note(f"{out} has finished its training; its adapter is in {out / ADAPTER}")
             return out / ADAPTER
@@ -97,200 +62,101 @@ def train(data: Path, out: Path, settings: Settings, note: Note) -> Path:
 
 
 def _train(known: Sequence[TrainingExample], out: Path, settings: Settings, facts: dict[str, Any], note: Note) -> Path:
-    import torch
+    from sqljury.train import memory
+    from sqljury.train.loop import Loop
 
-    cuda = torch.cuda.is_available()
-    base = gguf_base.load(settings.base_model, half=cuda, load_in_4bit=settings.load_in_4bit)
-    encoded = [
-        [encode(base.tokenizer, example) for example in side]
-        for side in examples.split(known, settings.held_out, settings.seed)
-    ]
-    training, held_out = ([one for one in side if len(one.ids) <= settings.max_length] for side in encoded)
-    counts = {
-        "examples": len(training),
-        "held_out": len(held_out),
-        "too_long": sum(map(len, encoded)) - len(training) - len(held_out),
-        "tokens": sum(len(one.ids) for one in training),
-        "answer_tokens": sum(sum(one.mask) for one in training),
-    }
-    if not training:
-        raise DatasetError(
-            f"{facts['data']}: every example has more than {settings.max_length} tokens; raise --max-length"
-        )
+    memory.separate_large_allocations()
+    base = gguf_base.load(settings.base_model, half=half())
+    training, held_out = examples.split(known, settings.held_out, settings.seed)
+    if settings.max_examples:
+        draw = random.Random(settings.seed)  # noqa: S311  # a sample, not a secret
+        training = draw.sample(training, min(settings.max_examples, len(training)))
+    encoded = Sides(*([encode(base.tokenizer, example) for example in side] for side in (training, held_out)))
+    model, sets = prepare(base.model, encoded, settings, note)
+    if not sets.training:
+        raise DatasetError(f"{facts['data']}: every example is too long; raise --max-length or --memory")
+    counts = _counts(encoded, sets)
     note(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # advice of the libraries on choices that are made here
-        trainer = _trainer(base, training, held_out, out, settings, note)
-        checkpoint = last_checkpoint(out / CHECKPOINTS)
-        if checkpoint is not None:
-            note(f"continuing from {checkpoint.name}")
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        trainer.model.save_pretrained(str(out / ADAPTER), save_embedding_layers=False)
-    device = torch.cuda.get_device_name() if cuda else "CPU"
+    loop = Loop(model, sets, out, settings, note)
+    loop.run()
     facts = {**facts, "held_out_by": examples.held_out_by(known)}
-    card.write(out, facts, counts, device, trainer.state.log_history)
+    card.write(out, facts, counts, device_name(model.device), loop.progress.log)
+    (out / CHECKPOINT).unlink(missing_ok=True)
     return out / ADAPTER
 
 
-def read_settings(run: Path) -> dict[str, Any]:
-    """The settings of a training, with the hashes of data and base model; raises ``DatasetError``."""
-    try:
-        settings = json.loads((run / SETTINGS).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        settings = None
-    texts = ("part", "base_model", "data", "base_sha256", "data_sha256")
-    shape = {**dict.fromkeys(texts, str), "max_length": int}
-    if not isinstance(settings, dict) or not all(type(settings.get(key)) is kind for key, kind in shape.items()):
-        raise DatasetError(f"{run} does not hold a training (no readable {SETTINGS}); give a folder of `sqljury train`")
-    return settings
-
-
-def last_checkpoint(folder: Path) -> Path | None:
-    """The newest complete checkpoint; the trainer's state is written last, so one without it was cut off."""
-    checkpoints: list[tuple[int, Path]] = []
-    for checkpoint in folder.glob("checkpoint-*"):
-        try:
-            checkpoints.append((int(json.loads((checkpoint / STATE).read_bytes())["global_step"]), checkpoint))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            continue
-    return max(checkpoints)[1] if checkpoints else None
-
-
-def _claim(out: Path, facts: dict[str, Any]) -> None:
-    """Write the settings; raises ``DatasetError`` where the folder holds something else."""
-    file = out / SETTINGS
-    if not file.exists():
-        if any(out.glob("*.json")) or (out / ADAPTER).exists():
-            raise DatasetError(f"{out} holds something else; give another folder with --out")
-        write_whole(file, json.dumps(facts, indent=2) + "\n")
-        return
-    before = read_settings(out)
-    changed = sorted(key for key in {*before, *facts} - {"data"} if before.get(key) != facts.get(key))
-    if changed:
-        raise DatasetError(
-            f"{out} holds a training with other settings ({', '.join(changed)} differ); give another folder with --out"
-        )
-
-
-def _trainer(
-    base: gguf_base.Base,
-    training: Sequence[Encoded],
-    held_out: Sequence[Encoded],
-    out: Path,
-    settings: Settings,
-    note: Note,
-) -> SFTTrainer:
-    """``trl``'s trainer on encoded examples: it adds nothing to them and cuts nothing off."""
-    from peft import LoraConfig
-    from transformers import PrinterCallback, set_seed
-    from trl import SFTTrainer
-
-    set_seed(settings.seed)
-    trainer = SFTTrainer(
-        model=base.model,
-        processing_class=base.tokenizer,
-        args=_arguments(out, settings, _total_steps(training, settings), bool(held_out)),
-        train_dataset=_dataset(training),
-        eval_dataset=_dataset(held_out) if held_out else None,
-        peft_config=LoraConfig(
-            task_type="CAUSAL_LM",
-            r=settings.lora_r,
-            lora_alpha=settings.lora_alpha,
-            lora_dropout=settings.lora_dropout,
-            target_modules=list(MODULES[settings.target_modules]),
-        ),
-        compute_metrics=_right_answers if held_out else None,
-        preprocess_logits_for_metrics=_greedy_tokens if held_out else None,
-        callbacks=[_logger(out / LOG, note)],
-    )
-    trainer.remove_callback(PrinterCallback)
-    return trainer
-
-
-def _total_steps(training: Sequence[Encoded], settings: Settings) -> int:
-    """Approximate steps of the whole training; evaluations, checkpoints and warm-up are shares of them."""
-    sequences = len(training)
-    if settings.packing:
-        sequences = ceil(sum(len(one.ids) for one in training) / settings.max_length)  # packing leaves little room
-    if settings.max_steps > 0:
-        return settings.max_steps
-    return max(1, round(settings.epochs * sequences / (settings.batch_size * settings.gradient_accumulation_steps)))
-
-
-def _arguments(out: Path, settings: Settings, steps: int, evaluated: bool) -> SFTConfig:
+def prepare(model: Any, examples: Sides, settings: Settings, note: Note) -> tuple[TreeModel, Sets]:
+    """Adapt ``model`` and cut ``examples`` into sequences that fit the memory; those that are too long are left out."""
     import torch
-    from trl import SFTConfig
 
-    cuda = torch.cuda.is_available()
-    interval = max(1, int(settings.eval_steps if settings.eval_steps >= 1 else settings.eval_steps * steps))
-    arguments = SFTConfig(
-        output_dir=str(out / CHECKPOINTS),
-        per_device_train_batch_size=settings.batch_size,
-        per_device_eval_batch_size=settings.batch_size,
-        gradient_accumulation_steps=settings.gradient_accumulation_steps,
-        num_train_epochs=settings.epochs,
-        max_steps=settings.max_steps,
-        learning_rate=settings.learning_rate,
-        lr_scheduler_type="cosine",
-        warmup_steps=max(1, round(settings.warmup_ratio * steps)),
-        max_length=settings.max_length,
-        packing=settings.packing,
-        eval_packing=False,
-        completion_only_loss=True,
-        bf16=cuda,
-        gradient_checkpointing=settings.gradient_checkpointing,
-        seed=settings.seed,
-        logging_steps=max(1, steps // 200),
-        eval_strategy="steps" if evaluated else "no",
-        eval_steps=interval,
-        save_steps=interval,
-        save_total_limit=2,
-        report_to="none",
-        disable_tqdm=True,
-        use_cpu=not cuda,
-        dataloader_pin_memory=cuda,
+    from sqljury.train import adapter, memory
+    from sqljury.train.loop import Sets
+    from sqljury.train.tree import Forest
+    from sqljury.train.tree_model import TreeModel
+
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.manual_seed(settings.seed)
+    updates = adapter.attach(
+        model.to(device),
+        MODULES[settings.target_modules],
+        settings.lora_r,
+        settings.lora_alpha,
+        settings.lora_dropout,
     )
-    # On several devices each would take ``batch_size`` examples, and a step would have more than the settings say.
-    arguments._n_gpu = min(arguments.n_gpu, 1)  # as transformers itself does where it wants no copies of the model
-    return arguments
+    memory.trim()
+    costs = memory.costs(model, updates, settings.memory_gb * memory.GB or memory.budget(device))
+    sides = Sides(*(_up_to(settings.max_length, side) for side in examples))
+    forest = Forest(sides.training, settings.batch_size, settings.seed)
+    longest = max((len(tree) for tree in forest.sequences(UNLIMITED)), default=0)
+    longest_example = max((len(example.ids) for side in sides for example in side), default=0)
+    plan = memory.plan(costs, longest_example, max(longest, longest_example), forest.rows)
+    if plan.length < longest_example:
+        sides = Sides(*(_up_to(plan.length, side) for side in sides))
+        forest = Forest(sides.training, settings.batch_size, settings.seed)
+    held_out = Forest(sides.held_out, UNLIMITED, settings.seed)
+    note(
+        f"sequences of at most {plan.length:,} tokens; activations of {plan.checkpointed} of {costs.layers} layers are "
+        "computed again"
+    )
+    return TreeModel(model, updates, plan.checkpointed), Sets(
+        forest.sequences(plan.length), held_out.sequences(plan.length)
+    )
 
 
-def _dataset(encoded: Sequence[Encoded]) -> Dataset:
-    from datasets import Dataset, disable_progress_bars
+def half() -> bool:
+    """Whether bfloat16 is fast here: on a GPU, and on a processor that multiplies it (AMX or AVX512-BF16)."""
+    import torch
 
-    disable_progress_bars()
-    return Dataset.from_list([{"input_ids": one.ids, "completion_mask": one.mask} for one in encoded])
-
-
-def _greedy_tokens(logits: Any, _: Any) -> Any:
-    """The likeliest token at each position, so that an evaluation does not keep whole distributions."""
-    return (logits[0] if isinstance(logits, tuple) else logits).argmax(dim=-1)
+    tests = (getattr(torch.cpu, name, None) for name in ("_is_amx_tile_supported", "_is_avx512_bf16_supported"))
+    return torch.cuda.is_available() or any(test() for test in tests if test)
 
 
-def _right_answers(evaluated: Any) -> dict[str, float]:
-    """The share of answers whose every token was the likeliest one: what greedy decoding would have given.
+def device_name(device: torch.device) -> str:
+    """The GPU, or the processor's number of threads and the precision of the weights."""
+    import torch
 
-    A row holds several examples where the training packs them; a prompt, which is not learned, lies between answers.
-    """
-    guessed, labels = evaluated.predictions[:, :-1], evaluated.label_ids[:, 1:]
-    learned = labels != IGNORED
-    starts = learned.copy()
-    starts[:, 1:] &= ~learned[:, :-1]
-    answers = starts.ravel().cumsum()  # of each token, the number of the answer that it is in or behind
-    wrong = set(answers[((guessed != labels) & learned).ravel()].tolist())
-    return {"right_answers": float(1 - len(wrong) / max(1, starts.sum()))}
+    if device.type == "cuda":
+        return str(torch.cuda.get_device_name(device))
+    return f"CPU, {torch.get_num_threads()} threads, {'bfloat16' if half() else 'float32'}"
 
 
-def _logger(log: Path, note: Note) -> TrainerCallback:
-    """A callback that writes the figures to a file as they come, and reports them."""
-    from transformers import TrainerCallback
+def _up_to(length: int, examples: Sequence[Encoded]) -> list[Encoded]:
+    return [example for example in examples if len(example.ids) <= length]
 
-    class Logger(TrainerCallback):  # type: ignore[misc]  # of a library that need not be installed
-        def on_log(self, _: Any, state: Any, __: Any, logs: Any = None, **___: Any) -> None:
-            write_whole(log, "".join(json.dumps(line) + "\n" for line in state.log_history))
-            shown = {key: value for key, value in (logs or {}).items() if key in card.SHOWN}
-            if shown:
-                figures = ", ".join(f"{card.SHOWN[key]} {value:.4g}" for key, value in shown.items())
-                note(f"step {state.global_step}/{state.max_steps}: {figures}")
 
-    return Logger()
+def _counts(examples: Sides, sets: Sets) -> dict[str, int]:
+    """Examples that are trained on, held out and too long; their tokens, and the rows that compute them."""
+    from sqljury.train.tree import rows
+
+    training, held_out = (sum(len(tree.answers) for tree in trees) for trees in sets)
+    longest = max(len(tree) for trees in sets for tree in trees)
+    return {
+        "examples": training,
+        "held_out": held_out,
+        "too_long": sum(map(len, examples)) - training - held_out,
+        "tokens": sum(len(example.ids) for example in examples.training),
+        "tokens_computed": rows(sets.training),
+        "answer_tokens": round(sum(sum(tree.weights) for tree in sets.training)),
+        "sequences": len(sets.training),
+        "longest_sequence": longest,
+    }

@@ -1,0 +1,134 @@
+"""Attention over a prefix tree, for the models of ``transformers``.
+
+On a processor, each node attends causally to itself, and all descendants of a node to it: dense blocks, without the
+pairs that a mask would hide. A row's blocks are merged by their log-sum-exp, as in ring attention (Liu et al., 2023,
+arXiv 2310.01889), and the backward kernel gets the merged output and log-sum-exp, so that each block's gradients are
+exact. On a GPU one call with a mask does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+from torch.nn import functional
+
+from sqljury.errors import WeightsError
+from sqljury.train.tree import Node, TreeSequence
+
+NAME: Final = "sqljury_tree"
+_forward: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+_backward: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
+
+
+def use(model: Any) -> None:
+    """Let ``model`` attend by trees: its forward pass takes ``tree=``.
+
+    It takes ``visible=`` too, the tree's mask, which is then used instead of blocks.
+    """
+    from transformers import AttentionInterface
+    from transformers.masking_utils import AttentionMaskInterface
+
+    AttentionInterface.register(NAME, _attend)
+    AttentionMaskInterface.register(NAME, lambda *_, **__: None)  # the tree takes the mask's place
+    model.set_attn_implementation(NAME)
+
+
+def _attend(
+    _: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    __: Any,
+    *,
+    tree: TreeSequence,
+    visible: torch.Tensor | None = None,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    **___: Any,
+) -> tuple[torch.Tensor, None]:
+    """(outputs, None) in the form of ``transformers``: (1, heads, rows, width) in, (1, rows, heads, width) out."""
+    if sliding_window is not None and sliding_window <= max(tree.positions):
+        raise WeightsError(
+            f"this model attends to the last {sliding_window} tokens only, fewer than an example has; train a Llama or "
+            "Qwen model, or leave out long examples with --max-length"
+        )
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    if visible is not None:
+        groups = query.shape[1] // key.shape[1]
+        key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+        output = functional.scaled_dot_product_attention(query, key, value, visible, scale=scale)
+        return output.transpose(1, 2), None
+    return TreeAttention.apply(query, key, value, tree.nodes, scale).transpose(1, 2), None
+
+
+def mask(tree: TreeSequence, device: torch.device) -> torch.Tensor:
+    """(rows, rows) of True where a row attends to another."""
+    rows = len(tree)
+    ends = torch.empty(rows, dtype=torch.long)
+    for node in tree.nodes:
+        ends[node.start : node.end] = node.last
+    row = torch.arange(rows)
+    return ((row[None] <= row[:, None]) & (row[:, None] < ends[None])).to(device)
+
+
+def blocks(nodes: Sequence[Node]) -> list[tuple[slice, slice, bool]]:
+    """(queries, keys, causal) of all blocks; a row's first is that of its own node."""
+    own = [(slice(node.start, node.end), slice(node.start, node.end), True) for node in nodes]
+    descendants = [
+        (slice(node.end, node.last), slice(node.start, node.end), False) for node in nodes if node.last > node.end
+    ]
+    return own + descendants
+
+
+class TreeAttention(torch.autograd.Function):  # type: ignore[misc]
+    """Outputs (1, heads, rows, width) of queries of that shape; keys and values may have fewer heads (GQA)."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, nodes: Sequence[Node], scale: float
+    ) -> torch.Tensor:
+        groups = query.shape[1] // key.shape[1]
+        keys, values = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+        output = torch.empty(query.shape, dtype=torch.float32)
+        logsumexp = torch.empty(query.shape[:3], dtype=torch.float32)
+        for rows, columns, causal in blocks(nodes):
+            part, total = _forward(
+                query[:, :, rows], keys[:, :, columns], values[:, :, columns], 0.0, causal, scale=scale
+            )
+            if causal:
+                output[:, :, rows], logsumexp[:, :, rows] = part, total
+                continue
+            before = logsumexp[:, :, rows]
+            share = torch.sigmoid(total - before).unsqueeze(-1)  # of this block in both
+            output[:, :, rows].lerp_(part.float(), share)
+            logsumexp[:, :, rows] = torch.logaddexp(before, total)
+        output = output.to(query.dtype)
+        ctx.save_for_backward(query, key, value, output, logsumexp)
+        ctx.nodes, ctx.scale = nodes, scale
+        return output
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        query, key, value, output, logsumexp = ctx.saved_tensors
+        groups = query.shape[1] // key.shape[1]
+        keys, values = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+        totals = [torch.zeros(one.shape, dtype=torch.float32) for one in (query, keys, values)]
+        for rows, columns, causal in blocks(ctx.nodes):
+            parts = _backward(
+                gradient[:, :, rows],
+                query[:, :, rows],
+                keys[:, :, columns],
+                values[:, :, columns],
+                output[:, :, rows],
+                logsumexp[:, :, rows],
+                0.0,
+                causal,
+                scale=ctx.scale,
+            )
+            for total, part, where in zip(totals, parts, (rows, columns, columns), strict=True):
+                total[:, :, where] += part
+        d_query, d_key, d_value = (total.to(query.dtype) for total in totals)
+        heads = (1, key.shape[1], groups, *key.shape[2:])
+        return d_query, d_key.view(heads).sum(2), d_value.view(heads).sum(2), None, None
