@@ -156,7 +156,7 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
         with connect(example.database) as db:
             context = pipeline.context(example.question, db, seed=seed, cancel=cancel)
             budget = context.budget
-            found = pipeline.finish(State.of(example.question), context)
+            found = pipeline.finish(replace(State.of(example.question), candidates=example.candidates), context)
     except UNANSWERED as error:
         tried = error.candidates if isinstance(error, NoAnswerError) else ()
         made = made_of(tried, budget.total(), budget.steps)
