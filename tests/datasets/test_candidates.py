@@ -117,7 +117,10 @@ def test_queries_for_other_databases_are_noticed(tmp_path: Path) -> None:
     pool = load(written(tmp_path, A_txt=good, B_txt=one), asked)
     [found] = strangers(pool, TABLES)
     assert "B.txt, line 2: the database 'more' has no table 'cat'" in found
-    shifted = "SELECT 1 FROM dog\nSELECT 1 FROM cat\nSELECT 1 FROM dog\n"
-    with pytest.raises(DatasetError, match=r"2 of 3 predictions of C name tables .*C.txt, line 1: .*in the order"):
-        strangers(load(written(tmp_path, C_txt=shifted), asked), TABLES)
-    assert strangers(load(written(tmp_path, C_txt=shifted), asked), {}) == ()
+    shifted = "SELECT 1 FROM dog\nSELECT 1 FROM cat\nSELECT 1 FROM cat\n"
+    pool = load(written(tmp_path, C_txt=shifted), asked)
+    with pytest.raises(DatasetError, match=r"3 of 3 predictions of C name tables .*C.txt, line 1: .*in the order"):
+        strangers(pool, TABLES)
+    assert strangers(pool, {}) == ()
+    columns = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n\n"
+    assert strangers(load(written(tmp_path, D_txt=3 * columns), asked), TABLES) == ()

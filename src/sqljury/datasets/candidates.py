@@ -19,9 +19,12 @@ from sqljury.types import Candidate
 NAMED: Final = 5
 """Lines that an error names of those that are wrong in the same way."""
 
+STRANGE: Final = 3
+"""Fewer lines that name tables of other databases may be mistakes of their system."""
+
 _QUOTED: Final = re.compile(r"'(?:[^']|'')*'")
 _TABLE: Final = re.compile(r"\b(?:from|join)\s+[`\"\[]?([^\W\d]\w*)", re.IGNORECASE)
-_DEFINED: Final = re.compile(r"\b([^\W\d]\w*)\s+as\s*\(", re.IGNORECASE)
+_DEFINED: Final = re.compile(r"\b([^\W\d]\w*)\s*(?:\([^()]*\)\s*)?\bas\s*\(", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def strangers(pool: Pool, tables: Mapping[str, Collection[str]]) -> tuple[str, .
     """Lines whose queries name tables that their question's database lacks, and which tables.
 
     ``tables`` are those of each database in lower case; questions on others are not looked at. Raises ``DatasetError``
-    for a file of which most lines do: its predictions are for other questions, or in another order.
+    for a file of which most lines do, and ``STRANGE`` at least: its predictions are for other questions, or in another order.
     """
     found = []
     for number, system in enumerate(pool.systems):
@@ -83,7 +86,7 @@ def strangers(pool: Pool, tables: Mapping[str, Collection[str]]) -> tuple[str, .
             queries += bool(named)
             if lacking := [name for name in named if name.lower() not in tables[example.db_id]]:
                 odd.append(f"{places[number]}: the database {example.db_id!r} has no table {lacking[0]!r}")
-        if 2 * len(odd) > queries:
+        if 2 * len(odd) > queries and len(odd) >= STRANGE:
             first = "; ".join(odd[:NAMED])
             raise DatasetError(
                 f"{len(odd)} of {queries} predictions of {system} name tables that their question's database lacks "
