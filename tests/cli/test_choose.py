@@ -6,12 +6,14 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sqljury
 from sqljury import Candidate
-from sqljury.errors import InputError, NoAnswerError
+from sqljury.cli import choose
+from sqljury.errors import DatasetError, InputError, NoAnswerError
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -55,15 +57,24 @@ def test_mistakes_end_with_documented_codes(start: Start, files: list[str | Path
     assert code == 2
     assert "1 predictions for 2 questions" in error
     assert not out.exists()
-    for arguments, message in (
-        (["--pred", tmp_path / "A.txt"], "--questions and --db-dir and --out: missing"),
-        (["How many?", "--db", "x.db"], "--sql: missing"),
-        (["How many?", "--db", "x.db", "--sql", "a.sql", "--out", out], "--out is for prediction files"),
-        ([*files, "--out", out, "--selector", "critic"], "predictions for"),
-    ):
-        code, _, error = run(start, *arguments)
-        assert code == 2
-        assert message in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "--pred and --questions and --db-dir and --out: missing"),
+        ({"pred": [Path("a")], "out": Path("b")}, "--questions and --db-dir: missing"),
+        ({"question": "How many?", "db": "x.db"}, "--sql: missing"),
+        ({"sql": [Path("a")]}, "the question and --db: missing"),
+        (
+            {"question": "How many?", "db": "x.db", "sql": [Path("a")], "out": Path("b")},
+            "--out is for prediction files",
+        ),
+    ],
+)
+def test_options_that_do_not_go_together(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        choose.choose(**arguments)
 
 
 def test_one_question(start: Start, zoo: Path, tmp_path: Path) -> None:
@@ -79,13 +90,17 @@ def test_one_question(start: Start, zoo: Path, tmp_path: Path) -> None:
     answer = json.loads(out)
     assert (code, answer["sql"]) == (0, "SELECT name -- which\nFROM animal")
     assert [len(one["fixes"]) for one in answer["candidates"]] == [0, 0, 1]
-    (tmp_path / "a.sql").write_text(" \n")
-    code, _, error = run(start, *common, *queries)
-    assert code == 2
-    assert "a.sql: holds no query" in error
-    (tmp_path / "a.sql").write_text("DELETE FROM animal")
-    code, _, error = run(start, *common, "--sql", tmp_path / "a.sql")
-    assert code == 7
+
+
+def test_files_that_hold_no_query(zoo: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.sql"
+    for text in (" \n", "SELECT 1\0"):
+        file.write_text(text)
+        with pytest.raises(DatasetError, match=r"a.sql: holds no query"):
+            choose.choose("How many?", db=str(zoo), sql=[file], model="none")
+    file.write_text("DELETE FROM animal")
+    with pytest.raises(NoAnswerError):
+        choose.choose("How many?", db=str(zoo), sql=[file], model="none", cache=False)
 
 
 def test_one_question_in_python(zoo: Path) -> None:

@@ -75,7 +75,7 @@ def strangers(pool: Pool, tables: Mapping[str, Collection[str]]) -> tuple[str, .
     """Lines whose queries name tables that their question's database lacks, and which tables.
 
     ``tables`` are those of each database in lower case; questions on others are not looked at. Raises ``DatasetError``
-    for a file of which most lines do, and ``STRANGE`` at least: its predictions are for other questions, or in another order.
+    for a file of which most lines do, and ``STRANGE`` at least: it is for other questions, or in another order.
     """
     found = []
     for number, system in enumerate(pool.systems):
