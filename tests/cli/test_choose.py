@@ -94,10 +94,9 @@ def test_one_question(start: Start, zoo: Path, tmp_path: Path) -> None:
 
 def test_files_that_hold_no_query(zoo: Path, tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
-    for text in (" \n", "SELECT 1\0"):
-        file.write_text(text)
-        with pytest.raises(DatasetError, match=r"a.sql: holds no query"):
-            choose.choose("How many?", db=str(zoo), sql=[file], model="none")
+    file.write_text(" \n")
+    with pytest.raises(DatasetError, match=r"a.sql: holds no query"):
+        choose.choose("How many?", db=str(zoo), sql=[file], model="none")
     file.write_text("DELETE FROM animal")
     with pytest.raises(NoAnswerError):
         choose.choose("How many?", db=str(zoo), sql=[file], model="none", cache=False)

@@ -36,8 +36,8 @@ LARGEST: Final = 1e6
 BLIND: Final = 1.5
 """The least margin, in log-odds, where the weights learned from log-probabilities and the candidates have none.
 
-On pools of two to four candidates drawn from Spider's train split, without log-probabilities, the judge lost no
-question to votes with it (docs/choose.md).
+Odds of 4.5 to 1. On pools of two to four stored candidates of Spider's train split, without their log-probabilities,
+it is the smallest margin tried with which the judge lost no question to votes (docs/log.md).
 """
 UNSURE: Final = "the candidates have no log-probabilities, without which the judge was not sure, so votes decided"
 _BYTES: Final = 8 << 20  # far more than weights with their card
