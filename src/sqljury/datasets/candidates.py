@@ -124,9 +124,8 @@ def _column(document: Document, examples: Sequence[Example], databases: frozense
     for number, prediction, expected in elsewhere:
         column.predictions[number] = None
         column.faults.append(f"{prediction.place}: is for {prediction.db_id!r}, not {expected!r}; left out")
-    for prediction in column.predictions:
-        if prediction is not None and prediction.fault:
-            column.faults.append(f"{prediction.place}: {prediction.fault}; the query counts without it")
+    used = [prediction for prediction in column.predictions if prediction is not None]
+    column.faults += [f"{one.place}: {one.fault}; the query counts without it" for one in used if one.fault]
     return column
 
 
