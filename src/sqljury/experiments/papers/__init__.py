@@ -1,0 +1,1 @@
+"""The tables and figures of the five papers, and what computes them here."""
