@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -84,7 +84,13 @@ def choose(
         raise InputError(f"{odd[0]} is for prediction files, and {given[0]} for one question; leave one of them out")
     if given:
         with show.progress() as report, interruptible() as cancel:
-            options = {"recipe": recipe, "selector": selector, "model": model, "cache": cache, "seed": seed}
+            options: dict[str, Any] = {
+                "recipe": recipe,
+                "selector": selector,
+                "model": model,
+                "cache": cache,
+                "seed": seed,
+            }
             options |= {"limits": Limits(seconds=timeout), "progress": report, "cancel": cancel}
             queries = [_query(file) for file in sql or ()]
             answer = api.choose(str(question), str(db), queries, evidence=evidence, **options)
