@@ -1,6 +1,6 @@
 """Questions in, SQL that has been tried out."""
 
-from sqljury.api import Session, ask, check, describe
+from sqljury.api import Session, ask, check, choose, describe
 from sqljury.db.connect import connect
 from sqljury.llm.fake import FakeModel
 from sqljury.llm.open import open_model
@@ -23,6 +23,7 @@ __all__ = [
     "Session",
     "ask",
     "check",
+    "choose",
     "connect",
     "describe",
     "open_model",

@@ -21,6 +21,7 @@ from sqljury.datasets.pool import Pool
 from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
+from sqljury.errors import InputError
 from sqljury.keys import known_schema
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
@@ -35,7 +36,8 @@ from sqljury.schema.notes_files import load as load_notes
 from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
 from sqljury.stages.prepare import Preparation, described
-from sqljury.types import Answer, Limits, Question, Schema
+from sqljury.stages.registry import choosing_recipe
+from sqljury.types import Answer, Candidate, Limits, Question, Schema
 
 if TYPE_CHECKING:
     from sqljury.llm.ledger import Ledger, Price
@@ -122,6 +124,29 @@ class Session(Closing):
         pipeline = replace(self.pipeline, recipe=with_tests(self.pipeline.recipe, tests))
         return check_with(pipeline, Question(question, evidence), sql, self.database, **self._options())
 
+    def choose(
+        self, question: str, queries: Sequence[str | Candidate], *, evidence: str = "", selector: str = ""
+    ) -> Answer:
+        """The best of several queries for one question, those of the most trusted system first.
+
+        They are run, and repaired as the recipe has it; nothing is written but that. A ``Candidate`` may bring the name
+        of its system as ``generator`` and its ``logprob``, which count if all have one. ``selector`` chooses in the
+        place of the recipe's. Raises what ``Pipeline.answer`` raises, and ``InputError`` for no queries.
+        """
+        asked = Question(question, evidence)
+        if not queries:
+            raise InputError("there are no queries to choose among; give at least one")
+        given = [Candidate(one, "given") if isinstance(one, str) else one for one in queries]
+        likely = all(one.logprob is not None for one in given)
+        candidates = tuple(
+            replace(one, logprob=one.logprob if likely else None, part=part) for part, one in enumerate(given)
+        )
+        systems = [one.generator for one in candidates]
+        recipe = choosing_recipe(self.pipeline.recipe, systems, selector, self.pipeline.model)
+        pipeline = replace(self.pipeline, recipe=recipe, given=True)
+        context = pipeline.context(asked, self.database, **self._options())
+        return pipeline.finish(replace(State.of(asked), candidates=candidates), context)
+
     def prepare(self) -> Schema:
         """The schema as questions see it; makes what the first question would wait for.
 
@@ -173,6 +198,25 @@ def check(
     """
     with Session(database, **session) as opened:
         return opened.check(question, sql, evidence=evidence, tests=tests)
+
+
+def choose(
+    question: str,
+    database: Database | Path,
+    queries: Sequence[str | Candidate],
+    *,
+    evidence: str = "",
+    selector: str = "",
+    recipe: str = "choose",
+    **session: Any,
+) -> Answer:
+    """The best of several queries for one question: a ``Session`` for a single call, which takes what that takes.
+
+    With ``model="none"`` no model is asked. For prediction files see ``sqljury.bench.given``. Raises what ``Session``
+    and ``Session.choose`` raise.
+    """
+    with Session(database, recipe=recipe, **session) as opened:
+        return opened.choose(question, queries, evidence=evidence, selector=selector)
 
 
 def describe(

@@ -18,6 +18,7 @@ from sqljury.llm.base import LanguageModel, derive_seed
 from sqljury.llm.open import by_names, open_model
 from sqljury.recipes import BudgetPart, Recipe
 from sqljury.sandbox import Warm
+from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.schema.retrieve import Indexes
 from sqljury.stages import instructions, link, prepare, refine, repair, select, write
 from sqljury.stages.conclude import answer_of
@@ -32,25 +33,29 @@ class Stage(NamedTuple):
     run: Callable[[State, Context], State]
 
 
-def compiled(recipe: Recipe, *, stored: bool = False, last: str = "") -> tuple[Stage, ...]:
+def compiled(recipe: Recipe, *, stored: bool = False, given: bool = False, last: str = "") -> tuple[Stage, ...]:
     """The stages of a recipe, in order, up to the ``last`` one if it is named; those that it does not use are left out.
 
-    Where the state brings ``stored`` candidates, they are run, and none is written or repaired.
+    Where the state brings ``stored`` candidates, they are run, and none is written or repaired. ``given`` ones, of
+    other systems, are run and repaired.
     """
     by_model = recipe.schema.values > 0 and recipe.schema.keywords == "model"
-    writing = (
+    writing: tuple[Stage, ...] = (
         *([Stage("link", link.narrow)] if recipe.link.kind else []),
         Stage("write", write.write),
         Stage("fix", repair.repair),
         Stage("fallback", write.fall_back),
         Stage("instructions", instructions.follow),
     )
-    judged = recipe.select.schema == "linked" and bool(recipe.link.kind)
-    running = (*([Stage("link", link.restore)] if judged else []), Stage("run", write.run_again))
+    if stored:
+        judged = recipe.select.schema == "linked" and bool(recipe.link.kind)
+        writing = (*([Stage("link", link.restore)] if judged else []), Stage("run", write.run_again))
+    elif given:
+        writing = (Stage("run", write.run_given), Stage("fix", repair.repair))
     stages = (
         *([Stage("keywords", prepare.find_keywords)] if by_model else []),
         Stage("prepare", prepare.prepare),
-        *(running if stored else writing),
+        *writing,
         Stage("group", write.group_results),
         Stage("select", select.choose),
         *([Stage("refine", refine.refine)] if recipe.refine.rounds else []),
@@ -72,8 +77,10 @@ class Pipeline:
 
     ``limits`` hold for each query, ``allowance`` for a whole question; ``pool`` holds worked examples in place of the
     package's. ``models`` holds the models that the recipe names, by these names; ``model`` does what is left to no
-    other. With ``stored`` candidates are given, and the models that write need not be there. Equal questions,
-    databases, seeds and models give equal answers. Raises ``RecipeError`` for a recipe that cannot be run.
+    other. With ``stored`` or ``given`` candidates are there, see ``compiled``, and the models that write need not be.
+    ``notes`` are those on databases, by URL, where a question is asked without. Equal questions, databases, seeds and
+    models give equal answers. Raises ``RecipeError`` for a recipe that cannot be
+    run.
     """
 
     recipe: Recipe
@@ -83,13 +90,16 @@ class Pipeline:
     pool: Pool | None = None
     models: Mapping[str, LanguageModel] = field(default_factory=dict)
     stored: bool = False
+    given: bool = False
+    notes: Mapping[str, Notes] = field(default_factory=dict, repr=False)
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
     kept: Kept = field(default_factory=Kept, compare=False, repr=False)
     sandbox: Warm = field(default_factory=Warm, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_recipe(self.recipe)
-        for name in sorted((self.recipe.judges if self.stored else self.recipe.models) - self.models.keys()):
+        writes = not (self.stored or self.given)
+        check_recipe(self.recipe, writes=writes)
+        for name in sorted((self.recipe.models if writes else self.recipe.judges) - self.models.keys()):
             named = f"recipe {self.recipe.name} names the model {name!r}"
             raise RecipeError(f"{named}; give Pipeline that model in models, or use Pipeline.from_recipe")
 
@@ -125,7 +135,8 @@ class Pipeline:
         if self.recipe.tests.runs_code:
             self.sandbox()  # where there can be none, it is said before the model has worked for nothing
         seed = derive_seed(options.get("seed", 0), question.id or question.text)
-        shared = {name: value for name, value in options.items() if name != "seed"}
+        notes = self.notes.get(db.url, NO_NOTES)
+        shared = {"notes": notes, **{name: value for name, value in options.items() if name != "seed"}}
         context = Context(
             db,
             self.model,
@@ -153,7 +164,7 @@ class Pipeline:
 
     def finish(self, state: State, context: Context) -> Answer:
         """The answer to the question of a state; ``context.budget`` says what it took, if it raises too."""
-        return answer_of(run(compiled(self.recipe, stored=self.stored), state, context), context)
+        return answer_of(run(compiled(self.recipe, stored=self.stored, given=self.given), state, context), context)
 
 
 def _for(model: LanguageModel, recipe: Recipe) -> Recipe:

@@ -32,7 +32,7 @@ from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe
 from sqljury.stages.select.light import read
-from sqljury.types import Candidate, Choice, Cost, Limits
+from sqljury.types import Candidate, Choice, Cost, Limits, QueryFailure, Result
 
 UNANSWERED = (NoAnswerError, QuestionError, ContextLengthError, DatabaseError, QueryError)
 """What one question can run into without the next running into it too; anything else ends the run."""
@@ -156,15 +156,20 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
         with connect(example.database) as db:
             context = pipeline.context(example.question, db, seed=seed, cancel=cancel)
             budget = context.budget
-            found = pipeline.finish(State.of(example.question), context)
+            found = pipeline.finish(replace(State.of(example.question), candidates=example.candidates), context)
     except UNANSWERED as error:
-        tried = error.candidates if isinstance(error, NoAnswerError) else ()
+        tried = error.candidates if isinstance(error, NoAnswerError) else _unrun(example.candidates, str(error))
         made = made_of(tried, budget.total(), budget.steps)
         return {**record, "sql": "", "error": str(error), **made}
     made = made_of(found.candidates, found.cost, found.steps)
     made["choice"] = None if found.choice is None else kept(found.choice)
     linked = {"linked": list(found.linked)} if found.linked else {}
     return {**record, "sql": found.sql, "error": None, "confidence": found.confidence, **linked, **made}
+
+
+def _unrun(candidates: Sequence[Candidate], reason: str) -> tuple[Candidate, ...]:
+    """Candidates that were given and could not be run."""
+    return tuple(replace(one, result=Result(error=QueryFailure("database", reason))) for one in candidates)
 
 
 def made_of(candidates: Sequence[Candidate], cost: Cost, steps: Iterable[tuple[str, Cost]]) -> Record:

@@ -12,7 +12,21 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from sqljury.cli import ask, audit, bench, check, evaluate, index, models, reproduce, schema, suite, terminal, train
+from sqljury.cli import (
+    ask,
+    audit,
+    bench,
+    check,
+    choose,
+    evaluate,
+    index,
+    models,
+    reproduce,
+    schema,
+    suite,
+    terminal,
+    train,
+)
 from sqljury.errors import SqljuryError
 
 app = typer.Typer(
@@ -25,6 +39,7 @@ app = typer.Typer(
 )
 app.command("ask")(ask.ask)
 app.command("check")(check.check)
+app.command("choose")(choose.choose)
 app.command("eval")(evaluate.evaluate)
 app.command("reproduce")(reproduce.reproduce)
 app.command("schema")(schema.describe)

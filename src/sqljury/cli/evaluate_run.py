@@ -34,14 +34,14 @@ def evaluate_run(
         raise DatasetError(f"{run_dir} has no answers yet; continue it with `sqljury bench`")
     with ExitStack() as stack:
         where = data or run_folder.data_of(run_dir)
-        table = stack.enter_context(table_file(per_query, TABLE_BEGINS, (where / "database",)))  # before the long work
+        databases = stack.enter_context(of_run(described, where, run_dir))
+        table = stack.enter_context(table_file(per_query, TABLE_BEGINS, (databases.files,)))  # before the long work
         cancel = stack.enter_context(interruptible())
 
         def stop_if_cancelled() -> None:
             if cancel.is_set():
                 raise CancelledError("stopped")
 
-        databases = stack.enter_context(of_run(described, where, run_dir))
         verdicts = report.judge_run(records, databases, processes, stop_if_cancelled)
         report.refuse_if_nothing_judged(run_dir, verdicts)
         if table is not None:

@@ -9,7 +9,8 @@ Spider and BIRD and the dialogues of CoSQL and SParC, a JSON list of objects; ``
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import log
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,9 @@ _UNFINISHED: Final = re.compile(
     re.IGNORECASE,
 )
 """Endings that no query has, so that a tab and a word after them continue the query."""
+
+_LEAST_LIKELY: Final = 1e6
+"""The largest absolute log-probability of a query that is read."""
 
 
 def detect(file: str | Path | Document) -> str:
@@ -242,7 +246,7 @@ def _golds_of_jsonl(file: Document) -> list[Gold]:
 
 
 def _predictions_of_jsonl(file: Document, _known: Known) -> list[Prediction]:
-    """The query is ``sql``, empty or null for no query; ``db_id`` may be missing."""
+    """The query is ``sql``, empty or null for no query; ``db_id``, ``logprob`` and ``probability`` may be missing."""
     predictions = []
     for entry, place in json_lines(file):
         sql, db_id = entry.get("sql", 0), entry.get("db_id")
@@ -250,8 +254,25 @@ def _predictions_of_jsonl(file: Document, _known: Known) -> list[Prediction]:
             raise DatasetError(f"{place}: has no 'sql'; add it, empty for no query")
         if not isinstance(db_id, str | None):
             raise DatasetError(f"{place}: 'db_id' is not text; give a name or leave it out")
-        predictions.append(Prediction(_jsonl_id(entry, place), (sql or "").strip(), db_id, place=place))
+        likely, fault = _likelihood(entry)
+        name = _jsonl_id(entry, place)
+        predictions.append(Prediction(name, (sql or "").strip(), db_id, place=place, logprob=likely, fault=fault))
     return predictions
+
+
+def _likelihood(entry: Mapping[str, Any]) -> tuple[float | None, str]:
+    """The log-probability that a line gives, and what is wrong with it; None where it gives none or none is usable."""
+    name = next((name for name in ("logprob", "probability") if entry.get(name) is not None), "")
+    if not name:
+        return None, ""
+    value = entry[name]
+    number = float(value) if type(value) in (int, float) and abs(value) <= _LEAST_LIKELY else None
+    if name == "logprob" and number is not None and number <= 0:
+        return number, ""
+    if name == "probability" and number is not None and 0 < number <= 1:
+        return log(number), ""
+    wanted = "a natural logarithm, 0 or less" if name == "logprob" else "a number above 0, 1 at most"
+    return None, f"{name!r} is {str(value)[:20]!r}, not {wanted}"
 
 
 def _jsonl_id(entry: dict[str, Any], place: str) -> str:

@@ -33,7 +33,8 @@ class Gold:
 class Prediction:
     """A predicted query, empty if the model gave none.
 
-    ``id`` is None in files that pair by position, ``db_id`` in files without databases.
+    ``id`` is None in files that pair by position, ``db_id`` in files without databases. ``logprob`` is the
+    natural-log probability of the query, None where the file gives none; ``fault`` says what was wrong with it.
     """
 
     id: str | None
@@ -41,6 +42,8 @@ class Prediction:
     db_id: str | None = None
     interaction: int = 0
     place: str = ""
+    logprob: float | None = None
+    fault: str = ""
 
 
 class Known(NamedTuple):

@@ -1,20 +1,26 @@
-"""Reads a user's benchmark: a file of questions with gold queries (JSON list or JSONL) and a folder of databases."""
+"""Reads a user's benchmark: a file of questions (JSON list or JSONL) and a folder of databases."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from sqljury.datasets.reading import Document, entries_of, field, json_lines, json_of
 from sqljury.datasets.spider import Example, database_file
 from sqljury.errors import DatasetError
 from sqljury.types import Question
 
+_GOLD: Final = ("gold", "query", "SQL", "sql")
 
-def load(file: str | Path | Document, databases: str | Path | None = None) -> list[Example]:
+
+def load(
+    file: str | Path | Document, databases: str | Path | None = None, *, gold: bool = True, there: bool = True
+) -> list[Example]:
     """The examples: ``question``, ``db_id``, ``gold``, ``query``, ``SQL`` or ``sql``, and optionally ``evidence``.
 
     The id is ``id`` or ``question_id``, else the index of the entry. ``databases`` holds ``<db_id>/<db_id>.sqlite``;
-    with None, files are not required. Raises ``DatasetError``, which names the entry, also for a repeated id.
+    with None, files are not required, nor unless they must be ``there``. Without ``gold``, queries may be missing.
+    Raises ``DatasetError``, which names the entry, also for a repeated id.
     """
     document = Document.of(file)
     examples: dict[str, Example] = {}
@@ -23,11 +29,12 @@ def load(file: str | Path | Document, databases: str | Path | None = None) -> li
         if name in examples:
             raise DatasetError(f"{place}: the id {name!r} was given before; keep one")
         db_id, evidence = field(entry, ("db_id",), place), entry.get("evidence", "")
-        file_ = database_file(Path(databases or ""), db_id, place, there=databases is not None)
+        file_ = database_file(Path(databases or ""), db_id, place, there=there and databases is not None)
         if not isinstance(evidence, str):
             raise DatasetError(f"{place}: 'evidence' is not text; write a text or leave it out")
-        gold = field(entry, ("gold", "query", "SQL", "sql"), place).strip()
-        examples[name] = Example(name, Question(field(entry, ("question",), place), evidence, name), gold, db_id, file_)
+        known = gold or any(key in entry for key in _GOLD)
+        sql = field(entry, _GOLD, place, may_be_empty=not gold).strip() if known else ""
+        examples[name] = Example(name, Question(field(entry, ("question",), place), evidence, name), sql, db_id, file_)
     if not examples:
         raise DatasetError(f"{document}: has no questions; give a file with some")
     return list(examples.values())

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 from sqljury.datasets.reading import is_file_name
 from sqljury.errors import DatasetError, InputError
-from sqljury.types import Question
+from sqljury.types import Candidate, Question
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class Example:
     """One question of a benchmark; ``id``, also that of ``question``, is split and position, such as ``dev-0017``.
 
     Asked of a copy on another engine, ``gold_sql`` is in its dialect, ``source_gold`` what the file has, and
-    ``hardness`` that query's level.
+    ``hardness`` that query's level. ``candidates`` are queries of other systems, which are given, not written.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Example:
     database: os.PathLike[str]
     source_gold: str = ""
     hardness: str = ""
+    candidates: tuple[Candidate, ...] = ()
 
 
 def load(directory: str | Path, split: str, *, databases: bool = True) -> list[Example]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from sqljury.datasets.reading import is_file_name
 from sqljury.datasets.spider import database_file
 from sqljury.engines.gold import views_of
 from sqljury.engines.homes import DIALECTS, ENGINES, SERVED, Files, home
@@ -18,6 +19,9 @@ from sqljury.resources import Closing, write_whole
 
 SERVER: Final = "SQLJURY_BENCH_SERVER"
 """The environment variable with the URL of a server to copy databases to; without it one is started."""
+
+WITHIN: Final = "database"
+"""Within Spider's folder, where its databases are."""
 
 FOLDER: Final = "databases"
 """Within a run's folder, where copied files are."""
@@ -63,17 +67,20 @@ class Databases(Closing):
     """The databases under ``data`` on an engine; ``folder`` keeps files that are made, ``server`` is a given one's URL.
 
     Each is copied when it is first needed, and servers are started then. ``sources`` are the copied ones, without rows.
+    ``within`` is the folder of ``data`` that holds ``<db_id>/<db_id>.sqlite``.
     """
 
-    def __init__(self, data: Path, engine: Engine = FILES, folder: Path | None = None, server: str = "") -> None:
-        self.data, self.engine = data, engine
+    def __init__(
+        self, data: Path, engine: Engine = FILES, folder: Path | None = None, server: str = "", within: str = WITHIN
+    ) -> None:
+        self.data, self.engine, self.files = data, engine, data / within
         self.sources: dict[str, Source] = {}
         self._targets: dict[str, str] = {}
         self._home = home(self.engine.name, folder or data, server) if self.engine.copies else None
 
     def file(self, db_id: str) -> Path:
         """The SQLite file of the dataset, whether it is there or not."""
-        return self.data / "database" / db_id / f"{db_id}.sqlite"
+        return self.files / db_id / f"{db_id}.sqlite"
 
     def lazy(self, db_id: str) -> os.PathLike[str]:
         """What ``connect`` opens; a copy is made when it is opened."""
@@ -84,7 +91,7 @@ class Databases(Closing):
         if self._home is None:
             return self.file(db_id)
         if db_id not in self._targets:
-            database_file(self.data / "database", db_id, "the run")  # before its name is part of a path
+            database_file(self.files, db_id, "the run")  # before its name is part of a path
             if not self._is_made(db_id):
                 self._make(db_id)
         return self._targets[db_id]
@@ -92,7 +99,7 @@ class Databases(Closing):
     def source(self, db_id: str) -> Source:
         """The database as it is copied, without rows."""
         if db_id not in self.sources:
-            database_file(self.data / "database", db_id, "the run")
+            database_file(self.files, db_id, "the run")
             self.sources[db_id] = _without_rows(read(self.file(db_id)))
         return self.sources[db_id]
 
@@ -134,8 +141,10 @@ def of_run(described: Mapping[str, Any], data: Path, folder: Path) -> Databases:
     On a server they are copied to the one that the environment variable ``SQLJURY_BENCH_SERVER`` names, else to one
     that is started.
     """
-    engine = Engine.of(described["dataset"])
-    return Databases(data, engine, folder / FOLDER, usual_server(engine))
+    engine, within = Engine.of(described["dataset"]), described["dataset"].get("databases", WITHIN)
+    if not isinstance(within, str) or not is_file_name(within):
+        raise DatasetError(f"{folder}: {within!r} is not the name of a folder of databases; run the command again")
+    return Databases(data, engine, folder / FOLDER, usual_server(engine), within)
 
 
 def usual_server(engine: Engine) -> str:

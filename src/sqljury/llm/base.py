@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from math import exp
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypedDict, Unpack, runtime_checkable
 
+from sqljury.errors import ModelError
 from sqljury.prompts import unmarked
 from sqljury.types import Cost
 
@@ -118,6 +119,22 @@ class LanguageModel(Protocol):
     def count_tokens(self, text: str) -> int:
         """The number of tokens ``text`` takes in a prompt; exact where the model's tokenizer is at hand."""
         ...
+
+
+class NoModel:
+    """In the place of a model where none is to be asked: every call raises ``ModelError``."""
+
+    name = "none"
+
+    def complete(
+        self, _messages: Sequence[Message], _sampling: Sampling, _n: int = 1, **_streaming: Unpack[Streaming]
+    ) -> Reply:
+        """Raise ``ModelError``."""
+        raise ModelError("this step asks a model, and there is none; name one with --model")
+
+    def count_tokens(self, text: str) -> int:
+        """The number of words."""
+        return len(text.split())
 
 
 class Wrapper:

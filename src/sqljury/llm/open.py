@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from sqljury.errors import ModelError
 from sqljury.llm import adapters, models
-from sqljury.llm.base import LanguageModel
+from sqljury.llm.base import LanguageModel, NoModel
 from sqljury.llm.ledger import Ledger, Metered, Price
 
 CACHE_FILE = "replies.sqlite"
@@ -25,7 +25,8 @@ def open_model(
 
     Local ones take an adapter, as ``MODEL+ADAPTER``. Without a name, ``base``; without that too, ``SQLJURY_MODEL`` or
     the embedded default. ``+ADAPTER`` is that model with this adapter in place of its own, if any. Weights are loaded
-    when they are first used; those that ``name`` itself names must be there now. ``cache`` keeps replies between runs;
+    when they are first used; those that ``name`` itself names must be there now. ``none`` is
+    a model that cannot be asked. ``cache`` keeps replies between runs;
     ``ledger`` counts calls, tokens and dollars at ``price`` and holds them to its budget; several models may share one.
     Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
     """
@@ -58,7 +59,7 @@ def _spec(name: str | None, base: str | None) -> str:
 
 def _look_for(spec: str) -> None:
     name, _ = adapters.parse(spec)
-    if not _is_service(name):
+    if not _is_service(name) and name != NoModel.name:
         models.present(name)
 
 
@@ -68,6 +69,8 @@ def _is_service(name: str) -> bool:
 
 def _bare(spec: str) -> LanguageModel:
     name, adapter = adapters.parse(spec)
+    if name == NoModel.name:
+        return NoModel()
     if _is_service(name):
         from sqljury.llm.api import open_api_model
 

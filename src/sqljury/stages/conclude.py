@@ -33,16 +33,17 @@ UNUSABLE: Final[dict[str, type[SqljuryError]]] = {
 _QUERY_CHARACTERS: Final = 400
 
 
-def raise_unusable(question: Question, candidates: Sequence[Candidate]) -> None:
-    """Raise what is not the queries' fault.
-
-    ``QuestionError`` for a question read as an order, else an error of ``UNUSABLE`` where no query ran.
-    """
+def raise_if_order(question: Question, candidates: Sequence[Candidate]) -> None:
+    """Raise ``QuestionError`` for a question that most candidates read as an order to change data."""
     if 2 * sum(is_write(candidate.sql) for candidate in candidates) > len(candidates):
         raise QuestionError(
             f"for {question.text.strip()[:80]!r} the model wrote statements that do more than read, and sqljury only "
             "reads; ask about the rows as they are"
         )
+
+
+def raise_unusable(candidates: Sequence[Candidate]) -> None:
+    """Raise an error of ``UNUSABLE`` where no query ran, and that is not the queries' fault."""
     if any(candidate.result.ok for candidate in candidates):
         return
     for kind, error in UNUSABLE.items():

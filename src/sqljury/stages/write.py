@@ -14,7 +14,7 @@ from sqljury.llm.base import Sampling, derive_seed
 from sqljury.parallel.threads import map_threads
 from sqljury.recipes import GeneratePart
 from sqljury.stages import pace
-from sqljury.stages.conclude import raise_unusable
+from sqljury.stages.conclude import raise_if_order, raise_unusable
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate.grammar import grammar
 from sqljury.stages.prepare import Preparation
@@ -31,7 +31,7 @@ def write(state: State, context: Context) -> State:
     """The stage: candidates, part by part of the recipe until they agree or the budget is exhausted.
 
     Raises ``ContextLengthError`` where the prompt of the first part is too long for its model; later parts are left out
-    then. Raises what ``raise_unusable`` raises.
+    then. Raises what ``raise_if_order`` and ``raise_unusable`` raise.
     """
     return _written(state, context, fallback=False)
 
@@ -60,6 +60,22 @@ def run_again(state: State, context: Context) -> State:
     ran = map_threads(
         lambda candidate, stop: _run(candidate, replace(context, cancel=stop)), state.candidates, context.cancel
     )
+    return replace(state, candidates=tuple(ran))
+
+
+def run_given(state: State, context: Context) -> State:
+    """The stage for candidates of other systems: they are run, and repaired without the model as the recipe has it.
+
+    A query whose names can be read in several ways stays one candidate, in the likeliest reading. Raises an error of
+    ``conclude.UNUSABLE`` where no query ran for such a reason.
+    """
+
+    def execute(candidate: Candidate, stop: threading.Event) -> Candidate:
+        return _execute(candidate, state.task, replace(context, cancel=stop))[0]
+
+    context.emit("running the queries", 0, len(state.candidates))
+    ran = map_threads(execute, state.candidates, context.cancel)
+    raise_unusable(ran)
     return replace(state, candidates=tuple(ran))
 
 
@@ -96,7 +112,8 @@ def _written(state: State, context: Context, *, fallback: bool) -> State:
         context.emit("running the queries", len(more), total)
         more += chain.from_iterable(map_threads(execute, written, context.cancel))
     candidates = (*before, *more)
-    raise_unusable(state.task.question, candidates)
+    raise_if_order(state.task.question, candidates)
+    raise_unusable(candidates)
     return replace(state, candidates=candidates)
 
 

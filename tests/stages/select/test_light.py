@@ -488,3 +488,20 @@ def test_opinions_are_weighted_by_sureness() -> None:
     told = [(["a", "b"], [True, None], 0.5), (["a", "b"], [False, None], 1.0)]
     assert passed(told) == {"a": pytest.approx(1 / 3)}
     assert features((candidate("b", 0),), task(""), Opinions(passed(told)))[0]["tests_passed"] == 0.5
+
+
+def test_without_log_probabilities_only_a_sure_judge_overrules_votes(tmp_path: Path) -> None:
+    """The weights learned from them; whatever else they say is trusted less."""
+    candidates = (candidate("SELECT name FROM pet", 0), candidate("SELECT count(*) FROM pet", 1))
+    likely = tuple(replace(one, logprob=-1.0) for one in candidates)
+    for logprob, weight, given, chosen, says in (
+        (0.1, -1.0, candidates, 0, True),  # 1 is less than BLIND
+        (0.1, -1.0, likely, 1, False),
+        (0.0, -1.0, candidates, 1, False),  # weights that never saw log-probabilities
+        (0.1, -2.0, candidates, 1, False),
+        (0.1, 2.0, candidates, 0, False),  # votes and judge agree
+    ):
+        weights = Weights({"missing_count": weight, "logprob_best": logprob}, {})
+        choice = choose(weights, tmp_path, given)
+        assert choice.index == chosen
+        assert bool(choice.note) is says

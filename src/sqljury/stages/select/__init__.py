@@ -40,6 +40,9 @@ SELECTORS: dict[str, Callable[[int], Selector]] = {
 TESTING = frozenset({"rerank", "rerank-votes"})
 """Selectors that choose by tests, and need a recipe with tests."""
 
+WITHOUT_MODEL = frozenset({VOTES, "first", "light", "random"})
+"""Selectors that ask no model, ``light`` if its weights are without tests and critic."""
+
 
 def selector(part: SelectPart) -> Selector:
     """The selector of a recipe; votes decide once the budget is exhausted or where the judge cannot be asked.
@@ -71,4 +74,4 @@ def choose(state: State, context: Context) -> State:
     return replace(state, choice=choice)
 
 
-__all__ = ["SELECTORS", "TESTING", "VOTES", "choose", "selector"]
+__all__ = ["SELECTORS", "TESTING", "VOTES", "WITHOUT_MODEL", "choose", "selector"]

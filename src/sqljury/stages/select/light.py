@@ -23,7 +23,7 @@ from sqljury.context import Context
 from sqljury.errors import InputError
 from sqljury.stages.select.base import Selector, UnjudgedError, representatives
 from sqljury.stages.select.critic import critic
-from sqljury.stages.select.features import CRITIC, TESTED, Opinions, features, names, passed
+from sqljury.stages.select.features import CRITIC, LOGPROBS, TESTED, Opinions, features, names, passed
 from sqljury.stages.select.sketch import Sketch, read_sketch
 from sqljury.testing import run_tests
 from sqljury.types import Candidate, Choice, Comparison, Task
@@ -33,6 +33,13 @@ VERSION: Final = 4
 """Version of the file format; a change of what a feature means raises it too."""
 LARGEST: Final = 1e6
 """Largest weight, positive or negative: infinite scores cannot be ordered."""
+BLIND: Final = 1.5
+"""The least margin, in log-odds, where the weights learned from log-probabilities and the candidates have none.
+
+Odds of 4.5 to 1. On pools of two to four stored candidates of Spider's train split, without their log-probabilities,
+it is the smallest margin tried with which the judge lost no question to votes (docs/log.md).
+"""
+UNSURE: Final = "the candidates have no log-probabilities, without which the judge was not sure, so votes decided"
 _BYTES: Final = 8 << 20  # far more than weights with their card
 _AGAIN: Final = "make it again with `sqljury train light`"
 
@@ -53,6 +60,11 @@ class Weights:
     def score(self, figures: Mapping[str, float]) -> float:
         """A group's score in log-odds; only differences between groups of one question are meaningful."""
         return sum(weight * figures[name] for name, weight in self.weights.items())
+
+    @property
+    def expects_logprobs(self) -> bool:
+        """Whether log-probabilities have a weight."""
+        return any(self.weights.get(name) for name in LOGPROBS)
 
     @property
     def asks_tests(self) -> bool:
@@ -171,7 +183,8 @@ def light(most: int = 0, file: str = "") -> Selector:
     """The selector, with the weights in ``file``; only the ``most`` largest groups take part, all for 0.
 
     A group's score is the probability that it is right, given that one of them is. Votes decide where no group
-    surpasses theirs by the margin of the weights. Raises what ``read`` raises.
+    surpasses theirs by the margin of the weights, or by ``BLIND`` where log-probabilities are missing; ``note`` says
+    so if that decided. Raises what ``read`` raises.
     """
     weights = read(file)
 
@@ -186,10 +199,14 @@ def light(most: int = 0, file: str = "") -> Selector:
         opinions = Opinions(passed(outcomes), dict(zip(queries, judged.scores, strict=False)))
         figures = features(candidates, task, opinions, weights.sketch)
         scores = {group: weights.score(figures[group]) for group in best}
-        winner = list(best)[better(list(scores.values()), weights.margin)]
+        blind = weights.expects_logprobs and all(one.logprob is None for one in candidates)
+        preferred = better(list(scores.values()), weights.margin)
+        chosen = better(list(scores.values()), max(weights.margin, BLIND)) if blind else preferred
+        winner = list(best)[chosen]
         comparisons = tuple(_compared(pair, scores) for pair in combinations(best, 2))
         chances = shares(list(scores.values()))
-        return Choice(best[winner], "light", chances, comparisons, tests, judged.note)
+        note = judged.note or (UNSURE if chosen != preferred else "")
+        return Choice(best[winner], "light", chances, comparisons, tests, note)
 
     return select
 

@@ -1,0 +1,267 @@
+"""Candidates of other systems: their prediction files become a run, and the run a prediction file of the choices.
+
+The run is like one of `sqljury bench`: `eval`, `bench select` and `bench analyze` read it. A part of its recipe stands
+for each system.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Self
+
+from sqljury import recipes
+from sqljury.bench import run as bench
+from sqljury.bench.run import UNATTENDED, Controls
+from sqljury.datasets import candidates, questions
+from sqljury.datasets.candidates import Pool
+from sqljury.datasets.reading import Document
+from sqljury.datasets.spider import Example
+from sqljury.db.base import DEFAULT_LIMITS
+from sqljury.db.connect import connect
+from sqljury.errors import DatabaseError, DatasetError, InputError
+from sqljury.evaluation.run_folder import Record, records
+from sqljury.evaluation.targets import read_tables
+from sqljury.llm.base import LanguageModel
+from sqljury.llm.open import by_names, open_model
+from sqljury.pipeline import Pipeline
+from sqljury.resources import write_whole
+from sqljury.schema.introspect import introspect
+from sqljury.schema.notes import Join, Notes
+from sqljury.stages.registry import choosing_recipe
+from sqljury.types import Limits, Schema
+from sqljury.types import serialize as written
+
+NOTHING: Final = "SELECT NULL"
+"""Stands in a prediction file for a question without any query: an empty line would end a dialogue there."""
+
+MOST_SYSTEMS: Final = 256
+
+_BREAKS: Final = re.compile(r"[\t\n\r]")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of a choice: ``predictions``, the most trusted first, ``questions``, and the folder of ``databases``.
+
+    ``faults`` are lines and questions that cannot be used as they are. ``notes`` hold the foreign keys of ``tables``,
+    Spider's ``tables.json``, by the URL of a database.
+    """
+
+    predictions: tuple[Document, ...]
+    questions: Document
+    databases: Path
+    pool: Pool
+    faults: tuple[str, ...]
+    tables: Document | None = None
+    notes: Mapping[str, Notes] = field(default_factory=dict, repr=False)
+
+    @property
+    def dataset(self) -> Record:
+        """What a run's settings say of its questions and candidates."""
+        folder = self.databases.resolve()
+        return {
+            "name": self.questions.file.name,
+            "data": str(folder.parent),
+            "databases": folder.name,
+            "questions": _hash(self.questions),
+            "tables": self.tables and _hash(self.tables),
+            "predictions": [
+                [name, _hash(file)] for name, file in zip(self.pool.systems, self.predictions, strict=True)
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What was chosen: a record for each question, as a run has them; ``faults`` are those of ``Sources``."""
+
+    records: tuple[Record, ...]
+    systems: tuple[str, ...]
+    faults: tuple[str, ...] = field(default=())
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many answers are of each system; of several that have the same query, of the one trusted most."""
+        counts = dict.fromkeys(self.systems, 0)
+        for record in self.records:
+            first = next((one["generator"] for one in record["candidates"] if one["sql"] == record["sql"]), None)
+            if record["sql"] and first is not None:
+                counts[first] += 1
+        return counts
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """Why questions have no answer, by their ids."""
+        return tuple(f"question {one['id']!r}: {one['error']}" for one in self.records if one["error"])
+
+    def lines(self) -> str:
+        """Spider's prediction file: a query on each line, in the order of the questions.
+
+        Where no candidate could be run, the one of the most trusted system that wrote any; see ``NOTHING``.
+        """
+        return "".join(f"{_query(record)}\n" for record in self.records)
+
+    def bird(self) -> str:
+        """BIRD's prediction file, a JSON object from positions to queries with their databases."""
+        entries = {
+            str(number): f"{_query(record)}\t----- bird -----\t{record['db_id']}"
+            for number, record in enumerate(self.records)
+        }
+        return json.dumps(entries, indent=4, ensure_ascii=False) + "\n"
+
+
+def read(
+    predictions: Sequence[str | Path],
+    questions_file: str | Path,
+    databases: str | Path,
+    format: str | None = None,
+    tables: str | Path | None = None,
+) -> Sources:
+    """The files, read and paired; databases that are missing or cannot be read are named in ``faults``.
+
+    ``databases`` holds ``<db_id>/<db_id>.sqlite``. Gold queries may be missing. Raises ``DatasetError`` for files that
+    do not go together, and where no database can be used; see ``candidates.load`` and ``candidates.strangers``.
+    """
+    if not 1 <= len(predictions) <= MOST_SYSTEMS:
+        raise InputError(f"{len(predictions)} prediction files are given; name from 1 to {MOST_SYSTEMS}")
+    folder = Path(databases)
+    if not folder.is_dir():
+        raise DatasetError(f"{folder}: no such folder; give the one that holds <db_id>/<db_id>.sqlite")
+    files = tuple(map(Document.of, predictions))
+    asked, keys = Document.of(questions_file), None if tables is None else Document.of(tables)
+    pool = candidates.load(files, questions.load(asked, folder, gold=False, there=False), format)
+    known = _Databases.of(pool.examples, {} if keys is None else read_tables(keys))
+    missing = [
+        f"{asked}, question {example.id!r}: {known.unusable[example.db_id]}"
+        for example in pool.examples
+        if example.db_id in known.unusable
+    ]
+    if not known.tables:
+        raise DatasetError(f"{missing[0]}; give the folder of <db_id>/<db_id>.sqlite")
+    faults = (*pool.faults, *missing, *candidates.strangers(pool, known.tables))
+    return Sources(files, asked, folder, pool, faults, keys, known.notes)
+
+
+def pipeline_for(
+    pool: Pool,
+    model: LanguageModel,
+    recipe: str = "choose",
+    selector: str = "",
+    limits: Limits = DEFAULT_LIMITS,
+    opened: Callable[[str], LanguageModel] = open_model,
+) -> Pipeline:
+    """The pipeline that chooses among the candidates of a pool by a recipe; ``selector`` replaces the recipe's.
+
+    With ``NoModel`` nothing is asked. Raises ``RecipeError`` for a recipe that cannot be loaded, or needs a model then.
+    """
+    adapted = choosing_recipe(recipes.load(recipe), pool.systems, selector, model)
+    return Pipeline(adapted, model, limits, models=by_names(set(adapted.judges), model, opened), given=True)
+
+
+def choose(
+    sources: Sources, pipeline: Pipeline, folder: Path | None = None, controls: Controls = UNATTENDED, *, seed: int = 0
+) -> Choices:
+    """The choices of a pipeline among the candidates of these files, question by question.
+
+    The run is kept in ``folder``, where one that was broken off is continued; with None it is not kept. Raises what
+    ``bench.run`` raises, for a folder that holds another run among others.
+    """
+    examples = sources.pool.examples
+    with ExitStack() as stack:
+        where = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sqljury-choose-")))
+        pipeline = replace(pipeline, notes=sources.notes)
+        settled = bench.settings(pipeline, sources.dataset, seed)
+
+        def say(done: int, record: Record | None) -> None:
+            controls.say(done, len(examples), record)
+
+        bench.run(examples, pipeline, where, settled, say, controls.cancel)
+        answered: Mapping[str, Record] = {record["id"]: record for record in records(where)}
+    chosen = tuple(answered[example.id] for example in examples)
+    return Choices(chosen, sources.pool.systems, sources.faults)
+
+
+def check_out(out: Path, sources: Sources) -> None:
+    """Raise ``InputError`` where ``save`` could not write, or would write over what is read."""
+    inputs = [sources.questions.file, *(document.file for document in sources.predictions)]
+    if any(file.exists() and out.exists() and out.samefile(file) for file in inputs):
+        raise InputError(f"{out}: is an input; name another --out")
+    if out.resolve().is_relative_to(sources.databases.resolve()):
+        raise InputError(f"{out}: lies in the folder of the databases; name another --out")
+    if out.is_dir() or not out.parent.is_dir() or not os.access(out.parent, os.W_OK):
+        raise InputError(f"{out}: cannot be written; name a file in a folder that is there")
+
+
+def save(choices: Choices, file: Path) -> None:
+    """Write the prediction file: BIRD's for a name that ends with ``.json``, else Spider's.
+
+    Raises ``InputError`` where it cannot be written.
+    """
+    try:
+        write_whole(file, choices.bird() if file.suffix.lower() == ".json" else choices.lines())
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written ({error.strerror}); name another --out") from None
+
+
+def _query(record: Record) -> str:
+    """The chosen query on one line; else the first that a system wrote."""
+    texts = (record["sql"], *(one["sql"] for one in record["candidates"]))
+    return next((line for text in texts if (line := _line(text))), NOTHING)
+
+
+def _line(sql: str) -> str:
+    """The query as it is where it has one line and no tab, behind which a database would be read."""
+    return (written.one_line(sql).replace("\t", " ") if _BREAKS.search(sql) else sql).strip()
+
+
+@dataclass
+class _Databases:
+    """Of each database the names of its tables in lower case, or why it cannot be used; and keys that are given."""
+
+    tables: dict[str, frozenset[str]] = field(default_factory=dict)
+    unusable: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, Notes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], entries: Mapping[str, Any]) -> Self:
+        """Those of the questions; ``entries`` are those of ``tables.json``."""
+        known = cls()
+        for name, file in {example.db_id: example.database for example in examples}.items():
+            if not os.path.isfile(file):
+                known.unusable[name] = f"there is no database {name!r} ({file})"
+                continue
+            try:
+                with connect(file) as db:
+                    schema = introspect(db)
+                    known.notes[db.url] = Notes(joins=tuple(_joins(entries.get(name), schema)))
+            except DatabaseError as error:
+                known.unusable[name] = str(error)
+            else:
+                known.tables[name] = frozenset(table.name.lower() for table in schema.tables)
+        return known
+
+
+def _joins(entry: Any, schema: Schema) -> Iterator[Join]:
+    """The foreign keys of an entry of ``tables.json`` that the schema has tables and columns for."""
+    there = {(table.name.lower(), column.name.lower()) for table in schema.tables for column in table.columns}
+    try:
+        names, columns = entry["table_names_original"], entry["column_names_original"]
+        pairs = [[(str(names[columns[at][0]]), str(columns[at][1])) for at in key] for key in entry["foreign_keys"]]
+    except (TypeError, KeyError, IndexError):
+        return
+    for pair in pairs:
+        folded = {(table.lower(), column.lower()) for table, column in pair}
+        if len(pair) == 2 == len(folded) and folded <= there:
+            yield Join(((pair[0], pair[1]),), "tables.json")
+
+
+def _hash(document: Document) -> str:
+    return hashlib.sha256(document.raw).hexdigest()

@@ -1,0 +1,176 @@
+"""Candidates of other systems as a run: three systems on the four questions of ``judging.data``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sqljury import FakeModel
+from sqljury.bench import choices, given, stored
+from sqljury.bench.run import Controls
+from sqljury.engines.databases import of_run
+from sqljury.errors import CancelledError, DatasetError, InputError, RecipeError
+from sqljury.evaluation import report
+from sqljury.evaluation import run_folder as folder
+from sqljury.llm.base import NoModel
+from sqljury.llm.open import open_model
+from sqljury.recipes import SelectPart
+from sqljury.types import Limits
+
+COUNT, OLD, SORTED, DOGS = (
+    "SELECT count(*) FROM cat",
+    "SELECT name FROM cat WHERE age > 5",
+    "SELECT name FROM cat ORDER BY age",
+    "SELECT count(*) FROM dog",
+)
+FILES = {
+    "A.txt": (COUNT, "SELECT name FROM cat", "SELECT nme FROM cat ORDER BY age", "DROP TABLE dog"),
+    "B.txt": ("SELECT 7", OLD, SORTED, "SELECT nothing FROM nowhere"),
+    "C.txt": (COUNT, OLD + ";", "SELECT DISTINCT name FROM cat", "SELECT count(*)\tFROM dog"),
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    for name, queries in FILES.items():
+        (tmp_path / name).write_text("".join(f"{query}\n" for query in queries))
+    return [tmp_path / name for name in FILES]
+
+
+def read(files: list[Path], data: Path) -> given.Sources:
+    return given.read(files, data / "dev.json", data / "database")
+
+
+def chosen(sources: given.Sources, out: Path | None = None, selector: str = "consistency") -> given.Choices:
+    pipeline = given.pipeline_for(sources.pool, NoModel(), selector=selector)
+    return given.choose(sources, pipeline, out)
+
+
+def test_predictions_become_a_run_that_can_be_judged_and_chosen_from_again(
+    files: list[Path], data: Path, tmp_path: Path
+) -> None:
+    sources = read(files, data)
+    found = chosen(sources, tmp_path / "run")
+    answers = [record["sql"] for record in found.records]
+    assert answers[:2] == [COUNT, OLD]
+    assert answers[2] == "SELECT cat.name FROM cat ORDER BY age"  # repaired, it agrees with B
+    assert answers[3] == "SELECT count(*)\tFROM dog"
+    assert found.lines().splitlines()[3] == "SELECT count(*) FROM dog"
+    assert json.loads(found.bird())["3"] == "SELECT count(*) FROM dog\t----- bird -----\tmore"
+    assert found.counts == {"A": 2, "B": 1, "C": 1}
+    described, run = folder.described(tmp_path / "run"), tmp_path / "run"
+    with of_run(described, folder.data_of(run), run) as databases:
+        verdicts = report.judge_run(folder.records(run), databases)
+    assert sum(verdict.right for verdict in verdicts) >= 3
+    loaded = stored.load(run, data)
+    assert loaded.generators == ("A", "B", "C")
+    assert [fix[1] for fix in loaded.questions[2].candidates[0].repairs] == ["schema"]
+    file = choices.select(run, data, FakeModel("A"), SelectPart("first"))
+    assert json.loads(file.read_text().splitlines()[1])["sql"] == "SELECT name FROM cat"
+
+
+def test_the_first_system_breaks_ties_and_what_fails_is_dropped(files: list[Path], data: Path) -> None:
+    pair = chosen(read(files[:2], data))
+    assert [record["sql"] for record in pair.records[:2]] == [COUNT, "SELECT name FROM cat"]
+    assert pair.records[3]["sql"] == ""
+    assert pair.unanswered[0].startswith(
+        f"question {pair.records[3]['id']!r}: none of 2 candidate queries could be run"
+    )
+    assert pair.lines().splitlines()[3] == "DROP TABLE dog"  # nothing better is there; the file stays aligned
+    reverse = chosen(read([files[1], files[0]], data))
+    assert [record["sql"] for record in reverse.records[:2]] == ["SELECT 7", OLD]
+
+
+def test_a_run_goes_on_where_it_was_stopped_and_keeps_to_its_files(
+    files: list[Path], data: Path, tmp_path: Path
+) -> None:
+    sources, out = read(files, data), tmp_path / "run"
+    controls = Controls()
+
+    def stop(done: int, total: int, _: folder.Record | None) -> None:
+        assert total == 4
+        if done == 2:
+            raise CancelledError("stopped")
+
+    pipeline = given.pipeline_for(sources.pool, NoModel(), selector="consistency")
+    with pytest.raises(CancelledError):
+        given.choose(sources, pipeline, out, Controls(stop))
+    assert len(folder.records(out)) == 2
+    assert len(given.choose(sources, pipeline, out, controls).records) == 4
+    files[0].write_text(files[0].read_text().replace("count(*)", "count(id)"))
+    with pytest.raises(DatasetError, match=r"other settings \(dataset.predictions differ\)"):
+        chosen(read(files, data), out)
+
+
+def test_bad_lines_are_named_and_the_rest_is_judged(data: Path, tmp_path: Path) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    deep = "SELECT " + "(" * 20_000 + "1" + ")" * 20_000
+    entries = json.loads((data / "dev.json").read_text())
+    entries[1]["db_id"] = "gone"
+    for entry in entries:
+        entry.pop("query")
+    (tmp_path / "asked.json").write_text(json.dumps(entries))
+    (tmp_path / "A.txt").write_text("\n".join((endless, OLD, deep, "")) + "\n")
+    (tmp_path / "B.txt").write_text("\n".join((COUNT, OLD, SORTED, "")) + "\n")
+    sources = given.read([tmp_path / "A.txt", tmp_path / "B.txt"], tmp_path / "asked.json", data / "database")
+    assert "question '1': there is no database 'gone'" in sources.faults[0]
+    pipeline = given.pipeline_for(sources.pool, NoModel(), limits=Limits(seconds=0.5))
+    found = given.choose(sources, pipeline)
+    assert [record["sql"] for record in found.records] == [COUNT, "", SORTED, ""]
+    assert found.lines().splitlines() == [COUNT, OLD, SORTED, given.NOTHING]
+    assert len(found.unanswered) == 2
+
+
+def test_files_that_do_not_go_together(files: list[Path], data: Path, tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="no such folder"):
+        given.read(files, data / "dev.json", tmp_path / "nowhere")
+    with pytest.raises(DatasetError, match="there is no database 'pets'"):
+        given.read(files, data / "dev.json", tmp_path)
+    with pytest.raises(InputError, match="0 prediction files"):
+        read([], data)
+    sources = read(files, data)
+    for out, message in (
+        (files[0], "is an input"),
+        (data / "database" / "x.txt", "lies in the folder of the databases"),
+        (tmp_path / "no" / "x.txt", "cannot be written"),
+    ):
+        with pytest.raises(InputError, match=message):
+            given.check_out(out, sources)
+
+
+def test_without_a_model_nothing_asks_one(files: list[Path], data: Path) -> None:
+    pool = read(files, data).pool
+    for selector in ("critic", "tournament"):
+        with pytest.raises(RecipeError, match=f"{selector} asks a model; name one with --model, or choose by consist"):
+            given.pipeline_for(pool, NoModel(), selector=selector)
+    with pytest.raises(RecipeError, match=r"\[refine\] asks a model"):
+        given.pipeline_for(pool, NoModel(), "tssql", "consistency")
+    assert given.pipeline_for(pool, NoModel(), "default").recipe.fix.attempts == 0
+    assert isinstance(open_model("none", cache=False), NoModel)
+
+
+def test_a_model_repairs_what_fails_where_the_recipe_says_so(files: list[Path], data: Path) -> None:
+    sources = read(files[1:2], data)
+    model = FakeModel(DOGS)
+    found = given.choose(sources, given.pipeline_for(sources.pool, model, "default"))
+    assert found.records[3]["sql"] == DOGS
+    assert found.records[3]["candidates"][0]["fixes"][-1]["by"] == "model"
+
+
+def test_keys_of_tables_json_count(files: list[Path], data: Path, tmp_path: Path) -> None:
+    entry = {
+        "db_id": "pets",
+        "table_names_original": ["CAT"],
+        "column_names_original": [[-1, "*"], [0, "ID"], [0, "age"], [0, "gone"]],
+        "foreign_keys": [[2, 1], [3, 1], [1, 1], [9, 1]],
+    }
+    tables = tmp_path / "tables.json"
+    for value, count in (([{**entry, "foreign_keys": [[2, 1], [3, 1], [1, 1]]}], 1), ([entry], 0), ([], 0)):
+        tables.write_text(json.dumps(value))
+        sources = given.read(files, data / "dev.json", data / "database", tables=tables)
+        assert sum(len(notes.joins) for notes in sources.notes.values()) == count
+    tables.write_text(json.dumps([{**entry, "foreign_keys": [[2, 1]]}]))
+    sources = given.read(files, data / "dev.json", data / "database", tables=tables)
+    assert chosen(sources).records[0]["sql"] == COUNT

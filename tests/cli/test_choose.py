@@ -1,0 +1,115 @@
+"""``sqljury choose`` as a user meets it: prediction files in, one out; and one question."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqljury
+from sqljury import Candidate
+from sqljury.cli import choose
+from sqljury.errors import DatasetError, InputError, NoAnswerError
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+def run(start: Start, *arguments: str | Path) -> tuple[int, str, str]:
+    process = start("SELECT 0", "choose", *map(str, arguments))
+    out, error = process.communicate(timeout=120)
+    return process.returncode, out, error
+
+
+@pytest.fixture
+def files(tmp_path: Path, zoo: Path) -> list[str | Path]:
+    """Arguments for two questions on the zoo."""
+    (tmp_path / "db" / "zoo").mkdir(parents=True)
+    zoo.rename(tmp_path / "db" / "zoo" / "zoo.sqlite")
+    entries = [{"question": "How many animals?", "db_id": "zoo"}, {"question": "Which names?", "db_id": "zoo"}]
+    (tmp_path / "asked.json").write_text(json.dumps(entries))
+    (tmp_path / "A.txt").write_text("SELECT count(*) FROM animal\nSELECT id FROM animal\n")
+    (tmp_path / "B.txt").write_text("SELECT count(*) FROM animal\nSELECT DISTINCT name FROM animal;\n")
+    (tmp_path / "C.txt").write_text("SELECT 1\nSELECT name\nFROM animal\n".replace("name\nFROM", "name FROM"))
+    systems = [part for name in "ABC" for part in ("--pred", tmp_path / f"{name}.txt")]
+    return [*systems, "--questions", tmp_path / "asked.json", "--db-dir", tmp_path / "db", "--model", "none"]
+
+
+def test_prediction_files_in_one_out(start: Start, files: list[str | Path], tmp_path: Path) -> None:
+    out, folder = tmp_path / "out.txt", tmp_path / "run"
+    arguments = [*files, "--selector", "consistency", "--out", out, "--run", folder]
+    code, _, error = run(start, *arguments)
+    assert (code, out.read_text()) == (0, "SELECT count(*) FROM animal\nSELECT DISTINCT name FROM animal\n")
+    assert "1 of A, 1 of B, 0 of C" in error
+    assert (folder / "answers.jsonl").read_text().count("\n") == 2
+    code, _, error = run(start, *arguments)
+    assert code == 0
+    assert "2 of 2 answers are there; going on" in error
+
+
+def test_mistakes_end_with_documented_codes(start: Start, files: list[str | Path], tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    (tmp_path / "B.txt").write_text("SELECT 1\n")
+    code, _, error = run(start, *files, "--out", out)
+    assert code == 2
+    assert "1 predictions for 2 questions" in error
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "--pred and --questions and --db-dir and --out: missing"),
+        ({"pred": [Path("a")], "out": Path("b")}, "--questions and --db-dir: missing"),
+        ({"question": "How many?", "db": "x.db"}, "--sql: missing"),
+        ({"sql": [Path("a")]}, "the question and --db: missing"),
+        (
+            {"question": "How many?", "db": "x.db", "sql": [Path("a")], "out": Path("b")},
+            "--out is for prediction files",
+        ),
+    ],
+)
+def test_options_that_do_not_go_together(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        choose.choose(**arguments)
+
+
+def test_one_question(start: Start, zoo: Path, tmp_path: Path) -> None:
+    for name, text in (
+        ("a", "SELECT id FROM animal\n"),
+        ("b", "SELECT name -- which\nFROM animal"),
+        ("c", "SELECT nme FROM animal"),
+    ):
+        (tmp_path / f"{name}.sql").write_text(text)
+    queries = [part for name in "abc" for part in ("--sql", tmp_path / f"{name}.sql")]
+    common = ["Which names are there?", "--db", zoo, "--model", "none", "--selector", "consistency"]
+    code, out, _ = run(start, *common, *queries, "--output", "json")
+    answer = json.loads(out)
+    assert (code, answer["sql"]) == (0, "SELECT name -- which\nFROM animal")
+    assert [len(one["fixes"]) for one in answer["candidates"]] == [0, 0, 1]
+
+
+def test_files_that_hold_no_query(zoo: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.sql"
+    file.write_text(" \n")
+    with pytest.raises(DatasetError, match=r"a.sql: holds no query"):
+        choose.choose("How many?", db=str(zoo), sql=[file], model="none")
+    file.write_text("DELETE FROM animal")
+    with pytest.raises(NoAnswerError):
+        choose.choose("How many?", db=str(zoo), sql=[file], model="none", cache=False)
+
+
+def test_one_question_in_python(zoo: Path) -> None:
+    ask = ["SELECT count(*) FROM animal", Candidate("SELECT 3", "other")]
+    answer = sqljury.choose("How many animals?", zoo, ask, model="none", selector="first")
+    assert answer.sql == ask[0]
+    assert [(one.generator, one.part, one.group) for one in answer.candidates] == [("given", 0, 0), ("other", 1, 0)]
+    likely = [Candidate("SELECT 1", "a", -3.0), Candidate("SELECT 2", "b", -1.0)]
+    assert sqljury.choose("How many?", zoo, likely, model="none", selector="consistency").sql == "SELECT 2"
+    with pytest.raises(InputError, match="no queries"):
+        sqljury.choose("How many?", zoo, [], model="none")
+    with pytest.raises(NoAnswerError):
+        sqljury.choose("How many?", zoo, ["SELECT x FROM y"], model="none")

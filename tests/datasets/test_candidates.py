@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+from math import log
+from pathlib import Path
+
+import pytest
+
+from sqljury.datasets.candidates import Pool, load, strangers
+from sqljury.datasets.formats import read_predictions
+from sqljury.datasets.spider import Example
+from sqljury.errors import DatasetError
+from sqljury.types import Question
+
+TABLES = {"pets": frozenset({"cat"}), "more": frozenset({"dog"})}
+
+
+def examples(*databases: str) -> list[Example]:
+    return [
+        Example(str(number), Question(f"How many {number}?"), "", db_id, Path(db_id))
+        for number, db_id in enumerate(databases)
+    ]
+
+
+def written(folder: Path, **texts: str) -> list[Path]:
+    for name, text in texts.items():
+        (folder / name.replace("_", ".")).write_text(text)
+    return [folder / name.replace("_", ".") for name in texts]
+
+
+def queries(pool: Pool) -> list[list[str]]:
+    return [[one.sql for one in example.candidates] for example in pool.examples]
+
+
+def test_files_of_all_formats_are_paired_in_the_order_of_trust(tmp_path: Path) -> None:
+    asked = examples("pets", "pets")
+    files = written(
+        tmp_path,
+        A_txt="SELECT 1;\n\n",
+        B_json=json.dumps({"0": "SELECT 2\t----- bird -----\tpets", "1": None}),
+        A_jsonl='{"id": 1, "sql": "SELECT 4"}\n{"id": 0, "sql": "SELECT DISTINCT 3"}\n',
+    )
+    pool = load(files, asked)
+    assert pool.systems == ("A", "B", "A-2")
+    assert queries(pool) == [["SELECT 1", "SELECT 2", "SELECT DISTINCT 3"], ["", "", "SELECT 4"]]
+    assert [one.part for one in pool.examples[0].candidates] == [0, 1, 2]
+    assert [one.generator for one in pool.examples[0].candidates] == ["A", "B", "A-2"]
+    assert pool.faults == ()
+    assert pool.places[1][0].endswith("A.txt, line 2")
+
+
+def test_probabilities_count_where_every_system_has_one(tmp_path: Path) -> None:
+    lines = '{"id": 0, "sql": "A", "probability": 0.5}\n{"id": 1, "sql": "B", "probability": "high"}\n'
+    other = '{"id": 0, "sql": "C", "logprob": -1}\n{"id": 1, "sql": "D", "logprob": -2}\n'
+    pool = load(written(tmp_path, A_jsonl=lines, B_jsonl=other), examples("pets", "pets"))
+    first, second = pool.examples
+    assert [one.logprob for one in first.candidates] == [log(0.5), -1.0]
+    assert [one.logprob for one in second.candidates] == [None, None]
+    [fault] = pool.faults
+    assert "A.jsonl, line 2" in fault
+    assert "'high', not a number above 0" in fault
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "true", '"0.5"', "[1]", "0.5", "1e999"])
+def test_what_is_not_a_log_probability(tmp_path: Path, value: str) -> None:
+    [file] = written(tmp_path, A_jsonl='{"id": 0, "sql": "A", "logprob": ' + value + "}\n")
+    [prediction] = read_predictions(file)
+    assert prediction.logprob is None
+    assert "not a natural logarithm" in prediction.fault
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SELECT 1\n", "1 predictions for 2 questions: none is left for question '1'"),
+        ("SELECT 1\nSELECT 2\nSELECT 3\n", "A.txt, line 3 is one too many"),
+        ("SELECT 1\tmore\n", "from .*A.txt, line 1 on they are for other databases"),
+        (
+            "SELECT 1\tmore\nSELECT 2\tmore\n",
+            "line 1: is for the database 'more', its question for 'pets', and so are 2",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_paired_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
+        load(written(tmp_path, A_txt=text), examples("pets", "pets"))
+
+
+def test_a_single_line_of_another_database_and_unknown_ids_are_left_out(tmp_path: Path) -> None:
+    asked = examples("pets", "pets", "more")
+    [lines] = written(tmp_path, A_txt="SELECT 1\tpets\nSELECT 2\tmore\nSELECT 3\tmore\n")
+    pool = load([lines], asked)
+    assert queries(pool) == [["SELECT 1"], [], ["SELECT 3"]]
+    assert "line 2: is for 'more', not 'pets'; left out" in pool.faults[0]
+    [keyed] = written(tmp_path, B_jsonl='{"id": 0, "sql": "A"}\n{"id": "x", "sql": "B"}\n{"id": 2, "sql": "C"}\n')
+    pool = load([keyed], asked)
+    assert queries(pool) == [["A"], [], ["C"]]
+    assert "line 2: there is no question with the id 'x'" in pool.faults[0]
+    assert "has no prediction for the questions 1" in pool.faults[1]
+
+
+def test_ids_that_are_not_these_questions(tmp_path: Path) -> None:
+    [twice] = written(tmp_path, A_jsonl='{"id": 0, "sql": "A"}\n{"id": 0, "sql": "B"}\n')
+    with pytest.raises(DatasetError, match="line 2: the id '0' was given before"):
+        load([twice], examples("pets"))
+    [others] = written(tmp_path, B_jsonl='{"id": "x", "sql": "A"}\n{"id": "y", "sql": "B"}\n')
+    with pytest.raises(DatasetError, match="no question with the id 'x', nor with those of 2 of 2"):
+        load([others], examples("pets", "pets"))
+    with pytest.raises(DatasetError, match="no questions"):
+        load([others], [])
+
+
+def test_queries_for_other_databases_are_noticed(tmp_path: Path) -> None:
+    asked = examples("pets", "more", "more")
+    good = "SELECT 'from bird' FROM cat AS a JOIN `cat` b\nWITH d AS (SELECT 1 FROM dog) SELECT * FROM d\nSELECT 1\n"
+    one = "SELECT 1 FROM cat\nSELECT 1 FROM cat\nSELECT 1 FROM Dog\n"
+    pool = load(written(tmp_path, A_txt=good, B_txt=one), asked)
+    [found] = strangers(pool, TABLES)
+    assert "B.txt, line 2: the database 'more' has no table 'cat'" in found
+    shifted = "SELECT 1 FROM dog\nSELECT 1 FROM cat\nSELECT 1 FROM cat\n"
+    pool = load(written(tmp_path, C_txt=shifted), asked)
+    with pytest.raises(DatasetError, match=r"3 of 3 predictions of C name tables .*C.txt, line 1: .*in the order"):
+        strangers(pool, TABLES)
+    assert strangers(pool, {}) == ()
+    columns = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n\n"
+    assert strangers(load(written(tmp_path, D_txt=3 * columns), asked), TABLES) == ()
