@@ -28,7 +28,7 @@ from sqljury.stages.select.base import groups
 from sqljury.stages.select.critic import conversation as critic_conversation
 from sqljury.stages.select.critic import failed, fitting
 from sqljury.stages.select.tournament import conversation as pair_conversation
-from sqljury.train.data import GOLD
+from sqljury.train.data import GOLD, question_meta
 from sqljury.train.examples import TrainingExample
 from sqljury.train.replay import Replayed
 from sqljury.types import Candidate
@@ -56,7 +56,7 @@ class JudgedQuestion:
     def meta(self, kind: str) -> dict[str, Any]:
         """The ``meta`` of an example of this question."""
         source = self.replayed
-        question = {"id": source.id, "db_id": source.db_id, "question": source.task.question.text}
+        question = question_meta(source.id, source.db_id, source.task.question.text)
         return {"kind": kind, **question, "hint": self.hint}
 
 
