@@ -19,7 +19,8 @@ def test_sets_of_questions(
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(lines) == 7
     assert {line["meta"]["kind"] for line in lines} == {kind}
-    assert "7 examples of 7 questions" in capsys.readouterr().err
+    gold = " (7 gold)" if kind == "generator" else ""
+    assert f"7 examples{gold} of 7 questions" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["critic", "pairwise"])
@@ -143,6 +144,9 @@ def test_an_evaluation_that_is_named_and_not_there_is_no_check(
         (["data", "linker", "--questions", "q.json"], "give either --data"),
         (["data", "linker", "--run", "runs/a"], "a set for linker from gold queries is not made with --run"),
         (["data", "generator", "--gold", "never"], "a set for generator from gold queries is not made with --gold"),
+        (["data", "selector", "--run", "a", "--gold", "never"], "a set for selector from runs is not made with --gold"),
+        (["data", "pairwise", "--run", "a", "--independent"], "is not made with --independent"),
+        (["data", "critic", "--run", "a", "--independent", "--both-orders"], "leave out --both-orders"),
         (["data", "critic", "--run", "a", "--gold", "always"], "is not made with --gold always"),
         (["data", "linker", "--databases", "3/2", "--data", "x"], "'3/2' is not a share"),
         (["data", "critic", "--run", "runs/a", "--limit", "3"], "a set for critic from runs is not made with --limit"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -145,6 +146,25 @@ def test_a_critic_sees_all_answers_and_failures_once(train_run: Path, measured: 
         assert "Result of C: error: " in shown
         assert shown.partition(f"Query {item.answer}:\n")[2].startswith("SELECT count(*)")
     assert len({item.answer for item in items}) > 1
+
+
+def test_both_orders_and_one_query_at_a_time(train_run: Path, measured: list[Example]) -> None:
+    sides = list(data_judged.judged_questions(replay_all([train_run], None, measured), PLAIN, 0))
+    pairs = list(data_judged.pairwise_examples(sides, seed=2, both_orders=True))
+    assert len(pairs) == 2 * len(list(data_judged.pairwise_examples(sides, seed=2)))
+    for one, other in zip(pairs[::2], pairs[1::2], strict=True):
+        assert {one.answer, other.answer} == {"A", "B"}
+        queries = [re.findall(r"Query [AB]:\n(.*)", item.messages[-1].content) for item in (one, other)]
+        assert queries[0] == queries[1][::-1]
+    lists = list(data_judged.critic_examples(sides, seed=2, both_orders=True))
+    assert {(one.answer, other.answer) for one, other in zip(lists[::2], lists[1::2], strict=True)} <= {
+        ("A", "B"), ("B", "A")
+    }  # fmt: skip
+    alone = list(data_judged.independent_examples(sides, seed=2))
+    assert Counter(item.answer for item in alone) == {"Yes": 18, "No": 18}
+    for item in alone:
+        if item.meta["question"].startswith("How many"):
+            assert ("SELECT count(*)" in item.messages[-1].content) == (item.answer == "Yes")
 
 
 def test_gold_helps_where_nothing_is_right(train_run: Path, measured: list[Example]) -> None:

@@ -50,7 +50,8 @@ def test_own_right_answers_are_learned_and_gold_where_there_are_none(replayed: l
 
 def test_each_text_once_the_most_voted_first_then_the_likeliest(replayed: list[Replayed]) -> None:
     texts = [("select count ( * ) from PET where kind = \"dog\"", -9.0),
-             ("SELECT COUNT(id) FROM pet WHERE kind='dog'", -1.0), ("SELECT COUNT(*) FROM pet WHERE kind = 'dog'", -8.0), ("SELECT 2", -0.5),
+             ("SELECT COUNT(id) FROM pet WHERE kind='dog'", -1.0),
+             ("SELECT COUNT(*) FROM pet WHERE kind = 'dog'", -8.0), ("SELECT 2", -0.5),
              ("SELECT COUNT(name) FROM pet WHERE kind = 'dog'", -0.9)]  # fmt: skip
     question = replayed[0]
     candidates = tuple(Candidate(sql, "direct", logprob) for sql, logprob in texts)

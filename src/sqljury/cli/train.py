@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from sqljury.cli import terminal, train_data
+from sqljury.cli import terminal, train_data, train_gain
 from sqljury.cli.options import SeedOption
 from sqljury.cli.train_data import UNCHECKED, DataFolder, EvalData
 
@@ -78,6 +78,7 @@ GradientCheckpointing = Annotated[
 
 
 app.command("data")(train_data.data)
+app.command("gain")(train_gain.gain)
 
 
 @app.command("light")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sqljury.datasets.spider import Example
     from sqljury.recipes import Recipe
     from sqljury.train.data import LeftOut, SetReport
+    from sqljury.train.data_judged import JudgedQuestion
     from sqljury.train.examples import TrainingExample
     from sqljury.train.replay import Replayed
 
@@ -36,6 +37,7 @@ class Kind(StrEnum):
     GENERATOR = "generator"
     CRITIC = "critic"
     PAIRWISE = "pairwise"
+    SELECTOR = "selector"
 
 
 JUDGES: Final = (Kind.CRITIC, Kind.PAIRWISE)
@@ -68,7 +70,9 @@ DataFolder = Annotated[Path | None, typer.Option(help="Spider's folder; for runs
 
 
 def data(
-    kind: Annotated[Kind, typer.Argument(help="The part that the set is for.")],
+    kind: Annotated[
+        Kind, typer.Argument(help="The part that the set is for; train pairwise learns from that of selector.")
+    ],
     out: Annotated[Path, typer.Option(help="The JSONL file to write.")],
     data: DataFolder = None,
     split: SplitOption = "train",
@@ -82,8 +86,8 @@ def data(
         list[Path] | None,
         typer.Option(
             metavar="RUN_DIR",
-            help="A folder of `sqljury bench`, for critic and pairwise, and for a generator that learns its own "
-            "correct queries; repeatable.",
+            help="A folder of `sqljury bench`, for critic, pairwise and selector, and for a generator that learns its "
+            "own correct queries; repeatable.",
         ),
     ] = None,
     eval_data: EvalData = None,
@@ -118,9 +122,21 @@ def data(
             "--keep-suspects", help="Keep questions whose gold query `sqljury audit` suspects, for generator."
         ),
     ] = False,
+    both_orders: Annotated[
+        bool,
+        typer.Option(
+            "--both-orders", help="Show queries or programs in both orders, for critic, pairwise and selector."
+        ),
+    ] = False,
+    independent: Annotated[
+        bool, typer.Option("--independent", help="Show one query at a time, correct or not, for critic.")
+    ] = False,
     model: Annotated[
         str | None,
-        typer.Option(help="The model that writes correct queries with gold as a hint, for critic and pairwise."),
+        typer.Option(
+            help="The model that writes correct queries with gold as a hint, for critic and pairwise; the programs, "
+            "for selector."
+        ),
     ] = None,
 ) -> None:
     """Write a training set: prompts as at inference, with the answers to learn."""
@@ -128,11 +144,12 @@ def data(
     from sqljury.datasets import spider, subset
     from sqljury.train.data import write
 
-    of_runs = kind in JUDGES or (kind is Kind.GENERATOR and bool(run))
+    of_runs = kind in (*JUDGES, Kind.SELECTOR) or (kind is Kind.GENERATOR and bool(run))
     given: dict[str, Any] = {"--questions": questions, "--db-dir": db_dir, "--limit": limit, "--run": run}
     given |= {"--gold": gold, "--gold always": gold is GoldUse.ALWAYS, "--per-question": per_question, "--model": model}
     given |= {"--tables": shown, "--extra-tables": extra_tables, "--keep-suspects": keep_suspects}
-    _check_options(kind, {"runs" if of_runs else "gold", "judge" if kind in JUDGES else kind.value}, given)
+    given |= {"--both-orders": both_orders, "--independent": independent}
+    _check_options(kind, given, of_runs=of_runs)
     chosen = recipes.load(recipe)
     asked: Iterable[Replayed] | Sequence[Example]
     if of_runs:
@@ -146,8 +163,11 @@ def data(
     made: Iterator[TrainingExample | LeftOut]
     if kind is Kind.GENERATOR:
         made = _written(asked, chosen, seed, gold, shown, per_question, extra_tables, audited=not keep_suspects)
+    elif kind is Kind.SELECTOR:
+        made = _programs(cast("Iterable[Replayed]", asked), chosen, seed, model, both_orders=both_orders)
     elif kind in JUDGES:
-        made = _judged(kind, cast("Iterable[Replayed]", asked), chosen, seed, model)
+        judged = _judged(cast("Iterable[Replayed]", asked), chosen, seed, model)
+        made = _judge_examples(kind, judged, seed, both_orders=both_orders, independent=independent)
     else:
         made = _linked(cast("Sequence[Example]", asked), chosen)
     given |= {"--data": data, "--split": None if questions or of_runs else split, "--recipe": recipe}
@@ -157,30 +177,37 @@ def data(
     _report(write(made, out, kind.value, seed, evaluation, sources, gold=not dropped), out)
 
 
-_FOR: Final = {
-    **dict.fromkeys(("--questions", "--db-dir", "--limit"), "gold"),
-    **dict.fromkeys(("--run", "--gold"), "runs"),
-    **dict.fromkeys(("--gold always", "--per-question", "--tables", "--extra-tables", "--keep-suspects"), "generator"),
-    "--model": "judge",
+_GOLD: Final = frozenset({"--questions", "--db-dir", "--limit"})
+_WRITER: Final = frozenset({"--per-question", "--tables", "--extra-tables", "--keep-suspects"})
+_PAIRS: Final = frozenset({"--run", "--model", "--both-orders"})
+_OPTIONS: Final = {
+    Kind.LINKER: _GOLD,
+    Kind.GENERATOR: _GOLD | _WRITER,
+    Kind.CRITIC: _PAIRS | {"--gold", "--independent"},
+    Kind.PAIRWISE: _PAIRS | {"--gold"},
+    Kind.SELECTOR: _PAIRS,
 }
-"""By option the sets that have it: those from gold queries, from runs, of a generator, of a judge."""
+"""By kind the options of its sets; a generator's set from runs has others."""
 
 
-def _check_options(kind: Kind, groups: Collection[str], given: Mapping[str, object]) -> None:
+def _check_options(kind: Kind, given: Mapping[str, object], *, of_runs: bool) -> None:
     """Raise ``InputError`` for a given option that such sets do not have."""
     from sqljury.errors import InputError
 
+    allowed = _WRITER | {"--run", "--gold", "--gold always"} if of_runs and kind is Kind.GENERATOR else _OPTIONS[kind]
     for name, value in given.items():
-        if value and _FOR[name] not in groups:
-            made = "from runs" if "runs" in groups else "from gold queries"
+        if value and name not in allowed:
+            made = "from runs" if of_runs else "from gold queries"
             raise InputError(f"a set for {kind} {made} is not made with {name}; leave it out")
+    if given["--independent"] and given["--both-orders"]:
+        raise InputError("--independent shows one query at a time, which has no order; leave out --both-orders")
 
 
 def _plain(value: object) -> object:
     """An option's value for the card."""
-    return (
-        [str(item) for item in value] if isinstance(value, list) else str(value) if isinstance(value, Path) else value
-    )
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
 
 
 def _load(data: Path | None, split: str, questions: Path | None, db_dir: Path | None) -> list[Example]:
@@ -240,14 +267,33 @@ def _written(
     return generator_examples(asked, GeneratorSet(recipe.schema, seed, shown=shown.value, audited=audited, **options))
 
 
-def _judged(
-    kind: Kind, replayed: Iterable[Replayed], recipe: Recipe, seed: int, model: str | None
-) -> Iterator[TrainingExample]:
+def _judged(replayed: Iterable[Replayed], recipe: Recipe, seed: int, model: str | None) -> Iterator[JudgedQuestion]:
     from sqljury.llm.open import open_model
-    from sqljury.train.data_judged import critic_examples, judged_questions, pairwise_examples
+    from sqljury.train.data_judged import judged_questions
 
-    judged = judged_questions(replayed, recipe.schema, seed, open_model(model) if model else None)
-    return (critic_examples if kind is Kind.CRITIC else pairwise_examples)(judged, seed)
+    return judged_questions(replayed, recipe.schema, seed, open_model(model) if model else None)
+
+
+def _judge_examples(
+    kind: Kind, judged: Iterator[JudgedQuestion], seed: int, *, both_orders: bool, independent: bool
+) -> Iterator[TrainingExample]:
+    from sqljury.train.data_judged import critic_examples, independent_examples, pairwise_examples
+
+    if independent:
+        return independent_examples(judged, seed)
+    return (critic_examples if kind is Kind.CRITIC else pairwise_examples)(judged, seed, both_orders=both_orders)
+
+
+def _programs(
+    replayed: Iterable[Replayed], recipe: Recipe, seed: int, model: str | None, *, both_orders: bool
+) -> Iterator[TrainingExample]:
+    from sqljury.errors import InputError
+    from sqljury.llm.open import open_model
+    from sqljury.train.data_programs import ProgramWriter, selector_examples
+
+    if not model:
+        raise InputError("a set for selector needs programs; name the model that writes them with --model")
+    return selector_examples(replayed, ProgramWriter(open_model(model), recipe, seed, both_orders=both_orders))
 
 
 _LEFT_OUT: Final = {

@@ -37,7 +37,7 @@ GOLD: Final = "gold"
 _FIRST_BYTES: Final = b'{"messages": '
 _STALE_SECONDS: Final = 86_400.0
 """Unfinished files that nobody wrote to for this long are removed."""
-Kind = Literal["linker", "generator", "critic", "pairwise"]
+Kind = Literal["linker", "generator", "critic", "pairwise", "selector"]
 
 
 class LeftOut(NamedTuple):

@@ -33,8 +33,8 @@ class Replayed:
     """One question with its candidates, grouped; ``correct`` are the groups whose representative is correct.
 
     ``right`` are the texts of all correct queries among the candidates. ``database`` is the file, ``db_id`` the
-    database's name in the benchmark, ``gold`` the gold query. ``opinions`` hold the outcomes of the run's own tests and,
-    where it takes part, the critic's scores; see ``select.features``.
+    database's name in the benchmark, ``gold`` the gold query. ``opinions`` hold the outcomes of the run's own tests
+    and, where it takes part, the critic's scores; see ``select.features``.
     """
 
     id: str

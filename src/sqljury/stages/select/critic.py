@@ -29,7 +29,7 @@ TOKENS: Final = 3_000
 """About what the queries with their results may take of a prompt."""
 FAILED: Final = 2
 """Queries that failed, shown with their errors after those that ran: an error may tell of a fault in another."""
-_OPTIONS: Final = ("YES", "NO")
+OPTIONS: Final = ("YES", "NO")
 
 Asked = Sequence[tuple[Sequence[int], Mapping[int, float]]]
 """Each order in which queries were shown, by index, with the probability of each query by index."""
@@ -227,6 +227,13 @@ def independent(most: int = 0) -> Selector:
 
 def _right(candidate: Candidate, task: Task, context: Context) -> float:
     """The judge's probability that a query answers the question; 0.5 for a reply that is neither yes nor no."""
+    messages = conversation_alone(candidate, task)
+    yes, _ = ask(messages, OPTIONS, context, derive_seed(context.seed, "critic", messages[-1].content))
+    return yes
+
+
+def conversation_alone(candidate: Candidate, task: Task) -> list[Message]:
+    """What the independent critic is asked about one query; it answers one of ``OPTIONS``, yes first."""
     text = prompts.render(
         "select/alone",
         schema=in_play(task.known, [candidate]),
@@ -234,7 +241,4 @@ def _right(candidate: Candidate, task: Task, context: Context) -> float:
         sql=unmarked(candidate.sql),
         result=shown(candidate.result),
     )
-    system = prompts.render("select/alone_system", dialect=task.dialect_name)
-    messages = [Message("system", system), Message("user", text)]
-    yes, _ = ask(messages, _OPTIONS, context, derive_seed(context.seed, "critic", messages[-1].content))
-    return yes
+    return [Message("system", prompts.render("select/alone_system", dialect=task.dialect_name)), Message("user", text)]
