@@ -46,8 +46,8 @@ def restyled(sql: str, schema: Schema) -> str | None:
         for each in sources:
             _spell(each)
         for each in sources:
-            if not follows_outer and _plain_join(each):
-                _alias(each)
+            if not follows_outer and (select := _plain_select(each)) is not None:
+                _alias(each, select)
         for name in tree.find_all(exp.Identifier):
             name.set("quoted", name.quoted and quote_name(name.name, schema.dialect) != name.name)
         for node in list(tree.find_all(exp.Not)):
@@ -82,20 +82,18 @@ def _spell(sources: Sources) -> None:
             item.this.set("this", bare_name(table))
 
 
-def _plain_join(sources: Sources) -> bool:
-    """Whether a SELECT reads tables of the schema alone, tied by conditions rather than by common names."""
+def _plain_select(sources: Sources) -> exp.Select | None:
+    """A SELECT that reads tables of the schema alone, tied by conditions rather than by common names; None for others."""
     select = sources.scope.expression
     if not isinstance(select, exp.Select) or sources.others or not sources.tables:
-        return False
+        return None
     joins = select.args.get("joins") or ()
-    return len(sources.tables) == len(from_items(select)) and not any(
-        join.args.get("using") or join.method == "NATURAL" for join in joins
-    )
+    by_name = any(join.args.get("using") or join.method == "NATURAL" for join in joins)
+    return None if by_name or len(sources.tables) != len(from_items(select)) else select
 
 
-def _alias(sources: Sources) -> None:
+def _alias(sources: Sources, select: exp.Select) -> None:
     """T1, T2, ... for the tables of a join and before their columns; no alias for a table alone."""
-    select = sources.scope.expression
     items = from_items(select)
     alone = len(items) == 1
     names = {item.alias_or_name.lower(): "" if alone else f"T{at}" for at, item in enumerate(items, 1)}
