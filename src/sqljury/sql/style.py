@@ -83,7 +83,7 @@ def _spell(sources: Sources) -> None:
 
 
 def _plain_select(sources: Sources) -> exp.Select | None:
-    """A SELECT that reads tables of the schema alone, tied by conditions rather than by common names; None for others."""
+    """A SELECT of tables of the schema alone, tied by conditions rather than by common names; None for others."""
     select = sources.scope.expression
     if not isinstance(select, exp.Select) or sources.others or not sources.tables:
         return None
