@@ -25,9 +25,9 @@ from sqljury import connect
 from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.errors import DatasetError
+from sqljury.keys import known_schema
 from sqljury.llm.fake import FakeModel
 from sqljury.metrics.execution import EX, judge, run_gold
-from sqljury.schema.introspect import introspect
 from sqljury.sql.meaning import FOR_ERRORS, RULES, Asked, rewrite
 from sqljury.stages.repair.meaning import Content, as_meant, doubts
 from sqljury.types import Candidate, Limits, Question, Schema, Task
@@ -132,7 +132,7 @@ def main() -> None:
     with arguments.out.open("w", encoding="utf-8") as stream:
         for name in sorted({record["db_id"] for record in records}):
             with connect(arguments.data / "database" / name / f"{name}.sqlite") as db:
-                schema = introspect(db)
+                schema = known_schema(db)
                 context = Context(db, FakeModel(""), limits=Limits(seconds=10))
                 for record in (one for one in records if one["db_id"] == name):
                     with contextlib.suppress(DatasetError):  # gold that does not run judges nothing

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqljury.sql.translate import SOURCES, translations
+from sqljury.sql.translate import SOURCES, translations, with_quotes
 from sqljury.types import Column, Schema, Table
 
 TABLE = Table("sale", (Column("id"), Column("day"), Column("item"), Column("price")))
@@ -98,3 +98,18 @@ WORDS = st.sampled_from(VOCABULARY.split())
 def test_any_text_is_taken(sql: str, dialect: str) -> None:
     for text in translations(sql, Schema("shop", dialect, (TABLE,))):
         assert isinstance(text, str)
+
+
+@pytest.mark.parametrize(("dialect", "mark"), [("sqlite", '"'), ("postgres", '"'), ("mysql", "`"), ("duckdb", '"')])
+def test_columns_that_are_called_like_words_of_sql_are_quoted(dialect: str, mark: str) -> None:
+    columns = (Column("id"), Column("group"), Column("Order"), Column("total"))
+    schema = Schema("shop", dialect, (Table("customer", columns),))
+    for sql, names in (
+        ("SELECT group, COUNT(*) FROM customer GROUP BY group", ("group", "group")),
+        ("SELECT c.group FROM customer AS c WHERE c.order = 1 ORDER BY order DESC", ("group", "Order", "Order")),
+        ("SELECT total, 'group' FROM customer GROUP BY total ORDER BY total", ()),
+    ):
+        written = with_quotes(sql, schema)
+        assert [part for part in written.split(mark)[1::2]] == list(names)
+        assert written.replace(mark, "").lower() == sql.lower()
+        assert (written in translations(sql, schema)) == bool(names)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.sql.clock import from_now_text
 from sqljury.sql.parse import errors, exp, parse_one, quiet, tokenize, write
 from sqljury.sql.resolve import column_names, quoted_texts
+from sqljury.sql.text import quote_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqljury.types import Schema
 
 SOURCES: Final = ("mysql", "postgres", "sqlite", "tsql", "duckdb")
@@ -32,6 +35,48 @@ _PARTS: Final = {
     "WEEK": "%W",
     "DOY": "%j",
 }
+_BEFORE_A_COLUMN: Final = frozenset(
+    (
+        "SELECT",
+        "DISTINCT",
+        "BY",
+        "GROUP BY",
+        "ORDER BY",
+        "PARTITION BY",
+        "WHERE",
+        "ON",
+        "AND",
+        "OR",
+        "NOT",
+        *"(,=<>+-*/",
+        "<=",
+        ">=",
+        "<>",
+        "!=",
+    )
+)
+_AFTER_A_COLUMN: Final = frozenset(
+    (
+        *(
+            "",
+            "FROM",
+            "AS",
+            "ASC",
+            "DESC",
+            "LIMIT",
+            "HAVING",
+            "ORDER",
+            "ORDER BY",
+            "GROUP BY",
+            "AND",
+            "OR",
+            "IS",
+            "IN",
+            "NOT",
+        ),
+        *("LIKE", "BETWEEN", "UNION", "EXCEPT", "INTERSECT", *"),=<>+-*/;", "<=", ">=", "<>", "!="),
+    )
+)
 _STARTS: Final = {"YEAR": "%Y-01-01", "MONTH": "%Y-%m-01", "DAY": "%Y-%m-%d"}
 _MODIFIERS: Final = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"})
 
@@ -40,16 +85,46 @@ _MODIFIERS: Final = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND
 def translations(sql: str, schema: Schema) -> list[str]:
     """The query in the schema's dialect as each reading of it comes out, without repeats and without the text itself.
 
-    A name in double quotes that nothing has is the string that SQLite and MySQL take it for. A reading that
-    cannot be written in the dialect is left out. The results are parsed, not run.
+    A column that is called like a word of SQL is put in quotes. A name in double quotes that nothing has is the string
+    that SQLite and MySQL take it for. A reading that cannot be written in the dialect is left out. The results are
+    parsed, not run.
     """
     readings: dict[str, None] = {}
+    original, sql = sql, with_quotes(sql, schema)
+    if sql != original:
+        readings[sql] = None
     for source in dict.fromkeys((schema.dialect, *SOURCES)):
         try:
             readings[_translation(sql, source, schema)] = None
         except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
             continue  # sqlglot's generators may stumble over arguments that a dialect does not have
-    return [text for text in readings if bare(text) != bare(sql)]
+    return [text for text in readings if bare(text) != bare(original)]
+
+
+def with_quotes(sql: str, schema: Schema) -> str:
+    """The query with quotes around columns that are called like words of SQL: ``T1.group``, ``SELECT order FROM``."""
+    columns = {column.name.lower(): column.name for table in schema.tables for column in table.columns}
+    names = {low: quote_name(name, schema.dialect) for low, name in columns.items()}
+    names = {low: quoted for low, quoted in names.items() if quoted != columns[low] and low.isalpha()}
+    if not names:
+        return sql
+    try:
+        words = tokenize(sql, schema.dialect)
+    except errors.SqlglotError:
+        return sql
+    parts, end = [], 0
+    for at, word in enumerate(words):
+        if sql[word.start : word.end + 1].lower() in names and _is_name(words, at):
+            parts += [sql[end : word.start], names[word.text.lower()]]
+            end = word.end + 1
+    return "".join([*parts, sql[end:]])
+
+
+def _is_name(words: Sequence[Any], at: int) -> bool:
+    """Whether a word of SQL can only be a name there: behind a dot, or where a column is and its clause is not."""
+    before = words[at - 1].text.upper() if at else ""
+    after = words[at + 1].text.upper() if at + 1 < len(words) else ""
+    return before == "." or (before in _BEFORE_A_COLUMN and after in _AFTER_A_COLUMN)
 
 
 @quiet()

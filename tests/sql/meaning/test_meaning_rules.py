@@ -56,9 +56,8 @@ class Content:
     def epoch(self, table: Table, column: str) -> Epoch:
         return {"created_at": "seconds", "changed_ms": "milliseconds", "seen_us": "microseconds"}.get(column, "")  # type: ignore[return-value]
 
-    def other_case(self, table: Table, column: str, text: str) -> bool:
-        stored = STORED.get(column, ())
-        return text not in stored and text.lower() in map(str.lower, stored)
+    def spellings(self, table: Table, column: str, text: str) -> tuple[str, ...] | None:
+        return tuple(stored for stored in STORED.get(column, ()) if stored.lower() == text.lower())
 
     def rows(self, sql: str) -> tuple[Row, ...] | None:
         return ((None,),)

@@ -244,10 +244,10 @@ def test_what_a_cancelled_question_did_not_read_is_read_again(database: Database
 def test_after_a_failed_look_up_no_more_cases_are_looked_up(database: Databases) -> None:
     _, task, context = repairable(database("sqlite"), PAID, "SELECT 1")
     table = next(one for one in task.known.tables if one.name == "customer")
-    assert Content(task.known, context).other_case(table, "city", "porto")
+    assert Content(task.known, context).spellings(table, "city", "porto") == ("Porto",)
     content = Content(task.known, context)
-    assert not content.other_case(replace(table, name="nowhere"), "city", "porto")
-    assert not content.other_case(table, "city", "porto")
+    assert content.spellings(replace(table, name="nowhere"), "city", "porto") is None
+    assert content.spellings(table, "city", "porto") is None
 
 
 def test_answers_carry_the_repair_and_the_day(database: Databases) -> None:

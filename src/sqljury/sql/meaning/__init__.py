@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.case import ignored_case
+from sqljury.sql.meaning.codes import explained
 from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.epochs import epochs
+from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
 from sqljury.sql.meaning.ranges import last_day
@@ -24,7 +26,7 @@ from sqljury.sql.translate import as_strings, literals, restrictions
 if TYPE_CHECKING:
     from sqljury.sql.meaning.base import Rule
 
-__all__ = ["DOUBTING", "FOR_ERRORS", "RULES", "Asked", "Change", "Data", "Rewrite", "rewrite"]
+__all__ = ["BEFORE_VALUES", "DOUBTING", "FOR_ERRORS", "RULES", "Asked", "Change", "Data", "Rewrite", "rewrite"]
 
 RULES: Final[tuple[Rule, ...]] = (
     now_texts,
@@ -32,6 +34,8 @@ RULES: Final[tuple[Rule, ...]] = (
     fixed_dates,
     epochs,
     booleans,
+    along_keys,
+    explained,
     ignored_case,
     last_day,
     not_in_null,
@@ -42,6 +46,9 @@ RULES: Final[tuple[Rule, ...]] = (
 
 DOUBTING: Final[tuple[Rule, ...]] = (fixed_dates,)
 """Rules that may not be sure."""
+
+BEFORE_VALUES: Final[tuple[Rule, ...]] = (explained,)
+"""Rules to be applied before texts are replaced by stored values: a text may look like the wrong code."""
 
 FOR_ERRORS: Final[tuple[Rule, ...]] = (now_texts, epochs, booleans)
 """Rules on what is an error on some engines, such as a comparison of a number with a date."""

@@ -27,8 +27,8 @@ class Data(Protocol):
     def epoch(self, table: Table, column: str) -> Epoch:
         """The unit since 1970 in which the values of the column are times."""
 
-    def other_case(self, table: Table, column: str, text: str) -> bool:
-        """Whether the column lacks the text and has it in another case."""
+    def spellings(self, table: Table, column: str, text: str) -> tuple[str, ...] | None:
+        """The text as the column has it, in any case; empty where it lacks it, None where that is not known."""
 
     def rows(self, sql: str) -> tuple[Row, ...] | None:
         """The rows of a query; None where it fails or takes too long."""

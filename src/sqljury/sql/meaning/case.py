@@ -1,4 +1,4 @@
-"""Texts that differ from the stored ones by case alone."""
+"""Texts that are stored in another case, or in several."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WILD: Final = re.compile(r"[%_\\]")
 
 
 def ignored_case(tree: exp.Query, asked: Asked) -> Change | None:
-    """Compare without regard to case where the column has the text in another case only.
+    """Compare without regard to case where the column has the text in another case, alone or beside its own.
 
     Instructions on case are handled by ``stages.instructions``.
     """
@@ -35,8 +35,10 @@ def _applies(column: exp.Expr, other: exp.Expr, asked: Asked) -> bool:
     known = held(column, asked.schema)
     if known is None or not known.is_text or not isinstance(other, exp.Literal) or not other.is_string:
         return False
-    letters = any(letter.isalpha() for letter in other.name)
-    return letters and asked.data.other_case(known.table, known.column.name, other.name)
+    if not any(letter.isalpha() for letter in other.name):
+        return False
+    spellings = asked.data.spellings(known.table, known.column.name, other.name)
+    return bool(spellings) and spellings != (other.name,)
 
 
 def _comparison(node: exp.Expr, column: exp.Column, text: str, dialect: str) -> exp.Expr:

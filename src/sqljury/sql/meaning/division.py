@@ -1,4 +1,4 @@
-"""Division of whole numbers, which drops the fraction where a ratio or an average is asked for."""
+"""Division of whole numbers, which drops the fraction where a ratio, an average or another unit is asked for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from sqljury.language.cues import ratio
+from sqljury.language.words import words
 from sqljury.sql.meaning.base import Asked, Change, held
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import from_items
@@ -16,16 +17,29 @@ _WIDE: Final = re.compile(r"big|int8|serial8", re.IGNORECASE)
 _INT: Final = re.compile(r"int(?!erval)|serial", re.IGNORECASE)
 _FRACTIONS: Final = re.compile(r"real|floa|doub|char|clob|text|blob|bool|date|time", re.IGNORECASE)
 _DEPTH: Final = 12
+_UNITS: Final = frozenset(
+    (
+        *("cent", "penny", "pence", "ms", "millis", "millisecond", "second", "sec", "minute"),
+        *("gram", "milligram", "mg", "millimetre", "millimeter", "mm", "centimetre", "centimeter", "cm"),
+        *("metre", "meter", "byte", "kilobyte", "kb", "megabyte", "mb"),
+    )
+)
+"""Words of names of columns that hold a small unit, which is divided to have a larger one."""
+_IN_A_UNIT: Final = frozenset(
+    map(str, (10, 60, 100, 1000, 1024, 1440, 3600, 60_000, 86_400, 1_000_000, 1_048_576, 3_600_000, 1_000_000_000))
+)
+"""How many of a small unit make a larger one."""
 
 
 def division(tree: exp.Query, asked: Asked) -> Change | None:
     """Divide as fractions: ``COUNT(a) * 1.0 / COUNT(b)``, ``x * 100.0 / y``, and ``/`` for DuckDB's ``//``."""
-    if not ratio(asked.question.whole):
-        return None
+    wanted = ratio(asked.question.whole)
     whole = _Whole(tree, asked)
     changed = False
     for node in reversed(list(tree.find_all(exp.Div, exp.IntDiv))):  # inner ones first
-        if not _truncates(node, asked.dialect) or _truncated_on_purpose(node) or _may_be_a_bucket(node):
+        if not _truncates(node, asked.dialect) or _truncated_on_purpose(node):
+            continue
+        if not _converts(node) and (not wanted or _may_be_a_bucket(node)):
             continue
         if whole(node.this) and whole(node.expression):
             changed = True
@@ -73,6 +87,19 @@ def _truncated_on_purpose(node: exp.Expr) -> bool:
     names = {item.alias.lower(), item.unalias().sql().lower()} - {""}
     ordinals = [str(at) for at, output in enumerate(select.selects, 1) if output is item]
     return any(key in names or key in ordinals for key in keys)
+
+
+def _converts(node: exp.Expr) -> bool:
+    """Whether a small unit, by the column's name, is divided into a larger one: ``fee_cents / 100``."""
+    divisor = node.expression.unnest()
+    if not isinstance(divisor, exp.Literal) or divisor.name not in _IN_A_UNIT:
+        return False
+    columns = list(node.this.find_all(exp.Column))
+    above = node.parent
+    while isinstance(above, exp.Paren | exp.Alias | exp.AggFunc | exp.Round | exp.Binary | exp.Ordered | exp.Order):
+        above = above.parent
+    shown = isinstance(above, exp.Select | exp.Where | exp.Having)  # not what a function of times takes
+    return shown and bool(columns) and all(_UNITS & set(words(column.name)) for column in columns)
 
 
 def _may_be_a_bucket(node: exp.Expr) -> bool:

@@ -7,9 +7,9 @@ limited in rows and time, and is read once for all candidates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.access.guard import skip
 from sqljury.context import Context
@@ -23,6 +23,9 @@ from sqljury.sql.parse import exp, read_query
 from sqljury.sql.text import plain, quote_name, quote_table
 from sqljury.types import Candidate, Fix, Limits, Result, Row, Schema, Table, Task
 
+if TYPE_CHECKING:
+    from sqljury.sql.meaning.base import Rule
+
 SEEK_SECONDS: Final = 2.0
 """For each query that only looks for evidence."""
 READ_ROWS: Final = 1000
@@ -35,18 +38,23 @@ _EPOCHS: Final[dict[Kind, Epoch]] = {
     "epoch milliseconds": "milliseconds",
     "epoch microseconds": "microseconds",
 }
-_CASES: Final = 10
+_CASES: Final = 12
+_SPELLINGS: Final = 20
 _REASON: Final = 200
 
 
 def as_meant(candidate: Candidate, task: Task, context: Context) -> Candidate:
     """The candidate after every rule that is sure of its rewrite; a failed query as ``meant_to_run`` leaves it."""
-    candidate = meant_to_run(candidate, task, context)
+    return by_rules(meant_to_run(candidate, task, context), task, context, RULES)
+
+
+def by_rules(candidate: Candidate, task: Task, context: Context, rules: Sequence[Rule]) -> Candidate:
+    """A candidate that runs, after those of the rules that are sure of their rewrite; a failed one as it is."""
     if not context.recipe.fix.meaning or not candidate.sql or not candidate.result.ok:
         return candidate
     data = Content(task.known, context)
     asked = Asked(task.question, task.known, data)
-    for rule in RULES:
+    for rule in rules:
         written = rewrite(candidate.sql, rule, asked)
         if written is None or not written.change.sure:
             continue
@@ -113,6 +121,7 @@ class Content:
         self._schema, self._context = schema, context
         self._masked = skip(context.db)
         self._cases = _CASES
+        self._spellings: dict[tuple[str, str, str], tuple[str, ...] | None] = {}
 
     def run(self, sql: str, seconds: float) -> Result:
         """What a rewritten query returns, whose original took ``seconds``."""
@@ -135,22 +144,24 @@ class Content:
         meaning = meanings(table, Result(columns=(column,), rows=cells)).get(column)
         return _EPOCHS.get(meaning.kind, "") if meaning is not None and meaning.stored == "number" else ""
 
-    def other_case(self, table: Table, column: str, text: str) -> bool:
-        """Whether the column lacks the text and has it in another case; ``_CASES`` texts are looked up at most.
+    def spellings(self, table: Table, column: str, text: str) -> tuple[str, ...] | None:
+        """The text as the column has it, in any case; ``_CASES`` texts are looked up at most.
 
-        After a look-up that fails or takes too long there is none.
+        After a look-up that fails or takes too long, and of columns that must not be read, nothing is known.
         """
-        if self._cases <= 0 or self._masked(table.name, column):
-            return False
-        self._cases -= 1
-        source, name = self._names(table, column)
-        dialect = self._schema.dialect
-        exact, lower = (exp.Literal.string(value).sql(dialect=dialect) for value in (text, text.lower()))
-        same = self.rows(f"SELECT 1 FROM {source} WHERE {name} = {exact} LIMIT 1")  # noqa: S608 - quoted
-        other = self.rows(f"SELECT 1 FROM {source} WHERE LOWER({name}) = {lower} LIMIT 1") if same == () else ()  # noqa: S608
-        if same is None or other is None:
-            self._cases = 0
-        return bool(other)
+        key = (table.name, column, text)
+        if key not in self._spellings:
+            if self._cases <= 0 or self._masked(table.name, column):
+                return None
+            self._cases -= 1
+            source, name = self._names(table, column)
+            lower = exp.Literal.string(text.lower()).sql(dialect=self._schema.dialect)
+            sql = f"SELECT DISTINCT {name} FROM {source} WHERE LOWER({name}) = {lower} LIMIT {_SPELLINGS}"  # noqa: S608 - quoted
+            rows = self.rows(sql)
+            if rows is None:
+                self._cases = 0
+            self._spellings[key] = None if rows is None else tuple(sorted(str(value) for (value,) in rows))
+        return self._spellings[key]
 
     def _read(self, table: Table, column: str) -> tuple[Any, ...]:
         if self._masked(table.name, column):

@@ -1,0 +1,83 @@
+"""Texts that stand in the table that explains a column of codes, and not in the column itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
+from sqljury.sql.names.readings import identifier
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import bare_name
+from sqljury.types import Column, Schema, Table
+
+LIKELY: Final = 0.5
+"""The least score of a key that leads to the explaining table."""
+COLUMNS: Final = 4
+"""Texts are looked up in so many columns of that table at most."""
+
+
+def explained(tree: exp.Query, asked: Asked) -> Change | None:
+    """Compare a column of codes by the text that explains the code: ``status = 'cancelled'`` where 'X' is stored.
+
+    The column must lack the text, and a key must lead to a table of which one column, and no other, has it.
+    """
+    changed = False
+    for node, column, other in compared(tree, exp.EQ, exp.NEQ):
+        if isinstance(other, exp.Literal) and (codes := _codes(column, [other], asked)) is not None:
+            within = exp.In(this=column.copy(), query=codes.subquery())
+            node.replace(exp.Not(this=within) if isinstance(node, exp.NEQ) else within)
+            changed = True
+    for node in list(tree.find_all(exp.In)):
+        if node.expressions and (codes := _codes(node.this, node.expressions, asked)) is not None:
+            node.set("expressions", None)
+            node.set("query", codes.subquery())
+            changed = True
+    return Change("the column has codes, which another table explains") if changed else None
+
+
+def _codes(column: exp.Expr, texts: list[exp.Expr], asked: Asked) -> exp.Select | None:
+    """The query for the codes of the texts; None where the column has one of them, or no table explains all."""
+    known = held(column, asked.schema)
+    if known is None or not all(isinstance(text, exp.Literal) and text.is_string for text in texts):
+        return None
+    names = [text.name for text in texts]
+    tables = list(_explaining(known, asked.schema))
+    if not tables or not all(any(letter.isalpha() for letter in name) for name in names):
+        return None
+    if any(asked.data.spellings(known.table, known.column.name, name) != () for name in names):
+        return None
+    found = []
+    for table, key in tables:
+        for text in _texts(table, key):
+            spelt = [asked.data.spellings(table, text.name, name) for name in names]
+            known_ones = [each for each in spelt if each is not None]
+            if len(known_ones) < len(spelt):
+                return None
+            if all(known_ones):
+                found.append((table, key, text, [spelling for each in known_ones for spelling in each]))
+    return _select(*found[0], asked.schema.dialect) if len(found) == 1 else None
+
+
+def _explaining(known: Held, schema: Schema) -> Iterator[tuple[Table, str]]:
+    """The tables that keys of the column lead to, with the column that has its codes."""
+    for key in known.table.foreign_keys:
+        if len(key.columns) == 1 and key.columns[0].lower() == known.column.name.lower() and key.score >= LIKELY:
+            table = next((table for table in schema.tables if table.name.lower() == key.ref_table.lower()), None)
+            if table is not None and table is not known.table:
+                yield table, key.ref_columns[0]
+
+
+def _texts(table: Table, key: str) -> list[Column]:
+    columns = [column for column in table.columns if column.name.lower() != key.lower()]
+    return [column for column in columns if Held(table, column).is_text][:COLUMNS]
+
+
+def _select(table: Table, key: str, text: Column, spellings: list[str], dialect: str) -> exp.Select:
+    texts = [exp.Literal.string(spelling) for spelling in dict.fromkeys(spellings)]
+    name, code = (exp.column(identifier(each, dialect)) for each in (text.name, key))
+    condition = exp.EQ(this=name, expression=texts[0]) if len(texts) == 1 else exp.In(this=name, expressions=texts)
+    source = exp.Table(this=identifier(bare_name(table), dialect))
+    if table.schema:
+        source.set("db", identifier(table.schema, dialect))
+    return exp.select(code).from_(source).where(condition)

@@ -1,0 +1,137 @@
+"""Joins of columns that no key relates, where keys lead from one table to the other.
+
+Small models join tables that are two keys apart as if they were one: ``cities.code = members.home_club``. Such a query
+runs, and finds nothing, or rows that belong together by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from sqljury.language.words import words
+from sqljury.sql.meaning.base import Asked, Change, Held, held
+from sqljury.sql.names.from_clause import FromClause
+from sqljury.sql.names.routes import Routes, score
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import Sources, read_sources
+from sqljury.types import Schema, Table
+
+LIKELY: Final = 0.2
+"""The least score of a route that takes the place of such a join; two certain keys have 0.5."""
+
+Place = tuple[str, str]
+
+
+def along_keys(tree: exp.Query, asked: Asked) -> Change | None:
+    """Join along keys where two columns are compared that no key, no name and no text that both hold relates."""
+    changed = False
+    related = _Related(asked)
+    for sources in read_sources(tree, asked.schema):
+        for join, left, right in _joins(sources):
+            if not related(left, right):
+                changed |= _reroute(join, sources, asked.schema)
+    return Change("a join of columns that no key relates") if changed else None
+
+
+def _joins(sources: Sources) -> Iterator[tuple[exp.Join, Held, Held]]:
+    """The inner joins on one equality of columns of two tables."""
+    select = sources.scope.expression
+    if not isinstance(select, exp.Select):
+        return
+    for join in list(select.args.get("joins") or ()):
+        on = join.args.get("on")
+        condition = on.unnest() if isinstance(on, exp.Expr) else None
+        if join.side or not isinstance(join.this, exp.Table) or not isinstance(condition, exp.EQ):
+            continue
+        left, right = (held(side, sources.schema) for side in (condition.this, condition.expression))
+        if left is not None and right is not None and left.table is not right.table:
+            yield join, left, right
+
+
+def _reroute(join: exp.Join, sources: Sources, schema: Schema) -> bool:
+    """Join by the likeliest keys from the tables before it; False where none lead there."""
+    select = sources.scope.expression
+    joined = sources.alias(join.this.alias_or_name)
+    if joined is None:
+        return False
+    target = sources.tables[joined]
+    before = [select.args["from_"].this, *(other.this for other in _upto(select, join))]
+    aliases = [alias for node in before if (alias := sources.alias(node.alias_or_name)) is not None]
+    tables = {alias: sources.tables[alias] for alias in aliases}
+    if sum(table is target for table in sources.tables.values()) > 1:
+        return False  # a table joined with itself: which of both is meant is not known
+    later = {table.name for alias, table in sources.tables.items() if alias not in tables}
+    routes = [
+        route
+        for route in Routes(schema).to(tables, lambda table: table is target)
+        if not any(leg.step.table.name in later for leg in route[:-1])  # it would be joined before it is named
+    ]
+    if not routes or score(routes[0]) < LIKELY or (len(routes) > 1 and score(routes[1]) == score(routes[0])):
+        return False
+    FromClause(sources).reroute(join, joined, routes[0])
+    return True
+
+
+def _upto(select: exp.Select, join: exp.Join) -> Iterator[exp.Join]:
+    for other in select.args["joins"]:
+        if other is join:
+            return
+        yield other
+
+
+class _Related:
+    """Whether two columns may well be joined."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._data = asked.data
+        self._keys: dict[Place, set[Place]] = {}
+        for table in asked.schema.tables:
+            for key in table.foreign_keys:
+                for here, there in zip(key.columns, key.ref_columns, strict=False):
+                    self._keys.setdefault(_place(table, here), set()).add((key.ref_table.lower(), there.lower()))
+
+    def __call__(self, left: Held, right: Held) -> bool:
+        return self._by_keys(left, right) or _by_name(left, right) or self._by_values(left, right)
+
+    def _by_keys(self, left: Held, right: Held) -> bool:
+        """A key leads from one to the other, or from both to the same column."""
+        here, there = _place(left.table, left.column.name), _place(right.table, right.column.name)
+        ours, theirs = self._reached(here), self._reached(there)
+        return bool(ours & theirs)
+
+    def _reached(self, place: Place) -> set[Place]:
+        found, front = {place}, [place]
+        while front:
+            front = [other for each in front for other in self._keys.get(each, ()) if other not in found]
+            found.update(front)
+        return found
+
+    def _by_values(self, left: Held, right: Held) -> bool:
+        """They hold the same text, as far as they are read; numbers are equal by chance."""
+        ours, theirs = (
+            {value for value in self._data.values(each.table, each.column.name) if _telling(value)}
+            for each in (left, right)
+        )
+        return bool(ours & theirs)
+
+
+def _place(table: Table, column: str) -> Place:
+    return table.name.lower(), column.lower()
+
+
+def _telling(value: object) -> bool:
+    return isinstance(value, str) and not value.strip().lstrip("-").replace(".", "", 1).isdecimal()
+
+
+def _by_name(left: Held, right: Held) -> bool:
+    """Equal names; or one is called like the other's table, as ``manufacturer`` of ``manufacturers.code``."""
+    ours, theirs = words(left.column.name), words(right.column.name)
+    if left.column.name.lower() == right.column.name.lower() and len(set(ours) - {"id"}):
+        return True
+    return _called_after(ours, right.table) or _called_after(theirs, left.table)
+
+
+def _called_after(column: tuple[str, ...], table: Table) -> bool:
+    named = words(table.name)
+    return bool(named) and named in (column[-len(named) :], column[: len(named)])

@@ -1,0 +1,105 @@
+"""Rules of meaning that follow keys: invented joins, texts that explain codes; asked of databases through ``ask``."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from sqljury import ask
+from sqljury.llm.fake import FakeModel
+
+TABLES = """
+    CREATE TABLE cities (code TEXT{key}, city_name TEXT);
+    CREATE TABLE clubs (club_id INTEGER{key}, club_name TEXT, city_code TEXT{city});
+    CREATE TABLE members (mid INTEGER{key}, full_name TEXT, home_club INTEGER{club}, status TEXT{status});
+    CREATE TABLE statuses (code TEXT{key}, meaning TEXT, remark TEXT);
+    CREATE TABLE parcels (parcel_no INTEGER{key}, sender TEXT, weight_grams INTEGER, channel TEXT);
+    INSERT INTO cities VALUES ('BGO', 'Bergen'), ('OSL', 'Oslo'), ('TRD', 'Trondheim');
+    INSERT INTO clubs VALUES (1, 'Harbour', 'BGO'), (2, 'Arena', 'OSL'), (3, 'Loft', 'OSL'), (4, 'Mill', 'TRD');
+    INSERT INTO members VALUES (11, 'Ada', 2, 'A'), (12, 'Bo', 2, 'X'), (13, 'Eva', 1, 'A'), (14, 'Gro', 3, 'P');
+    INSERT INTO statuses VALUES ('A', 'active', 'pays'), ('X', 'Cancelled', 'pays no more'), ('P', 'paused', 'paused');
+    INSERT INTO parcels VALUES (1, 'Ada', 1250, 'web'), (2, 'Bo', 990, 'Web'), (3, 'Ida', 40, 'post');
+"""
+DECLARED = {
+    "key": " PRIMARY KEY",
+    "city": " REFERENCES cities",
+    "club": " REFERENCES clubs",
+    "status": " REFERENCES statuses",
+}
+
+
+@pytest.fixture(params=["declared", "inferred"])
+def club(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    declared = request.param == "declared"
+    file = tmp_path / "club.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(TABLES.format(**{name: text if declared else "" for name, text in DECLARED.items()}))
+    return file
+
+
+def answered(file: Path, question: str, sql: str) -> tuple[str, tuple[tuple[object, ...], ...], str]:
+    answer = ask(question, file, recipe="fast", model=FakeModel(sql))
+    fixes = answer.candidates[0].fixes
+    return answer.sql, answer.rows, fixes[-1].reason if fixes else ""
+
+
+def test_an_invented_join_follows_the_keys(club: Path) -> None:
+    sql, rows, reason = answered(
+        club,
+        "Which city has the most members?",
+        "SELECT c.city_name, COUNT(*) FROM cities AS c JOIN members AS m ON c.code = m.home_club GROUP BY c.city_name "
+        "ORDER BY COUNT(*) DESC LIMIT 1",
+    )
+    assert rows == (("Oslo", 3),)
+    assert "clubs.city_code" in sql
+    assert reason == "a join of columns that no key relates"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT m.full_name FROM members AS m JOIN clubs AS c ON m.home_club = c.club_id",  # a key
+        "SELECT m.full_name FROM members AS m JOIN parcels AS p ON m.full_name = p.sender",  # the same texts
+        "SELECT m.full_name FROM members AS m LEFT JOIN cities AS c ON m.home_club = c.code",  # an outer join
+        "SELECT m.full_name FROM members AS m JOIN parcels AS p ON m.home_club = p.parcel_no",  # no keys lead there
+    ],
+)
+def test_other_joins_stay(club: Path, sql: str) -> None:
+    assert answered(club, "Which members are there?", sql)[0] == sql
+
+
+def test_a_text_of_the_table_that_explains_the_codes(club: Path) -> None:
+    sql, rows, reason = answered(
+        club, "Which members have cancelled?", "SELECT full_name FROM members WHERE status = 'cancelled'"
+    )
+    assert rows == (("Bo",),)
+    assert (
+        sql == "SELECT full_name FROM members WHERE status IN (SELECT code FROM statuses WHERE meaning = 'Cancelled')"
+    )
+    assert reason == "the column has codes, which another table explains"
+    others = "SELECT full_name FROM members WHERE status <> 'cancelled'"
+    assert answered(club, "Who has not cancelled?", others)[1] == (("Ada",), ("Eva",), ("Gro",))
+    several = "SELECT full_name FROM members WHERE status IN ('active', 'cancelled')"
+    assert answered(club, "Who is active or has cancelled?", several)[1] == (("Ada",), ("Bo",), ("Eva",))
+
+
+def test_codes_that_are_not_explained_for_certain_stay(club: Path) -> None:
+    for text in ("paused", "gone", "A"):  # in two columns; in none; a code itself
+        sql = f"SELECT COUNT(*) FROM members WHERE status = '{text}'"
+        assert answered(club, f"How many members have the status {text}?", sql)[0] == sql
+
+
+def test_a_text_that_is_stored_in_two_cases_is_compared_without_case(club: Path) -> None:
+    sql = "SELECT COUNT(*) FROM parcels WHERE channel = 'web'"
+    assert answered(club, "How many parcels came in over the web?", sql)[1] == ((2,),)
+    sql = "SELECT COUNT(*) FROM parcels WHERE channel = 'post'"
+    assert answered(club, "How many parcels came in by post?", sql)[0] == sql
+
+
+def test_a_unit_that_is_divided_keeps_its_fraction(club: Path) -> None:
+    sql = "SELECT sender, weight_grams / 1000 FROM parcels"
+    assert answered(club, "What do the parcels weigh, in kilograms?", sql)[1][0] == ("Ada", 1.25)
+    assert answered(club, "How many are there of each number?", "SELECT parcel_no / 10 FROM parcels")[2] == ""
