@@ -67,8 +67,8 @@ def spider(
     data: Annotated[Path, typer.Option(help="Spider's folder, with train.json or dev.json and database/.")],
     out: Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")],
     split: SplitOption = "dev",
-    databases: DatabasesOption = "",
-    without_databases: WithoutDatabases = "",
+    among: DatabasesOption = "",
+    left_out: WithoutDatabases = "",
     limit: QuestionsOption = None,
     seed: Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")] = 0,
     recipe: RecipeOption = "default",
@@ -100,16 +100,15 @@ def spider(
     from sqljury.types import Limits
 
     analyses = Wanted(analyze or (), stop_share or (), stop_least, part or (), json_file, processes)
-    loaded = subset.of_databases(dataset.load(data, split), databases, without_databases)
-    drawn = dataset.sample(loaded, limit, seed)
+    drawn = dataset.sample(subset.of_databases(dataset.load(data, split), among, left_out), limit, seed)
     on = Engine(engine.value, strip_keys)
     name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit, **on.settings}
-    name |= {key: text for key, text in (("databases", databases), ("without", without_databases)) if text}
+    name |= {key: text for key, text in (("databases", among), ("without", left_out)) if text}
     chosen, limits = recipes.load(recipe), Limits(seconds=timeout)
     allowed, pool = allowance(budget_seconds, budget_tokens), pool_of(shots)
     wanted = {"dataset": name, "seed": seed, **run.conditions(chosen, limits, allowed, pool)}
-    with interruptible() as cancel, Databases(data, on, out / FOLDER, server or usual_server(on)) as copies:
-        examples = comparable(drawn, copies, out, cancel)
+    with interruptible() as cancel, Databases(data, on, out / FOLDER, server or usual_server(on)) as databases:
+        examples = comparable(drawn, databases, out, cancel)
         finished = analyze and model is None and adapter is None and run.is_finished(examples, out, wanted)
         if not finished:  # otherwise no model is needed
             opened = opening(model, adapter, cache=cache)

@@ -151,10 +151,10 @@ def data(
     given |= {"--both-orders": both_orders, "--independent": independent}
     _check_options(kind, given, of_runs=of_runs)
     chosen = recipes.load(recipe)
+    within = subset.subset(databases, without_databases)  # before anything is read: it may be refused
     asked: Iterable[Replayed] | Sequence[Example]
     if of_runs:
         replayed, evaluation = _replayed(run or [], data, eval_data)
-        within = subset.subset(databases, without_databases)
         asked = (question for question in replayed if within(question.db_id))
     else:
         loaded = subset.of_databases(_load(data, split, questions, db_dir), databases, without_databases)
