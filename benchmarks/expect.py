@@ -6,7 +6,7 @@
 Questions are drawn as `sqljury bench spider` draws them. Each gets one database of random selection with --rows rows a
 table, of the tables and columns that gold uses: of --draws draws the first on which gold returns something that is no
 matter of luck (ties, the order rows are stored in), else the first with a single answer, else the first that runs.
---draws 1 takes what comes, as the paper does. What is taken depends on --rows and --numbers, on no other option.
+--draws 1 takes what comes, as the paper does. What is taken depends on --rows, --numbers and --draw alone.
 
 A line of JSON for each question as it goes; the same command goes on where it stopped. Then the shares of right
 results, by ORDER BY and GROUP BY anywhere in gold, with Wilson's intervals of 95 %: exact, where the order of rows
@@ -30,11 +30,11 @@ from sqljury.evaluation.report import Share
 from sqljury.llm.base import LanguageModel, derive_seed
 from sqljury.llm.open import open_model
 from sqljury.metrics.execution import EX
-from sqljury.recipes.parts import Shown, TestsPart
+from sqljury.recipes.parts import Draw, Shown, TestsPart
 from sqljury.schema.introspect import introspect
 from sqljury.sql.compare import EXPECTED, RELAXED, same
 from sqljury.stages.generate.examples import finds
-from sqljury.testing.draw import random_case, read_origin
+from sqljury.testing.draw import fuzzed_origin, random_case, read_origin
 from sqljury.testing.expect import conversation, with_expected
 from sqljury.testing.trial import Trial
 from sqljury.types import Limits, Result, TestCase
@@ -57,6 +57,7 @@ def main() -> None:
         kind="suite",
         rows=options.rows,
         numbers=options.numbers,
+        draw=options.draw,
         form=options.form,
         shots=options.shots,
         samples=options.samples,
@@ -68,7 +69,7 @@ def main() -> None:
         "draws": options.draws,
         "example_seed": options.example_seed,
         "model": options.model,
-        **{key: getattr(part, key) for key in ("rows", "numbers", "form", "shots", "samples", "temperature")},
+        **{key: getattr(part, key) for key in ("rows", "numbers", "draw", "form", "shots", "samples", "temperature")},
     }
     examples = spider.sample(spider.load(options.data, options.split), options.limit, options.seed)
     wanted = {example.id for example in examples}
@@ -97,6 +98,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--rows", type=int, default=5, help="the paper's maximum table size")
     parser.add_argument("--draws", type=int, default=20, help="databases of which the first telling one is taken")
+    parser.add_argument("--draw", choices=get_args(Draw), default="selection", help="rows of the database, or made up")
     parser.add_argument("--form", choices=get_args(Shown), default="csv")
     parser.add_argument("--shots", type=int, default=7)
     parser.add_argument("--example-seed", type=int, default=0, help="chooses the examples shown")
@@ -150,7 +152,8 @@ def asked(
 
 def drawn(db: Any, gold: str, seed: str, part: TestsPart, draws: int) -> tuple[TestCase, Result, bool]:
     """The database, what gold returns there, and whether that is a matter of luck."""
-    origin = read_origin(db, introspect(db), [gold], seed=seed)
+    origin_of = fuzzed_origin if part.draw == "fuzzing" else read_origin
+    origin = origin_of(db, introspect(db), [gold], seed=seed)
     best: tuple[int, TestCase, Result] | None = None
     with Trial(origin.shape, [gold]) as trial:
         for number in range(draws):
@@ -196,6 +199,8 @@ def report(lines: Iterable[dict[str, Any]]) -> None:
         print(f"sureness >= {least}: {share(sure, 'exact')}")
     seconds = sorted(line["cost"]["seconds"] for line in listed)
     if seconds:
+        characters = sorted(len(line["prompt"]) for line in listed)
+        print(f"characters of a question with its database: median {characters[len(characters) // 2]}")
         print(f"seconds a question: median {seconds[len(seconds) // 2]:.1f}, all {sum(seconds):.0f}")
 
 

@@ -37,11 +37,14 @@ Line = dict[str, Any]
 class Tested:
     """One question: by group whether it is right, and of each test who passed, how sure it was, whether gold passes.
 
+    ``matches`` tells by group whether its query is gold's by exact match, which Table 4 of the paper has beside EX.
     ``ideal`` is who would have passed if gold's result had been expected.
     """
 
     right: tuple[bool, ...]
+    matches: tuple[bool, ...]
     chosen: bool
+    chosen_matches: bool
     passed: tuple[tuple[bool | None, ...], ...]
     sureness: tuple[float, ...]
     gold: tuple[bool | None, ...]
@@ -65,7 +68,11 @@ def main() -> None:
         for one in questions
         if one.id in lines and lines[one.id]["tests"]
     ]
-    print(f"{sum(one.id in lines for one in questions)} questions with a choice, {len(found)} of them tested")
+    tests = sum(len(one.passed) for one in found)
+    print(
+        f"{sum(one.id in lines for one in questions)} questions with a choice, {len(found)} of them tested, "
+        f"{tests / max(1, len(found)):.2f} tests each"
+    )
     expectations(found)
     print("ways to choose, all that were tested:")
     choosing(found)
@@ -82,7 +89,9 @@ def read(line: Line, asked: stored.Asked, gold: str, data: Path) -> Tested:
     perfect = [replace(one.case, expected=one.results[0] if one.results[0].ok else None) for one in ran]
     return Tested(
         tuple(asked.right(sql) for sql in tests[0]["queries"]),
+        tuple(asked.tried(sql).matches for sql in tests[0]["queries"]),
         asked.right(line["sql"]),
+        asked.tried(line["sql"]).matches,
         tuple(tuple(test["passed"]) for test in tests),
         tuple(test["sureness"] for test in tests),
         tuple(one.passed[0] for one in ran),
@@ -120,20 +129,28 @@ def expectations(found: Sequence[Tested]) -> None:
 
 
 def choosing(found: Sequence[Tested]) -> None:
-    """How often each way to choose takes a right group, and what it changes against votes."""
+    """How often each way to choose takes a right group, what it changes against votes, and exact matches (EM)."""
     votes = [one.right[0] for one in found]
-    ways = {
-        "votes": votes,
-        "as stored": [one.chosen for one in found],
-        "passes, then votes": [one.right[best(one.passed, [1.0] * len(one.passed))] for one in found],
-        "sureness, then votes": [one.right[best(one.passed, one.sureness)] for one in found],
-        "perfect expectations": [one.right[best(one.ideal, [1.0] * len(one.ideal))] for one in found],
-        "any group is right": [any(one.right) for one in found],
+    groups = {
+        "votes": [0 for _ in found],
+        "passes, then votes": [best(one.passed, [1.0] * len(one.passed)) for one in found],
+        "sureness, then votes": [best(one.passed, one.sureness) for one in found],
+        "perfect expectations": [best(one.ideal, [1.0] * len(one.ideal)) for one in found],
     }
-    for name, right in ways.items():
+    ways = {
+        name: [(one.right[at], one.matches[at]) for one, at in zip(found, chosen, strict=True)]
+        for name, chosen in groups.items()
+    }
+    ways["as stored"] = [(one.chosen, one.chosen_matches) for one in found]
+    for name, both in ways.items():
+        right = [one for one, _ in both]
         better = sum(new and not old for new, old in zip(right, votes, strict=True))
         worse = sum(old and not new for new, old in zip(right, votes, strict=True))
-        print(f"  {name:22} {share(sum(right), len(right))}  corrected {better}, misled {worse}")
+        matches = sum(one for _, one in both)
+        print(
+            f"  {name:22} {share(sum(right), len(right))}  corrected {better}, misled {worse}, EM {matches}/{len(both)}"
+        )
+    print(f"  {'any group is right':22} {share(sum(any(one.right) for one in found), len(found))}")
 
 
 def best(tests: Sequence[Sequence[bool | None]], weights: Sequence[float]) -> int:

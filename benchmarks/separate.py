@@ -2,13 +2,16 @@
 
     python benchmarks/separate.py --data ../shared --limit 60
     python benchmarks/separate.py --data ../shared --limit 60 --pairs neighbours
+    python benchmarks/separate.py --data ../shared --limit 60 --keep all --cases 5
+    python benchmarks/separate.py --data ../shared --limit 60 --draw fuzzing
 
 ``predictions``: gold and a prediction of Spider's dev split that the published program calls wrong (exe_keep_distinct
 of ``verdicts``), both of which run. Pairs that differ only in an order that one of them does not ask for are left out
 and counted. ``neighbours``: gold of the train split and a query one small change away, some of which mean the same.
 
-Printed for each pair; at the end the shares told apart within 10 cases by the search and by random selection alone, the
-rows of the smallest database for each pair, and milliseconds to draw one database on a schema of 10 tables.
+Printed for each pair; at the end the shares told apart within --cases cases (10), and the mean number of cases, by the
+search and by random selection alone, the rows of the smallest database for each pair, and milliseconds to draw one
+database on a schema of 10 tables.
 """
 
 from __future__ import annotations
@@ -20,15 +23,16 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from sqljury.db.connect import connect
 from sqljury.metrics.execution import EX, judge
+from sqljury.recipes.parts import Draw, KeptCases
 from sqljury.schema.introspect import introspect
 from sqljury.sql.mutate import neighbours
 from sqljury.sql.resolve import column_names
 from sqljury.sql.scan import orders
-from sqljury.testing.draw import Origin, random_case, read_origin
+from sqljury.testing.draw import Origin, fuzzed_origin, random_case, read_origin
 from sqljury.testing.separate import Search, separate
 from sqljury.testing.trial import Trial
 from sqljury.types import Limits
@@ -47,7 +51,7 @@ class Told(NamedTuple):
     search: bool
     drawn: bool
     rows: int | None
-    how: str
+    how: tuple[str, ...]
     looked_at: int
     seconds: float
 
@@ -61,18 +65,22 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=0, help="pairs to pass over, to measure in pieces")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=5.0, help="for the search of one pair")
+    parser.add_argument("--cases", type=int, default=CASES, help="databases kept at most")
+    parser.add_argument("--keep", choices=get_args(KeptCases), default="pairs", help="which databases are kept")
+    parser.add_argument("--draw", choices=get_args(Draw), default="selection", help="rows of the database, or made up")
     options = parser.parse_args()
     found = sorted(set(predicted(options.data) if options.pairs == "predictions" else changed(options.data)))
     random.Random(options.seed).shuffle(found)
     print(f"{len(found)} pairs, of which {options.start} to {options.start + options.limit}")
     told, same = [], 0
     for number, pair in enumerate(found[options.start : options.start + options.limit], options.start):
-        one = tell(pair, options.data, options.seconds)
+        one = tell(pair, options)
         if one is None:
             same += 1
             continue
         told.append(one)
-        print(f"{number} {pair.db_id} {one.how} rows={one.rows} drawn={one.drawn} {one.looked_at} {one.seconds:.2f}s")
+        how = " ".join(one.how) or "-"
+        print(f"{number} {pair.db_id} {how} rows={one.rows} drawn={one.drawn} {one.looked_at} {one.seconds:.2f}s")
         if not one.search:
             print(f"    {pair.gold}\n    {pair.other}")
     report(told, same)
@@ -107,10 +115,10 @@ def path(data: Path, db_id: str) -> Path:
     return data / "spider" / "database" / db_id / f"{db_id}.sqlite"
 
 
-def tell(pair: Pair, data: Path, seconds: float) -> Told | None:
+def tell(pair: Pair, options: argparse.Namespace) -> Told | None:
     """Search, and draw at random, for this pair; None for a pair that is none."""
     queries = [EX.prepare(pair.gold), EX.prepare(pair.other)]
-    with connect(path(data, pair.db_id)) as db:
+    with connect(path(options.data, pair.db_id)) as db:
         results = [db.execute(sql, LIMITS) for sql in queries]
         one_sided = orders(queries[0]) != orders(queries[1])
         same = one_sided and bool(results[0].rows) and judge(*results, ordered=False).correct
@@ -118,11 +126,14 @@ def tell(pair: Pair, data: Path, seconds: float) -> Told | None:
             return None
         start = time.perf_counter()
         origin = read_origin(db, introspect(db), queries)
-    found = separate(origin, queries, Search(cases=CASES, seconds=seconds))
+        fuzzing = options.draw == "fuzzing"
+        drawn_from = fuzzed_origin(db, introspect(db), queries) if fuzzing else origin
+    search = Search(cases=options.cases, seconds=options.seconds, keep=options.keep, fuzzing=fuzzing)
+    found = separate(drawn_from, queries, search)
     took = time.perf_counter() - start
     rows = found.cases[0].size if found.cases else None
     drawn = at_random(origin, queries)
-    return Told(not found.together, drawn, rows, "".join(found.how) or "-", found.looked_at, took)
+    return Told(not found.together, drawn, rows, found.how, found.looked_at, took)
 
 
 def at_random(origin: Origin, queries: list[str]) -> bool:
@@ -143,6 +154,7 @@ def report(told: list[Told], same: int) -> None:
     rows = [one.rows for one in told if one.rows is not None]
     if rows:
         print(f"rows of the database: median {median(rows)}, at most 6 in {sum(n <= 6 for n in rows)}, max {max(rows)}")
+    print(f"cases for a pair: mean {sum(len(one.how) for one in told) / count:.2f}")
     print(f"seconds for a pair: median {median(one.seconds for one in told):.3f}")
 
 

@@ -195,6 +195,9 @@ KINDS = {
                             select=SelectPart("rerank")),
     "agents": Recipe("t", generate=GENERATE, select=SelectPart("rerank"), refine=RefinePart(2),
                      tests=TestsPart("agents", codes=2, inspections=1, voting="selection")),
+    "agents steps": Recipe("t", generate=GENERATE, select=SelectPart("rerank"),
+                           refine=RefinePart(2, reasoning=True),
+                           tests=TestsPart("agents", codes=2, inspections=1, max_tokens=900, reasoning=True)),
     "agents real": Recipe("t", generate=GENERATE, select=SelectPart("rerank"),
                           tests=TestsPart("agents", codes=1, inspections=1, data="real")),
 }  # fmt: skip

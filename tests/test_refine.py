@@ -16,10 +16,11 @@ from sqljury.budget import Allowance, Budget
 from sqljury.context import Context
 from sqljury.db.base import Database
 from sqljury.errors import ContextLengthError, MissingExtraError, RecipeError, SandboxError
+from sqljury.llm.base import Completion
 from sqljury.llm.fake import Call
 from sqljury.recipes import RefinePart
 from sqljury.schema.introspect import introspect
-from sqljury.stages.refine import Refined, by_errors, by_looking, by_tests, passes, placed
+from sqljury.stages.refine import Refined, by_errors, by_looking, by_result, by_tests, passes, placed
 from sqljury.testing.trial import rerun
 from sqljury.types import Candidate, Limits, Question, Result, Row, Task, TestCase, Tried
 
@@ -31,6 +32,7 @@ NONE = "SELECT name FROM person WHERE height > 300"
 BROKEN = "SELECT wool FROM sheep"
 PROGRAM = "result = person[person.height > 180][['name']]"
 TWO_ROUNDS = RefinePart(rounds=2)
+LAST = RefinePart(rounds=3, keep="last")
 
 
 @pytest.fixture
@@ -145,6 +147,52 @@ def test_the_loop_ends_when_a_query_comes_back_or_none_is_written(db: Database) 
         assert (found.candidate.sql, found.rounds) == (ALL, 1)
 
 
+def test_the_last_query_is_returned_whatever_it_does(db: Database) -> None:
+    """Algorithm 1 as printed: a round for each query that fails, and the last one is the answer."""
+    model = FakeModel([TALLER, NONE, SHORT])
+    found = refined(db, model, a_test(db, ("Dee",)), part=LAST)
+    assert (found.candidate.sql, found.rounds, len(model.calls)) == (SHORT, 3, 3)
+    assert found.candidate.fixes[0].before == ALL
+    assert found.better is not None
+    assert (found.better.sql, found.last) == (ALL, found.candidate)
+    failing = refined(db, FakeModel([TALLER, BROKEN, "no query"]), a_test(db, ("Dee",)), part=LAST)
+    assert (failing.candidate.sql, failing.candidate.result.ok) == (BROKEN, False)
+
+
+def test_a_query_that_comes_back_ends_only_the_guarded_loop(db: Database) -> None:
+    """What the guarded loop would not have come to is not its query."""
+    found = refined(db, FakeModel([TALLER, TALLER, TALL]), a_test(db, ("Dee",)), part=LAST)
+    assert (found.candidate.sql, found.rounds) == (TALL, 3)
+    assert found.better is not None
+    assert found.better.sql == ALL
+    guarded = refined(db, FakeModel([TALLER, TALLER, TALL]), a_test(db, ("Dee",)), part=RefinePart(rounds=3))
+    assert (guarded.candidate.sql, guarded.rounds) == (ALL, 2)
+    assert guarded.last is not None
+    assert guarded.last.sql == TALLER
+
+
+def test_both_rules_return_a_query_that_passes(db: Database) -> None:
+    for part in (LAST, TWO_ROUNDS):
+        found = refined(db, FakeModel([TALLER, TALL]), a_test(db, ("Dee",)), part=part)
+        assert found.candidate.sql == TALL
+        assert found.better == found.last == found.candidate
+
+
+def test_reasoning_comes_before_the_query(db: Database) -> None:
+    part = RefinePart(rounds=2, reasoning=True)
+    reply = f"1. It keeps everybody:\n{ALL};\n2. Only the tall are asked for.\n```sql\n{TALL}\n```"
+    model = FakeModel([reply])
+    assert refined(db, model, a_test(db, ("Dee",)), part=part).candidate.sql == TALL
+    assert "numbered steps" in model.calls[0].messages[-1].content
+    assert (model.calls[0].sampling.stop, model.calls[0].sampling.max_tokens > 1_000) == ((), True)
+    cut = Completion(f"1. The query\n{TALL}\nkeeps", finish_reason="length")
+    assert refined(db, FakeModel([cut]), a_test(db, ("Dee",)), part=part).candidate.sql == ALL
+    for test in (a_test(db, ("Dee",), code=""), replace(a_test(db, ("Dee",)), how="real")):
+        model = FakeModel([reply])
+        assert refined(db, model, test, part=part).candidate.sql == TALL
+        assert "numbered steps" in model.calls[0].messages[-1].content
+
+
 def test_a_query_that_runs_is_never_replaced_by_one_that_does_not(db: Database) -> None:
     model = FakeModel([BROKEN, "no query"])
     found = refined(db, model, a_test(db, ("Dee",)))
@@ -216,6 +264,14 @@ def test_looking_again_believes_what_comes_if_it_runs(db: Database) -> None:
         assert (found.candidate.sql, found.candidate.fixes) == (ALL, ())
 
 
+def test_the_result_is_shown_and_what_comes_believed_if_it_runs(db: Database) -> None:
+    model = FakeModel([TALL])
+    found = by_result(candidate(db, ALL), *asking(db, model))
+    assert (found.candidate.sql, found.candidate.fixes[-1].by, found.rounds) == (TALL, "model", 1)
+    assert "3 rows\nAnn\nBo\nCy" in model.calls[0].messages[-1].content
+    assert by_result(candidate(db, ALL), *asking(db, FakeModel([NONE]))).candidate.sql == ALL
+
+
 def test_errors_alone_never_doubt_a_query_that_finds_something(db: Database) -> None:
     assert by_errors(candidate(db, ALL), *asking(db, FakeModel([])), 3).candidate.sql == ALL
     model = FakeModel([NONE, TALL])
@@ -255,6 +311,13 @@ def test_the_pipeline_keeps_its_choice_where_nothing_better_comes(db: Database) 
     assert (found.sql, found.confidence, len(found.candidates)) == (SHORT, 1.0, 2)
     assert found.choice is not None
     assert [(test.queries, test.passed) for test in found.choice.tests] == [((SHORT,), (False,))]
+
+
+def test_a_last_query_that_cannot_be_run_is_no_answer(db: Database) -> None:
+    last = SUITE.replace("rounds = 2", 'rounds = 1\nkeep = "last"')
+    for written, answer in ((ALL, ALL), (BROKEN, SHORT)):
+        model = says(TALL, SHORT, SHORT, written)
+        assert Pipeline(recipes.parse("refining", last), model).answer(Question("Who is tall?"), db).sql == answer
 
 
 def test_a_refined_query_stands_in_the_tests_where_its_group_does(db: Database) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.budget import UNLIMITED, Allowance
-from sqljury.context import Options, Progress, State, silent
+from sqljury.context import Options, Progress, State, by_arguments, silent
 from sqljury.datasets.pool import Pool
 from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
@@ -129,12 +129,12 @@ class Session(Closing):
         recipe uses one. Raises what ``known_schema`` and ``values.open_or_build`` raise, and ``CancelledError`` once
         ``cancel`` is set.
         """
-        recipe = self.pipeline.recipe
-        schema = known_schema(self.database, lambda *done: self._progress(Progress(*done)), self._cancel)
+        recipe, progress = self.pipeline.recipe, by_arguments(self._progress)
+        schema = known_schema(self.database, progress, self._cancel)
         self.pipeline.indexes.of(schema)
         if recipe.schema.values or recipe.schema.nearest or recipe.fix.values:
             prepared = Preparation(recipe.schema, self.pipeline.indexes)
-            prepared.index(self.database, schema, lambda *done: self._progress(Progress(*done)), self._cancel)
+            prepared.index(self.database, schema, progress, self._cancel)
         return schema
 
     def describe(self) -> Description:
@@ -214,7 +214,7 @@ def _description(
     db: Database, notes: Notes, progress: Callable[[Progress], None], cancel: threading.Event | None
 ) -> Description:
     progress(Progress("reading the schema", 0, 1))
-    schema, _ = described(known_schema(db, lambda *done: progress(Progress(*done)), cancel), notes)
+    schema, _ = described(known_schema(db, by_arguments(progress), cancel), notes)
     progress(Progress("reading rows", 0, 1))
     return Description.of(db, schema, cancel)
 

@@ -45,6 +45,11 @@ def silent(_: Progress) -> None:
     """Progress that nobody wants to see."""
 
 
+def by_arguments(progress: Callable[[Progress], None]) -> Callable[[str, int, int], None]:
+    """``progress`` for work that reports a step, ``done`` and ``total`` as three arguments."""
+    return lambda step, done, total: progress(Progress(step, done, total))
+
+
 class Options(TypedDict, total=False):
     """What a caller may say of one question.
 

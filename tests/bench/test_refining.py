@@ -11,7 +11,7 @@ from sqljury import FakeModel, Pipeline, recipes
 from sqljury.bench import refining, run, stored
 from sqljury.bench.refining import Way
 from sqljury.datasets import spider
-from sqljury.errors import DatasetError, ModelUnavailableError
+from sqljury.errors import DatasetError, ModelUnavailableError, SandboxError
 from sqljury.evaluation import run_folder as folder
 from sqljury.llm.fake import Call
 from sqljury.recipes import FixPart, GeneratePart, Recipe
@@ -60,6 +60,27 @@ def test_what_was_corrected_and_misled_is_counted(before: Path, data: Path, tmp_
     assert found["cost"]["tests"]["calls"] > 0
 
 
+def test_both_rules_are_reported_whichever_the_recipe_has(before: Path, data: Path, tmp_path: Path) -> None:
+    """The cats' count is tested wrongly and rewritten to what fails too: the last query is that, the better one not."""
+
+    def wavering(call: Call) -> str:
+        said = expecting(call)
+        asked_again = call.messages[0].content.startswith("You write SQLite") and len(call.messages) > 2
+        return "SELECT 3 FROM cat LIMIT 2" if asked_again and "old cats" in call.messages[1].content else said
+
+    def recipe(keep: str) -> Recipe:
+        return recipes.parse("suited", f'[tests]\nkind = "suite"\nshots = 0\n[refine]\nrounds = 2\nkeep = "{keep}"')
+
+    for keep, changed in (("better", 2), ("last", 3)):
+        refining.refine(before, tmp_path / keep, data, FakeModel(wavering), recipe(keep), TESTS)
+        found = refining.summary(tmp_path / keep, data)
+        assert (found["keep"], found["changed"], found["corrected"], found["misled"]) == (keep, changed, 0, 1)
+        assert [found["kept"][name]["changed"] for name in ("better", "last")] == [2, 3]
+        records = folder.records(tmp_path / keep)
+        assert [record["sql"] for record in records] == [record[keep] for record in records]
+        assert stored.load(tmp_path / keep, data).questions[1].before == YOUNG
+
+
 def test_a_refined_run_is_a_run(before: Path, data: Path, tmp_path: Path) -> None:
     refined(before, tmp_path / "out", data, FakeModel(expecting))
     loaded = stored.load(tmp_path / "out", data)
@@ -90,6 +111,10 @@ def test_plain_self_corrections(before: Path, data: Path, tmp_path: Path) -> Non
     looked = refining.summary(tmp_path / "looked", data)
     assert (looked["corrected"], looked["misled"], looked["asked"]) == (1, 1, 4)
     model = FakeModel(UP)
+    assert looked["kept"] == {}
+    refined(before, tmp_path / "results", data, FakeModel(expecting), Way(by="result"))
+    by_result = refining.summary(tmp_path / "results", data)
+    assert (by_result["corrected"], by_result["misled"], by_result["asked"]) == (1, 1, 4)
     refined(before, tmp_path / "errors", data, model, Way(by="errors"))
     assert len(model.calls) == 1
     errors = refining.summary(tmp_path / "errors", data)
@@ -115,6 +140,49 @@ def test_agents_are_left_out(agent: str, field: str, value: object) -> None:
     assert getattr(refining.changed(part, Way(without=agent)), field) == value  # type: ignore[arg-type]
     assert refining.changed(part, Way()) == part
     assert refining.changed(part, Way(without="code")).by == "model"
+    assert refining.changed(part, Way(without="data", share=0.1)).share == 0.1
+
+
+AGENTS = recipes.parse(
+    "small",
+    '[tests]\nkind = "agents"\ndata = "program"\ncodes = 1\ninspections = 1\n[refine]\nrounds = 1\nkeep = "last"',
+)
+COUNTING = "```python\nresult = pd.DataFrame({'n': [len(dog)]})\n```"
+WITHOUT = {
+    "": Way(limit=1),
+    "inspection": Way(without="inspection", limit=1),
+    "data": Way(without="data", limit=1),
+    "share": Way(without="data", share=0.5, limit=1),
+    "code": Way(without="code", limit=1),
+}
+"""Table 4 and Figure 4, on a question about dogs whose program is right and whose last query is not."""
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_each_ablation_runs_to_its_end(before: Path, data: Path, tmp_path: Path, name: str) -> None:
+    pytest.importorskip("pyarrow")
+    records = [one for one in folder.records(before) if "dogs" in one["question"]]
+    wrong = {"sql": "SELECT max(id) + 1 FROM dog"}
+    records = [{**one, **wrong, "candidates": [{**one["candidates"][0], **wrong}]} for one in records]
+    (before / folder.ANSWERS).write_text("".join(json.dumps(one) + "\n" for one in records))
+
+    def agents(call: Call) -> str:
+        if call.messages[0].content.startswith("You write SQLite"):
+            return "SELECT 99 FROM dog LIMIT 1"
+        return COUNTING if "pandas" in call.messages[0].content else "17"
+
+    try:
+        refining.refine(before, tmp_path / "out", data, FakeModel(agents), AGENTS, WITHOUT[name])
+    except SandboxError:
+        pytest.skip("written code cannot be isolated here")
+    [record] = folder.records(tmp_path / "out")
+    assert (record["fault"], record["rounds"], record["passed"], record["said"]) == (None, 1, 0, 1)
+    assert (record["last"], record["better"]) == ("SELECT 99 FROM dog LIMIT 1", wrong["sql"])
+    [test] = record["tests"]
+    assert test["how"] == ("real" if name in ("data", "share") else "fuzzed")
+    assert test["by"] == ("model" if name == "code" else "code")
+    if name == "share":
+        assert len(test["tables"]["dog"]["rows"]) == 2
 
 
 def test_one_model_stands_in_for_those_that_the_recipe_names(before: Path, data: Path, tmp_path: Path) -> None:

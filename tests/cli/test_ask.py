@@ -221,9 +221,11 @@ class TestOnRealWeights:
         assert row == ["1"]
         assert self.ask(db, cached_weights, "--output", "sql").stdout == data["sql"] + ";\n"
 
-    def test_a_model_that_answers_prose(self, db: Path, cached_weights: Path) -> None:
+    def test_a_model_that_answers_prose(self, db: Path, cached_weights: Path, tmp_path: Path) -> None:
+        recipe = tmp_path / "short.toml"  # others write thousands of tokens before they give up
+        recipe.write_text("[[generate]]\nsamples = 2\ntemperature = 0.8\nmax_tokens = 60\n[fix]\nattempts = 1\n")
         done = sqljury(
-            *("ask", "Write a poem about the sea. No SQL.", "--db", str(db), "--recipe", "fast"),
+            *("ask", "Write a poem about the sea. No SQL.", "--db", str(db), "--recipe", str(recipe)),
             *("--model", "gemma-3-270m"),
             cache=cached_weights,
         )

@@ -60,6 +60,21 @@ def test_one_question(data: Path, tmp_path: Path) -> None:
     assert "no question 'dev-0009'" in missing.stderr
 
 
+def test_corrected_gold_and_questions_by_their_ids(data: Path, tmp_path: Path) -> None:
+    ids, gold = tmp_path / "ids.tsv", tmp_path / "gold.sql"
+    ids.write_text("sample\tid\nA\tdev-0000\n")
+    done = sqljury("--data", data, "--out", tmp_path / "out.jsonl", "--ids", ids, "--export", gold)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 1 gold queries" in done.stdout
+    assert "1 gold queries corrected by program checks, 0 by tests, 1 as they were" in done.stderr
+    assert gold.read_text() == "SELECT id FROM pet WHERE kind = 'dog '\tpets\nSELECT id FROM pet\tpets\n"
+    ids.write_text("dev-0001\ndev-9999\n")
+    unknown = sqljury("--data", data, "--out", tmp_path / "out.jsonl", "--ids", ids)
+    assert (unknown.returncode, "no question 'dev-9999'" in unknown.stderr) == (2, True)
+    same = sqljury("--data", data, "--out", tmp_path / "out.jsonl", "--export", tmp_path / "out.jsonl")
+    assert (same.returncode, "one file" in same.stderr) == (2, True)
+
+
 def test_nothing_is_written_among_the_data(data: Path) -> None:
     done = sqljury("--data", data, "--out", data / "out.jsonl")
     assert done.returncode == 2

@@ -181,7 +181,9 @@ def test_another_selector_on_a_run(start: Start, spider: Path, tmp_path: Path) -
 @pytest.mark.shared
 def test_a_run_is_made_continued_and_judged(cached_weights: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    bench = ("bench", "spider", "--data", str(SHARED), "--out", str(out), "--recipe", "fast", "--seed", "7")
+    recipe = tmp_path / "short.toml"  # others write thousands of tokens, since this model hardly writes SQL
+    recipe.write_text('[schema]\nform = "compact"\n[[generate]]\nmax_tokens = 60\n[fix]\nattempts = 1\n')
+    bench = ("bench", "spider", "--data", str(SHARED), "--out", str(out), "--recipe", str(recipe), "--seed", "7")
     bench = (*bench, "--model", "smollm2-135m", "--limit", "2")
     done = sqljury(*bench, cache=cached_weights)
     assert done.returncode == 0, done.stderr
@@ -192,7 +194,7 @@ def test_a_run_is_made_continued_and_judged(cached_weights: Path, tmp_path: Path
     judged = sqljury("eval", str(out), "--output", "json", "--per-query", str(per_query), cache=cached_weights)
     figures = json.loads(judged.stdout)
     assert figures["questions"] == 2
-    assert figures["run"]["recipe"]["name"] == "fast"
+    assert figures["run"]["recipe"]["name"] == "short"
     header, *lines = per_query.read_text().splitlines()
     assert header.split("\t") == ["id", "db_id", "hardness", "ex", "exe", "seconds", "reason"]
     assert len(lines) == 2
@@ -241,3 +243,9 @@ def test_choices_by_tests_take_the_settings_that_are_given(start: Start, spider:
     code, _, error = ended(start("3", *select))
     assert code == 0, error
     assert (tmp_path / "run" / "choices-rerank-formsqlite-shots2.jsonl").is_file()
+    more = ("bench", "select", out, "--selector", "rerank", "--cases", "5", "--keep", "all", "--draw", "fuzzing")
+    code, _, error = ended(start("3", *more))
+    assert code == 0, error
+    assert (tmp_path / "run" / "choices-rerank-cases5-drawfuzzing-keepall.jsonl").is_file()
+    code, _, error = ended(start("3", *more, "--tests", "agents"))
+    assert (code, "for the databases of a suite" in error) == (2, True)

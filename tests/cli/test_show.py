@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from sqljury.cli import show, terminal
+from sqljury.cli import candidate_tables, show, terminal
 from sqljury.types import Answer, Candidate, Choice, Comparison, Cost, Fix, Question, Result
 
 NASTY = "be\x1b[31mar\n\t[/x] :dog:\u202e\x9b31m"
@@ -164,14 +164,14 @@ def test_notes_are_single_harmless_lines(capsys: pytest.CaptureFixture[str]) -> 
     ],
 )
 def test_the_choice_is_explained(capsys: pytest.CaptureFixture[str], choice: Choice, said: str) -> None:
-    show.evidence(ANSWER.candidates, None, choice=choice)
+    candidate_tables.evidence(ANSWER.candidates, None, choice=choice)
     assert said in capsys.readouterr().out
 
 
 def test_a_refined_answer_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     by_tests = (Fix("SELECT 1", "on a test it returned 1, expected was 2", "tests"),)
     one = Candidate("SELECT 2", "direct", -1.0, RESULT, 0, by_tests)
-    show.evidence((one,), None, choice=Choice(0, "consistency"))
+    candidate_tables.evidence((one,), None, choice=Choice(0, "consistency"))
     out = capsys.readouterr().out
     assert "rewritten by the model after: on a test it returned 1, expected was 2" in out
     assert "* chosen by consistency, then refined by tests" in out

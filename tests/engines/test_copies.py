@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from servers import Server, in_mariadb, in_postgres, mysql_url, postgres_url
+from servers import ADMIN_PASSWORD, Server, in_mariadb, in_postgres, mysql_url, postgres_url
 from sqljury.datasets import spider
 from sqljury.db.connect import connect
 from sqljury.engines import checked
@@ -127,15 +127,22 @@ def test_what_was_checked_is_not_checked_again(dataset: Path, tmp_path: Path) ->
 
 
 def test_a_given_server_keeps_its_own_and_loses_the_copies(
-    postgres_server: Server, mariadb_server: Server, dataset: Path, tmp_path: Path
+    postgres_server: Server, mariadb_server: Server, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Its password comes from the environment, since a URL on the command line shows in the list of processes."""
+
     def postgres() -> set[str]:
         return {name for (name,) in in_postgres(postgres_server, "postgres", "SELECT datname FROM pg_database")}
 
     def mysql() -> set[str]:
         return {name for (name,) in in_mariadb(mariadb_server, "SHOW DATABASES")}
 
-    urls = (postgres_url(postgres_server, "postgres"), mysql_url(mariadb_server, "information_schema"))
+    for variable in ("PGPASSWORD", "MYSQL_PWD"):
+        monkeypatch.setenv(variable, ADMIN_PASSWORD)
+    urls = (
+        f"postgresql://boss@127.0.0.1:{postgres_server.port}/postgres",
+        f"mysql://boss@127.0.0.1:{mariadb_server.port}/information_schema",
+    )
     for name, url, listed in zip(("postgresql", "mysql"), urls, (postgres, mysql), strict=True):
         before = listed()
         with Databases(dataset, Engine(name), tmp_path, url) as databases:

@@ -203,6 +203,11 @@ def test_ways_to_choose_and_what_is_lost_without_a_part(asked: stored.StoredRun)
         "at a share of 0.5 of at least 2": 50.0,  # by age of direct alone, dogs of all
         "at a share of 1 of at least 2": 75.0,  # cats and dogs of all, by age of direct alone
     }
+    em = {label: method["em"] and method["em"]["percent"] for label, method in found.items()}
+    assert em["the run's answer (consistency)"] == 25 * sum(one.sql == one.gold for one in asked.questions) > 0
+    assert em["consistency (votes)"] == em["the run's answer (consistency)"]
+    assert em["first that runs"] == 75.0  # all but cats
+    assert em["oracle (best choice)"] is None
     without = found["other"]
     assert (without["difference"], without["won"], without["lost"], without["p"]) == (0.0, 1, 1, 1.0)
     assert found["first that runs"]["of_bound"] == 75.0

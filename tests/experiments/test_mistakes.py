@@ -12,6 +12,7 @@ import pytest
 from sqljury import FakeModel, Pipeline
 from sqljury.bench import run, stored
 from sqljury.datasets import spider
+from sqljury.errors import DatasetError
 from sqljury.evaluation import run_folder as folder
 from sqljury.experiments import mistakes
 from sqljury.recipes import GeneratePart, Recipe
@@ -90,6 +91,41 @@ def test_what_is_wrong_with_an_answer(out: Path, data: Path) -> None:
     assert [
         (sql, *(kinds[record["id"]] for kinds in by_id)) for record, (_, sql, _, _) in zip(records, CASES, strict=True)
     ] == [(sql, result, text) for _, sql, result, text in CASES]
+
+
+CORRECTED = [
+    ("SELECT zzz FROM cat", OLD, "syntax", ""),
+    ("SELECT 1", "SELECT 2", "table", "table"),
+    ("SELECT DISTINCT name FROM cat WHERE age > 8", OLD, "filter", ""),
+    ("SELECT id FROM cat WHERE age > 5", OLD, "column", ""),
+    (OLD, "SELECT name FROM cat WHERE age > 8", "", "filter"),
+    ("SELECT upper(name) FROM cat WHERE age > 5", OLD, "string", ""),
+    ("SELECT name FROM cat WHERE substr(name, 1, 1) = 'T'", OLD, "string", ""),
+    ("SELECT name FROM cat WHERE age > 5 LIMIT 1", "SELECT name FROM cat", "other", "filter"),
+]
+"""The query before and after refinement, and the types of their errors."""
+
+
+def test_types_of_errors_before_and_after_refinement(out: Path, data: Path) -> None:
+    assert mistakes.mistakes(stored.load(out, data))["refined"] == []
+    like = folder.records(out)[1]
+    records = []
+    for before, after, _, _ in CORRECTED:
+        made = [{**like["candidates"][0], "sql": sql} for sql in dict.fromkeys((before, after))]
+        one = {**like, "id": f"dev-{len(records):04d}", "gold": OLD, "sql": after, "before": before, "candidates": made}
+        records.append(one)
+    (out / folder.ANSWERS).write_text("".join(json.dumps(record) + "\n" for record in records))
+    run_ = stored.load(out, data)
+    found = {row["kind"]: row for row in mistakes.mistakes(run_)["refined"]}
+    began, ended = ([kinds[at] for kinds in CORRECTED if kinds[at]] for at in (2, 3))
+    assert {kind: (row["before"], row["after"]) for kind, row in found.items()} == {
+        kind: (began.count(kind), ended.count(kind)) for kind in {*began, *ended}
+    }
+    assert found["filter"]["misled"] == ["dev-0004"]
+    assert sum(len(row["corrected"]) for row in found.values()) == 5
+    (out / folder.ANSWERS).write_text(json.dumps({**records[0], "before": "SELECT 5"}) + "\n")
+    with pytest.raises(DatasetError, match="none of its candidates"):
+        stored.load(out, data)
 
 
 def test_whether_another_candidate_was_right(out: Path, data: Path) -> None:

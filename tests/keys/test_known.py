@@ -6,6 +6,7 @@ import os
 import sqlite3
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from sqljury.access.rules import Access
 from sqljury.db.connect import connect
 from sqljury.db.sqlite import SQLiteDatabase
 from sqljury.errors import CancelledError
-from sqljury.keys import known_schema
+from sqljury.keys import known, known_schema
 from sqljury.keys.infer import infer
 from sqljury.keys.profile import Bounds, TableProfile
 from sqljury.schema.introspect import introspect
@@ -204,6 +205,30 @@ def test_thousands_of_tables_take_seconds() -> None:
     assert (key.ref_table, key.ref_columns) == ("thing_1000", ("id",))
     assert key.score < 0.9
     assert any("the time was spent" in line for line in key.evidence)
+
+
+def test_comparing_ends_when_its_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "three.db"
+    sqlite3.connect(path).executescript(
+        "CREATE TABLE owner (id INTEGER); CREATE TABLE pet (id INTEGER, owner_id INTEGER);"
+        "CREATE TABLE toy (id INTEGER, owner_id INTEGER);"
+    ).close()
+    settled(path)
+    with connect(str(path)) as db:
+        with pytest.warns(RuntimeWarning, match="in 3 of the 3 tables of three.*took 0 s"):
+            none = known_schema(db, bounds=Bounds(compare_seconds=0.0))
+        assert references(none) == {}
+        answers = iter((True, True))
+        inferred = infer(none, {}, lambda *_: None, has_time=lambda: next(answers, False))
+        assert inferred.keys() == {"owner", "pet"}
+        assert [key.ref_table for key in inferred["pet"].foreign_keys] == ["owner"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert references(known_schema(db, bounds=Bounds(compare_seconds=0.0))) == {}, "not at once again"
+        monkeypatch.setattr(known, "RETRY_SECONDS", -1.0)
+        with pytest.warns(RuntimeWarning, match="in 3 of the 3"):
+            known_schema(db, bounds=Bounds(compare_seconds=0.0))
+        assert set(references(known_schema(db))) == {"pet.owner_id", "toy.owner_id"}
 
 
 @pytest.fixture(params=["sqlite", "duckdb", "postgresql", "mariadb"])

@@ -74,6 +74,15 @@ def test_a_file_of_the_users_own(tmp_path: Path) -> None:
         ('[tests]\nkind = "agents"\nby = "model"\nvoting = "selection"', 'for programs: kind = "agents", by = "code"'),
         ('[tests]\nkind = "agents"\nvoting = "loudest"', "tests.voting must be one of majority, selection"),
         ('[tests]\nkind = "agents"\nchooser = "a"', "tests.chooser chooses where tests.voting"),
+        ('[tests]\nkind = "suite"\nkeep = "most"', "tests.keep must be one of pairs, classes, all"),
+        ('[tests]\nkind = "suite"\ndraw = "lots"', "tests.draw must be one of selection, fuzzing"),
+        ('[tests]\nkind = "agents"\nkeep = "all"', "tests.keep and tests.draw are for the databases of a suite"),
+        (
+            '[tests]\nkind = "agents"\nshare = 0.1',
+            'tests.share is a share of the user\'s rows; set tests.data = "real"',
+        ),
+        ('[tests]\nkind = "suite"\nreasoning = true', "tests.share and tests.reasoning are for agents"),
+        ('[refine]\nkeep = "first"', "refine.keep must be one of better, last"),
     ],
 )
 def test_mistakes_are_named(text: str, message: str) -> None:

@@ -110,6 +110,6 @@ def test_columns_that_are_called_like_words_of_sql_are_quoted(dialect: str, mark
         ("SELECT total, 'group' FROM customer GROUP BY total ORDER BY total", ()),
     ):
         written = with_quotes(sql, schema)
-        assert [part for part in written.split(mark)[1::2]] == list(names)
+        assert list(written.split(mark)[1::2]) == list(names)
         assert written.replace(mark, "").lower() == sql.lower()
         assert (written in translations(sql, schema)) == bool(names)

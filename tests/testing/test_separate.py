@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 import shop
 
+from sqljury.db.connect import connect
+from sqljury.schema.introspect import introspect
+from sqljury.testing.draw import fuzzed_origin
 from sqljury.testing.separate import Search, minimised, separate
 from sqljury.testing.shape import size
 from sqljury.testing.trial import Trial
@@ -103,6 +106,42 @@ def test_several_queries_are_classified_and_no_case_repeats(file: Path) -> None:
         for other in range(one):
             told = any(classes[one] != classes[other] for classes in found.classes)
             assert told == ({one, other} != {0, 3})
+
+
+def test_new_classes_are_kept_until_all_are_told_apart(file: Path) -> None:
+    """Algorithm 1 keeps a database for its classification; it need not tell apart what none before did."""
+    queries = [f"SELECT name FROM person WHERE age > {n}" for n in (20, 30, 40, 50)]
+    origin = shop.origin(file, *queries)
+    found = separate(origin, queries, Search(seconds=20, keep="classes"))
+    assert found.together == ()
+    assert len(set(found.classes)) == len(found.classes) >= len(separate(origin, queries, Search(seconds=20)).cases)
+    assert all(len(set(classes)) > 1 for classes in found.classes)
+
+
+def test_redundant_cases_are_kept_up_to_the_number_asked_for(file: Path) -> None:
+    queries = PAIRS["boundary"]
+    origin = shop.origin(file, *queries)
+    counts = {cases: separate(origin, queries, Search(cases=cases, seconds=60, keep="all")) for cases in (5, 15)}
+    assert [len(found.cases) for found in counts.values()] == [5, 15]
+    for found in counts.values():
+        assert len(set(found.cases)) == len(found.cases)
+        assert set(found.classes) == {(0, 1)}
+        assert found.together == ()
+    assert separate(shop.origin(file, *SAME["check"]), SAME["check"], Search(tries=80, keep="all")).cases == ()
+
+
+def test_fuzzed_databases_have_no_row_of_the_users(file: Path) -> None:
+    queries = PAIRS["boundary"]
+    with connect(file) as db:
+        origin = fuzzed_origin(db, introspect(db), queries, seed="7")
+    found = separate(origin, queries, Search(cases=5, seconds=60, seed="7", keep="all", fuzzing=True))
+    assert len(found.cases) == 5
+    assert set(found.how) == {"fuzzed"}
+    cells = {cell for case in found.cases for row in case.tables["person"] for cell in row}
+    assert cells
+    assert not cells & {f"P{number}" for number in range(30)}
+    again = separate(origin, queries, Search(cases=5, seconds=60, seed="7", keep="all", fuzzing=True))
+    assert found.cases == again.cases
 
 
 def test_two_large_groups_that_tie_become_small_ones(tmp_path: Path) -> None:

@@ -69,6 +69,21 @@ def test_each_case_is_put_to_the_model_and_the_queries_held_against_it(
     assert [(one.case, one.passed) for one in tests] == [(one.case, one.passed) for one in again_the_same]
 
 
+def test_more_cases_and_made_up_ones_where_the_recipe_says_so(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = expecting(monkeypatch, OVER)
+    part = TestsPart(kind="suite", cases=5, keep="all", draw="fuzzing")
+    with connect(file) as db:
+        context = Context(db, FakeModel([]), DEFAULT_LIMITS, 5)
+        task = Task(Question("Who is over 30?"), introspect(db), "")
+        tests = module.run_suite([OVER, FROM], task, part, context)
+        (single,) = module.run_suite([OVER], task, part, context)
+    assert len(tests) == 5
+    assert len({case.rows for case in seen}) == 6
+    assert {test.how for test in (*tests, single)} == {"fuzzed"}
+    assert {test.passed for test in tests} == {(True, False)}
+    assert single.results[0].rows
+
+
 def test_nothing_is_asked_once_the_allowance_is_spent(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = expecting(monkeypatch, None)
     with connect(file) as db:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,7 +13,12 @@ from sqljury import FakeModel, Pipeline
 from sqljury.bench import run as bench
 from sqljury.datasets import spider
 from sqljury.recipes import FixPart, GeneratePart, Recipe
+from sqljury.train import gguf_base
 
+if TYPE_CHECKING:
+    from sqljury.train.gguf_base import Base
+
+SMALL = "smollm2-135m"
 KINDS = ("dog", "cat", "cow", "hen", "pig", "owl")
 SCRIPT = """
     CREATE TABLE shop (id INTEGER PRIMARY KEY, city TEXT);
@@ -69,4 +75,19 @@ def train_run(benchmark_folder: Path, tmp_path_factory: pytest.TempPathFactory) 
     examples = spider.load(benchmark_folder, "train")
     named = {"name": "spider", "data": str(benchmark_folder), "split": "train", "limit": None}
     bench.run(examples, pipeline, folder, bench.settings(pipeline, named, 0))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_base(cached_weights: Path) -> Base:
+    """The smallest model, read from its GGUF file once, since that takes a quarter of a minute; change only copies."""
+    return gguf_base.load(SMALL)
+
+
+@pytest.fixture(scope="session")
+def small_folder(small_base: Base, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as a Hugging Face folder, which another process reads in a second."""
+    folder = tmp_path_factory.mktemp("base") / SMALL
+    small_base.model.save_pretrained(folder)
+    small_base.tokenizer.save_pretrained(folder)
     return folder

@@ -42,7 +42,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("generator", "linker", "critic", "pairwise")
 MODEL = "smollm2-135m"
 OPTIONS = {
-    "BASE": MODEL,
+    "SERVED": MODEL,
     "SET_OPTIONS": "--limit 4",
     "JUDGED_OPTIONS": "",
     "TRAIN_OPTIONS": "--max-steps 1 --batch-size 1 --gradient-accumulation-steps 1 --lora-r 4 --held-out 0 "
@@ -136,12 +136,12 @@ def test_a_set_made_from_something_else_is_not_taken(stub: Path, tmp_path: Path)
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
 @pytest.mark.timeout(900)
 def test_all_four_adapters_in_one_command(
-    cached_weights: Path, benchmark_folder: Path, train_run: Path, tmp_path: Path
+    small_folder: Path, benchmark_folder: Path, train_run: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "a folder"
     command = [ROOT / "benchmarks" / "train_gpu.sh", benchmark_folder, out, train_run]
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment = {**os.environ, **OPTIONS, "PATH": path}
+    environment = {**os.environ, **OPTIONS, "BASE": str(small_folder), "PATH": path}
 
     def begun() -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 import struct
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +23,7 @@ from sqljury.train import compare, gguf_base, lora
 from sqljury.train import export as writing
 from sqljury.train.examples import Encoded
 from sqljury.train.export import export, refuse_foreign
+from sqljury.train.gguf_base import Base
 
 MODEL = "smollm2-135m"
 SETTINGS = lora.Settings(
@@ -49,7 +53,21 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(cached_weights: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def read_once(small_base: Base) -> Iterator[None]:
+    """Trainings and checks of this module get copies of weights that were read before."""
+    load = gguf_base.load
+
+    def copied(name: str, **options: Any) -> Base:
+        gguf_base.require_libraries()
+        return load(name, **options) if name != MODEL or any(options.values()) else copy.deepcopy(small_base)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gguf_base, "load", copied)
+        yield
+
+
+@pytest.fixture(scope="module")
+def run(read_once: None, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("trained") / "run"
     lora.train(data, out, SETTINGS, print)
     return out
@@ -125,10 +143,10 @@ def test_a_training_that_was_killed_goes_on_to_the_same_end(run: Path, data: Pat
 
 @pytest.mark.train
 @pytest.mark.weights
-def test_only_the_answer_is_learnt(cached_weights: Path, data: Path) -> None:
+def test_only_the_answer_is_learnt(small_base: Base, data: Path) -> None:
     from sqljury.train.examples import encode, read
 
-    tokenizer = gguf_base.load(MODEL).tokenizer
+    tokenizer = small_base.tokenizer
     one = read(data)[0]
     ids, mask = encode(tokenizer, one)
     learnt = [token for token, own in zip(ids, mask, strict=True) if own]
@@ -140,12 +158,12 @@ def test_only_the_answer_is_learnt(cached_weights: Path, data: Path) -> None:
 @pytest.mark.train
 @pytest.mark.weights
 @pytest.mark.timeout(600)
-def test_packed_examples_do_not_see_each_other(cached_weights: Path, data: Path, tmp_path: Path) -> None:
+def test_packed_examples_do_not_see_each_other(small_base: Base, data: Path, tmp_path: Path) -> None:
     import torch
 
     from sqljury.train.examples import encode, read
 
-    base = gguf_base.load(MODEL)
+    base = copy.deepcopy(small_base)
     encoded = [encode(base.tokenizer, example) for example in read(data)]
     alone = 0.0
     with torch.no_grad():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqljury.audit.finding import Finding
 from sqljury.audit.subject import Subject, shown, within
@@ -203,26 +203,56 @@ def _tied(subject: Subject, select: exp.Select, names: list[str]) -> set[str]:
 def unrelated(subject: Subject) -> Iterator[Finding]:
     """A join on columns whose values differ by spaces and case, or not on the key that ties the two tables."""
     for select in subject.selects:
-        for node in within(select, exp.EQ):
-            sides = [side for side in (node.this, node.expression) if isinstance(side, exp.Column)]
-            owners = [owner for side in sides if (owner := subject.owner(side)) is not None]
-            if len(owners) != 2 or owners[0][0] == owners[1][0]:
-                continue
-            left, right = (
-                set(subject.data.values(owner[1], side.name) or ()) for owner, side in zip(owners, sides, strict=True)
-            )
-            sided = f"{shown(sides[0])} and {shown(sides[1])}"
-            if left and right and not _as_texts(left) & _as_texts(right):
-                if _folded(left) & _folded(right):
-                    evidence = (
-                        f"{sided} have values in common only without spaces and case, such as {_apart(left, right)}"
-                    )
-                    yield Finding("wrong value", "join-spelling", 0.9, shown(node), evidence)
-            elif left and right and (key := _better(owners[0][1], owners[1][1], sides[0].name, sides[1].name)):
-                if _tied_otherwise(subject, select, node, {owners[0][0], owners[1][0]}):
+        for join in _joins(subject, select):
+            owners, sides = join.owners, join.sides
+            if join.misspelled:
+                common = _apart(join.left, join.right)
+                evidence = (
+                    f"{shown(sides[0])} and {shown(sides[1])} have values in common only without spaces and case, such "
+                    f"as {common}"
+                )
+                yield Finding("wrong value", "join-spelling", 0.9, shown(join.node), evidence)
+            elif _as_texts(join.left) & _as_texts(join.right) and (
+                key := _better(owners[0][1], owners[1][1], sides[0].name, sides[1].name)
+            ):
+                if _tied_otherwise(subject, select, join.node, {owners[0][0], owners[1][0]}):
                     continue
                 evidence = f"the schema ties {owners[0][1].name} and {owners[1][1].name} by {key}"
-                yield Finding("semantic logic", "join-column", 0.7, shown(node), evidence)
+                yield Finding("semantic logic", "join-column", 0.7, shown(join.node), evidence)
+
+
+def misspelled_joins(subject: Subject) -> list[exp.EQ]:
+    """The comparisons of two tables' columns that have values in common only without spaces and case."""
+    return [join.node for select in subject.selects for join in _joins(subject, select) if join.misspelled]
+
+
+class _Join(NamedTuple):
+    """Two columns that a query compares, the aliases and tables they are of, and their values."""
+
+    node: exp.EQ
+    sides: list[exp.Column]
+    owners: list[tuple[str, Table]]
+    left: set[object]
+    right: set[object]
+
+    @property
+    def misspelled(self) -> bool:
+        alike = _as_texts(self.left) & _as_texts(self.right)
+        return not alike and bool(_folded(self.left) & _folded(self.right))
+
+
+def _joins(subject: Subject, select: exp.Select) -> Iterator[_Join]:
+    """Comparisons of columns of two tables, both of which have values that can be read."""
+    for node in within(select, exp.EQ):
+        sides = [side for side in (node.this, node.expression) if isinstance(side, exp.Column)]
+        owners = [owner for side in sides if (owner := subject.owner(side)) is not None]
+        if len(owners) != 2 or owners[0][0] == owners[1][0]:
+            continue
+        left, right = (
+            set(subject.data.values(owner[1], side.name) or ()) for owner, side in zip(owners, sides, strict=True)
+        )
+        if left and right:
+            yield _Join(node, sides, owners, left, right)
 
 
 def _tied_otherwise(subject: Subject, select: exp.Select, own: exp.EQ, pair: set[str]) -> bool:

@@ -37,24 +37,24 @@ _AGGREGATES: Final = (exp.Max, exp.Min, exp.Sum, exp.Avg)
 
 def stored(subject: Subject) -> Iterator[Finding]:
     """Texts that are compared with a column which does not have them, or has them in a second spelling too."""
-    for column, literal in _compared(subject):
+    for column, literal in compared(subject):
         owner = subject.owner(column)
         values = None if owner is None else subject.data.values(owner[1], column.name)
         if owner is None or not values:
             continue
         texts = [value for value in values if isinstance(value, str)]
-        alike = [value for value in texts if value != literal.name and _folded(value) == _folded(literal.name)]
+        alike = [value for value in texts if value != literal.name and folded(value) == folded(literal.name)]
         where = shown(literal.parent or literal)
         if literal.name in values:
             twins = [value for value in alike if value.casefold().split() == literal.name.casefold().split()]
             if twins:
                 also = ", ".join(shown(repr(value)) for value in twins[:3])
                 yield Finding("wrong value", "second-spelling", 0.7, where, f"{column.name} also has {also}")
-        elif alike and not _finds(subject, owner[1], column.name, literal):
+        elif alike and not finds(subject, owner[1], column.name, literal):
             like = shown(repr(alike[0]))
             evidence = f"{column.name} has no {literal.name!r}, but {like}: they differ by case, spaces or punctuation"
             yield Finding("wrong value", "spelling", 0.9, where, evidence)
-        elif texts and not _finds(subject, owner[1], column.name, literal):
+        elif texts and not finds(subject, owner[1], column.name, literal):
             yield _missing(subject, column, literal, owner[1], texts)
 
 
@@ -88,10 +88,10 @@ def quoted(subject: Subject) -> Iterator[Finding]:
         return
     asked = [text.strip(" .,?!") for text in _QUOTED.findall(subject.question)]
     texts = [one for one in subject.tree.find_all(exp.Literal) if one.is_string and one.name.strip("% ")]
-    whole = _folded(subject.question)
-    alien = [one for one in texts if _folded(one.name.strip("%")) not in whole]
-    query = _folded(subject.sql)
-    unused = [text for text in asked if _folded(text) not in query]
+    whole = folded(subject.question)
+    alien = [one for one in texts if folded(one.name.strip("%")) not in whole]
+    query = folded(subject.sql)
+    unused = [text for text in asked if folded(text) not in query]
     if alien and unused:
         evidence = f"the question has {unused[0]!r}, which the query lacks; the query has {alien[0].name!r}"
         yield Finding("wrong value", "quoted-text", 0.6, shown(alien[0].parent or alien[0]), evidence)
@@ -117,7 +117,8 @@ def other_table(subject: Subject) -> Iterator[Finding]:
                     yield Finding("wrong column", "other-table", 0.75, shown(node), evidence)
 
 
-def _compared(subject: Subject) -> Iterator[tuple[exp.Column, exp.Literal]]:
+def compared(subject: Subject) -> Iterator[tuple[exp.Column, exp.Literal]]:
+    """Columns, each with a text that the query compares it with."""
     for select in subject.selects:
         for node in within(select, exp.EQ, exp.NEQ, exp.In):
             sides = [node.this, *([node.expression] if isinstance(node, exp.Binary) else node.expressions)]
@@ -126,7 +127,7 @@ def _compared(subject: Subject) -> Iterator[tuple[exp.Column, exp.Literal]]:
                 yield from ((columns[0], side) for side in sides if isinstance(side, exp.Literal) and side.is_string)
 
 
-def _finds(subject: Subject, table: Table, column: str, literal: exp.Literal) -> bool:
+def finds(subject: Subject, table: Table, column: str, literal: exp.Literal) -> bool:
     """Whether the engine itself finds the text there: a collation or an affinity may make it equal to what is there."""
     query = exp.select("1").from_(exp.to_table(quote_name(table.name), dialect="sqlite"))
     return bool(subject.data.rows(query.where(exp.EQ(this=exp.column(column, quoted=True), expression=literal.copy()))))
@@ -145,24 +146,25 @@ def _missing(subject: Subject, column: exp.Column, literal: exp.Literal, table: 
     if near:
         evidence = f"{table.name}.{column.name} has no {literal.name!r}; the nearest is {near[0]!r}"
         return Finding("wrong value", "near-value", 0.6, where, evidence)
-    said = _folded(literal.name) in _folded(subject.question)
+    said = folded(literal.name) in folded(subject.question)
     evidence = f"{table.name}.{column.name} has no {literal.name!r}" + ("" if said else ", nor has the question")
     return Finding("wrong value", "absent", 0.35 if said else 0.55, where, evidence)
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Without case, spaces and punctuation; a text of nothing else stays as it is."""
     return "".join(c for c in text.casefold() if c.isalnum()) or text
 
 
 def numbers_as_text(subject: Subject) -> Iterator[Finding]:
     """A column of numbers kept as text is put in order or summed up as text, and as numbers the answer is another."""
-    for column, node in _ordered(subject):
-        texts = _texts(subject, column)
-        numeric = [text for text in texts if _NUMBER_TEXT.fullmatch(text)]
-        if not texts or len(numeric) < _MOST * len(texts):
+    for column, node in ordered_columns(subject):
+        texts = texts_of(subject, column)
+        numeric = mostly_numbers(texts)
+        if not numeric:
             continue
-        changed = subject.differs(_as_numbers(subject, column), ordered=isinstance(node, exp.Ordered))
+        assert subject.tree is not None
+        changed = subject.differs(as_numbers(subject.tree, column), ordered=isinstance(node, exp.Ordered))
         if changed is None:
             continue
         written, meant = told(*changed)
@@ -176,10 +178,16 @@ def numbers_as_text(subject: Subject) -> Iterator[Finding]:
         return
 
 
+def mostly_numbers(texts: list[str]) -> list[str]:
+    """Those of the texts that are numbers; none where too few are."""
+    numeric = [text for text in texts if _NUMBER_TEXT.fullmatch(text)]
+    return numeric if len(numeric) >= _MOST * len(texts) else []
+
+
 def sum_of_text(subject: Subject) -> Iterator[Finding]:
     """SUM or AVG of a column that holds texts which are no numbers: of each only the digits it begins with count."""
-    for column, node in _ordered(subject):
-        texts = _texts(subject, column)
+    for column, node in ordered_columns(subject):
+        texts = texts_of(subject, column)
         others = [text for text in texts if not _NUMBER_TEXT.fullmatch(text)]
         if isinstance(node, exp.Sum | exp.Avg) and len(others) > (1 - _MOST) * len(texts):
             evidence = f"{column.name} holds {others[0]!r}, which is no number"
@@ -189,8 +197,8 @@ def sum_of_text(subject: Subject) -> Iterator[Finding]:
 
 def dates_as_text(subject: Subject) -> Iterator[Finding]:
     """Dates whose text does not sort by time are put in order."""
-    for column, node in _ordered(subject):
-        texts = _texts(subject, column)
+    for column, node in ordered_columns(subject):
+        texts = texts_of(subject, column)
         dates = [text for text in texts if _UNSORTED.fullmatch(text)]
         if len(texts) > 1 and len(dates) > _MOST * len(texts):
             evidence = f"{column.name} holds dates such as {dates[0]!r} as text, which does not sort by time"
@@ -198,7 +206,7 @@ def dates_as_text(subject: Subject) -> Iterator[Finding]:
             return
 
 
-def _ordered(subject: Subject) -> Iterator[tuple[exp.Column, exp.Expr]]:
+def ordered_columns(subject: Subject) -> Iterator[tuple[exp.Column, exp.Expr]]:
     """Columns that are put in order, compared by size or summed up, with the part of the query that does it."""
     for select in subject.selects:
         for node in within(select, exp.Ordered, *_COMPARISONS, *_AGGREGATES):
@@ -207,17 +215,16 @@ def _ordered(subject: Subject) -> Iterator[tuple[exp.Column, exp.Expr]]:
                     yield part, node
 
 
-def _texts(subject: Subject, column: exp.Column) -> list[str]:
+def texts_of(subject: Subject, column: exp.Column) -> list[str]:
     """The texts of the column; none where some other part of the query has hold of numbers there."""
     owner = subject.owner(column)
     values = None if owner is None else subject.data.values(owner[1], column.name)
     return [value for value in values or () if isinstance(value, str) and value.strip()]
 
 
-def _as_numbers(subject: Subject, column: exp.Column) -> exp.Expr:
+def as_numbers(tree: exp.Expr, column: exp.Column) -> exp.Expr:
     """The query with this column read as a number wherever it is put in order; what is no number counts as NULL."""
-    assert subject.tree is not None
-    whole = subject.tree.copy()
+    whole = tree.copy()
     for node in list(whole.find_all(exp.Ordered, exp.EQ, *_COMPARISONS, *_AGGREGATES)):
         if isinstance(node, exp.EQ) and not isinstance(node.expression, exp.Subquery):
             continue

@@ -74,7 +74,8 @@ def _line(example: Example, check: Check, cancel: threading.Event) -> Record:
             found = check(example, db, cancel)
     except UNANSWERED as error:
         return {**line_of(example, [], str(error)), "checked": None}
-    return {**line_of(example, _findings(example.gold_sql, found), None), "checked": found}
+    better = found["correction"]["sql"] if found["verdict"] == "wrong" and found["correction"] else ""
+    return {**line_of(example, _findings(example.gold_sql, found), None, better), "checked": found}
 
 
 def _findings(gold: str, found: Record) -> list[Finding]:

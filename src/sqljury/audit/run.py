@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from sqljury.audit import LIKELY, TYPES, Data, Finding, Subject, audit
+from sqljury.audit.correction import corrected
 from sqljury.datasets.spider import Example
 from sqljury.db.base import Database
 from sqljury.db.connect import connect
@@ -35,6 +36,7 @@ _LINE: Final[dict[str, type | tuple[type, ...]]] = {
     **dict.fromkeys(("id", "db_id", "question", "gold"), str),
     "error": (str, type(None)),
     "findings": list,
+    "correction": str,
 }
 _FINDING: Final[dict[str, type | tuple[type, ...]]] = {
     **dict.fromkeys(("type", "check", "clause", "evidence"), str),
@@ -128,7 +130,9 @@ class _Auditor:
         try:
             _, schema, data = self._open(example)
             data.alive = lambda: tell(None)
-            return line_of(example, audit(Subject(example.question.text, example.gold_sql, schema, data)), None)
+            subject = Subject(example.question.text, example.gold_sql, schema, data)
+            found = audit(subject)
+            return line_of(example, found, None, corrected(subject, found))
         except SqljuryError as error:
             return line_of(example, [], str(error))
 
@@ -145,8 +149,8 @@ class _Auditor:
         return self.opened
 
 
-def line_of(example: Example, found: Sequence[Finding], error: str | None) -> Record:
-    """What is kept of one question."""
+def line_of(example: Example, found: Sequence[Finding], error: str | None, correction: str = "") -> Record:
+    """What is kept of one question; ``correction`` is the gold query put right, empty where that is not possible."""
     return {
         "id": example.id,
         "db_id": example.db_id,
@@ -154,6 +158,7 @@ def line_of(example: Example, found: Sequence[Finding], error: str | None) -> Re
         "gold": example.gold_sql,
         "error": error,
         "findings": [one._asdict() for one in found],
+        "correction": correction,
     }
 
 

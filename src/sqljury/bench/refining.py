@@ -1,7 +1,8 @@
 """The answers of a finished run, refined: a run of its own, to be judged and analysed like any other.
 
 TS-SQL on the output of any generator, beside the plain self-corrections (Table 5), without one of its agents (Table 4),
-with another voting (Figure 5), with what became of right and wrong queries (section 4.4.3) and what it cost (Table 6).
+on a sample of the user's rows (Figure 4), with another voting (Figure 5), with what became of right and wrong queries
+(section 4.4.3) and what it cost (Table 6). The types of errors before and after are in ``experiments.mistakes``.
 """
 
 from __future__ import annotations
@@ -31,16 +32,19 @@ from sqljury.pipeline import Pipeline, compiled
 from sqljury.pipeline import run as run_stages
 from sqljury.recipes import Recipe
 from sqljury.recipes.parts import TestsPart, Voting
-from sqljury.stages.refine import Refined, by_errors, by_looking, by_tests, passes
+from sqljury.stages.refine import Refined, by_errors, by_looking, by_result, by_tests, passes
 from sqljury.testing import run_tests
 from sqljury.types import Candidate, Cost, Fix, Task
 
-By = Literal["tests", "prompt", "errors"]
+By = Literal["tests", "prompt", "errors", "result"]
 Without = Literal["", "data", "inspection", "code"]
 Start = Literal["answer", "repaired", "written"]
 
 STEPS: Final = ("tests", "refine")
 """What a refined question takes beside what its answer took before."""
+
+KEPT: Final = ("better", "last")
+"""The queries between which ``refine.keep`` chooses, both of which are judged."""
 
 PREPARING: Final = ("keywords", "prepare", "link")
 """The stages before a query is refined that was written before."""
@@ -50,8 +54,9 @@ PREPARING: Final = ("keywords", "prepare", "link")
 class Way:
     """How answers are refined.
 
-    ``by`` tests, or the model's own look at the query (``prompt``), or what comes of running it (``errors``).
+    ``by`` tests, or the model's own look at the query (``prompt``), at its ``errors`` or at its ``result``.
     ``without`` names the agent that is left out, ``voting`` is how programs vote instead of as the recipe has it.
+    Without the data agent the rows are a ``share`` of each table's, a few of each for 0.
     ``start`` is the answer, or it as it was before the model repaired it, or as it was written: where the model has
     seen to errors already, ``errors`` finds nothing to do. ``limit`` questions are drawn by the run's seed.
     """
@@ -61,18 +66,20 @@ class Way:
     start: Start = "answer"
     voting: Voting | None = None
     limit: int | None = None
+    share: float = 0.0
 
 
 def changed(part: TestsPart, way: Way) -> TestsPart:
     """The tests with the way's voting, and without the agent that it leaves out (sections 4.3.1 and 4.3.2).
 
-    Without data the rows are the user's own, without inspection programs are taken as they come, and without code the
-    model says at once what is expected. Raises ``RecipeError`` where there are no programs that could vote.
+    Without data the rows are the user's own (a share of them as in Figure 4), without inspection programs are taken as
+    they come, and without code the model says at once what is expected. Raises ``RecipeError`` where there are no
+    programs that could vote.
     """
     if way.without == "code":
         part = replace(part, by="model", models=(), voting="majority", chooser="")
     elif way.without == "data":
-        part = replace(part, data="real")
+        part = replace(part, data="real", share=way.share)
     elif way.without == "inspection":
         part = replace(part, inspections=0)
     if way.voting is None:
@@ -139,7 +146,7 @@ def _line(
     kept = {**{key: record[key] for key in told if key in record}, "error": None}
     own = next((one for one in record["candidates"] if one["sql"] and record["sql"] in ("", one["sql"])), None)
     if own is None:  # prose alone; where queries were written that all failed, the first is refined
-        return {**kept, "sql": "", "before": "", "fault": None, **made_of((), cost_of(record["cost"]), ()), **_NOTHING}
+        return {**kept, "sql": "", "fault": None, **made_of((), cost_of(record["cost"]), ()), **_NOTHING}
     start, name = _start(own, way.start), record["db_id"]
     fault, found, budget = None, Refined(start), Budget()
     try:
@@ -154,15 +161,17 @@ def _line(
         fault = str(error)
     spent = budget.total()
     steps = {**{step: cost_of(cost) for step, cost in record.get("steps", {}).items()}, **dict(budget.steps)}
-    both = (start,) if found.candidate.sql == start.sql else (start, found.candidate)
+    kept_as = {"better": found.better or found.candidate, "last": found.last or found.candidate}
+    made = {one.sql: one for one in (start, found.candidate, *kept_as.values())}
     tested = found.tests[0].queries[0] if found.tests else start.sql
     passed, said = passes(tested, found.tests, pipeline.recipe.refine.sure)
     return {
         **kept,
         "sql": found.candidate.sql,
         "before": start.sql,
+        **{name: one.sql for name, one in kept_as.items()},
         "fault": fault,
-        **made_of(both, cost_of(record["cost"]) + spent, steps.items()),
+        **made_of(tuple(made.values()), cost_of(record["cost"]) + spent, steps.items()),
         "rounds": found.rounds,
         "tested": tested,
         "passed": passed,
@@ -171,7 +180,11 @@ def _line(
     }
 
 
-_NOTHING: Final[Record] = {"rounds": 0, "tested": "", "passed": 0, "said": 0, "tests": []}
+_NOTHING: Final[Record] = {
+    **dict.fromkeys(("before", *KEPT, "tested"), ""),
+    **dict.fromkeys(("rounds", "passed", "said"), 0),
+    "tests": [],
+}
 
 
 def _start(own: Record, start: Start) -> Candidate:
@@ -190,6 +203,8 @@ def _refined(start: Candidate, task: Task, context: Context, way: Way) -> Refine
     with context.step("refine"):
         if way.by == "prompt":
             return by_looking(start, task, context)
+        if way.by == "result":
+            return by_result(start, task, context)
         refined = Refined(start)
         if way.by == "errors" or not start.result.ok:
             refined = by_errors(start, task, context, part.rounds)
@@ -205,6 +220,7 @@ def summary(out: Path, data: Path, processes: int = 1) -> dict[str, Any]:
 
     ``questions`` are those that can be judged, ``faults`` the others, by id and reason. ``corrected`` queries were
     wrong and are right, ``misled`` ones were right and are wrong; ``changed`` counts all that are others than before.
+    ``kept`` has the same for each of ``KEPT``, whichever of them the recipe returns (``keep``); nothing without tests.
     ``verdicts`` sets what tests said of the query before against what it is. ``cost`` is means a question, of ``tests``
     and ``refine``; ``tokens`` are those read and written, ``computed`` those that were not in a cache. Raises what
     ``verdicts`` raises, and ``DatasetError`` where no question can be judged.
@@ -221,14 +237,24 @@ def summary(out: Path, data: Path, processes: int = 1) -> dict[str, Any]:
         "questions": len(pairs),
         "faults": [[one.id, one.fault] for one in judged if one.fault],
         "not_refined": sum(bool(record["fault"]) for record, _ in pairs),
-        **_before_after(both),
-        "corrected": sum(after and not before for before, after in both),
-        "misled": sum(before and not after for before, after in both),
-        "changed": sum(record["sql"] != record["before"] for record, _ in pairs),
+        **_outcome(pairs, "sql"),
+        "keep": recipe_of(out, described).refine.keep,
+        "kept": {name: _outcome(pairs, name) for name in KEPT} if described["refined"]["by"] == "tests" else {},
         "asked": sum(record["rounds"] > 0 for record, _ in pairs),
         "verdicts": _verdicts(pairs),
         "hardness": {level: _before_after(own) for level, own in levels.items()},
         "cost": {step: _mean([record for record, _ in pairs], step) for step in STEPS},
+    }
+
+
+def _outcome(pairs: Sequence[tuple[Record, Verdicts]], key: str) -> dict[str, Any]:
+    """What became of the queries before, if this one of each record is returned."""
+    both = [(_right(one, record["before"]), _right(one, record[key])) for record, one in pairs]
+    return {
+        **_before_after(both),
+        "corrected": sum(after and not before for before, after in both),
+        "misled": sum(before and not after for before, after in both),
+        "changed": sum(record[key] != record["before"] for record, _ in pairs),
     }
 
 

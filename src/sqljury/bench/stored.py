@@ -56,7 +56,10 @@ class Stored:
 
 @dataclass(frozen=True)
 class Asked:
-    """One question of a run with all that became of it; ``comparisons`` are those of the run's own selector."""
+    """One question of a run with all that became of it; ``comparisons`` are those of the run's own selector.
+
+    ``before`` is the query that a refined run began with, None in other runs.
+    """
 
     id: str
     db_id: str
@@ -70,6 +73,7 @@ class Asked:
     steps: Mapping[str, Cost]
     cost: Cost
     verdicts: Verdicts
+    before: str | None = None
 
     def cost_without(self, names: Collection[str]) -> Cost:
         """What the question took, but for the steps of these names: what asks no model stays in it."""
@@ -244,6 +248,8 @@ def _fault(record: Record, recipe: Recipe) -> str | None:
         own = recipe.generate[candidate["part"] :][:1] if candidate["part"] >= 0 else ()
         if [part.generator for part in own] != [candidate["generator"]]:
             return f"a candidate: part {candidate['part']} of the recipe is not by {candidate['generator']!r}"
+    if record.get("before") and record["before"] not in [one["sql"] for one in record["candidates"]]:
+        return "the query before refinement is none of its candidates"
     try:
         _steps(record)
         cost_of(record["cost"])
@@ -285,6 +291,7 @@ def _question(record: Record, verdict: Verdicts) -> Asked:
         steps=_steps(record),
         cost=cost_of(record["cost"]),
         verdicts=verdict,
+        before=record.get("before"),
     )
 
 

@@ -109,7 +109,18 @@ def _overlap(found: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _ablation(found: dict[str, Any]) -> Iterator[RenderableType]:
-    heads = ("right, %", "95 % interval", "of", "% of bound", "against votes", "95 % interval", "won", "lost", "p")
+    heads = (
+        "right, %",
+        "95 % interval",
+        "of",
+        "EM, %",
+        "% of bound",
+        "against votes",
+        "95 % interval",
+        "won",
+        "lost",
+        "p",
+    )
     table = plain_table("method", *heads)
     section = ""
     for method in found["methods"]:
@@ -122,6 +133,7 @@ def _ablation(found: dict[str, Any]) -> Iterator[RenderableType]:
             _percent(method),
             f"{method['low']:.1f} - {method['high']:.1f}",
             str(method["total"]),
+            "" if method["em"] is None else _percent(method["em"]),
             "" if method["of_bound"] is None else f"{method['of_bound']:.1f}",
             f"{method['difference']:+.1f}",
             f"{low:+.1f} to {high:+.1f}",
@@ -188,6 +200,12 @@ def _errors(found: dict[str, Any]) -> Iterator[RenderableType]:
         if share["right"]:
             table.add_row(_words(label), str(share["right"]), str(share["total"]), _percent(share))
     if found["wrong"]:
+        yield from (table, "")
+    if found["refined"]:
+        table = plain_table("error types, refined", "before", "after", "corrected", "misled")
+        for row in found["refined"]:
+            counts = (row["before"], row["after"], len(row["corrected"]), len(row["misled"]))
+            table.add_row(_words(row["label"]), *map(str, counts))
         yield from (table, "")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sqljury.cli import show
+from sqljury.cli import candidate_tables, show
 from sqljury.cli.options import (
     AccessOption,
     AdapterOption,
@@ -121,6 +121,6 @@ def ask(
         except NoAnswerError as error:
             report.close()
             if explain:
-                show.evidence(error.candidates, error.cost, stderr=True, dialect=session.database.dialect)
+                candidate_tables.evidence(error.candidates, error.cost, stderr=True, dialect=session.database.dialect)
             raise
     show.answer(answer, output.value, limit, explain, defuse=defuse)

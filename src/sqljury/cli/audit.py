@@ -36,6 +36,10 @@ def spider(
     split: SplitOption = "dev",
     limit: QuestionsOption = None,
     seed: Annotated[int, typer.Option(help="The seed of the drawn questions.")] = 0,
+    ids: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A file of the ids to check: one a line, or a column id of a TSV."),
+    ] = None,
     least: Annotated[float, typer.Option(min=0.0, max=1.0, help="The least confidence of findings to show.")] = 0.5,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show only the findings of this question.")] = None,
     timeout: Timeout = 10.0,
@@ -43,6 +47,12 @@ def spider(
     output: Annotated[TextForm, typer.Option(help="The output format.")] = TextForm.TABLE,
     model_checks: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A JSONL file for additional checks by tests, with a model.")
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A file for all gold queries of the split, corrected; `eval --gold` takes it."
+        ),
     ] = None,
     recipe: Annotated[str, typer.Option(help="The recipe of --model-checks.")] = "tssql",
     model: ModelOption = None,
@@ -55,11 +65,15 @@ def spider(
     from sqljury.datasets import spider as dataset
     from sqljury.errors import InputError
 
-    for file in filter(None, (out, model_checks)):
+    written_files = {"--out": out, "--model-checks": model_checks, "--export": export}
+    given = {option: file for option, file in written_files.items() if file is not None}
+    for file in given.values():
         _refuse_inside(file, data)
-    if model_checks is not None and model_checks.resolve() == out.resolve():
-        raise InputError(f"{out}: holds the program checks; name another file with --model-checks")
-    examples = dataset.sample(dataset.load(data, split), limit, seed)
+    if len({file.resolve() for file in given.values()}) < len(given):
+        raise InputError(f"{', '.join(given)}: two of them name one file; name another for each")
+    everything = dataset.load(data, split)
+    examples = everything if ids is None else _listed(everything, ids)
+    examples = dataset.sample(examples, limit, seed)
     if explain is not None:
         examples = [example for example in examples if example.id == explain]
         if not examples:
@@ -68,9 +82,13 @@ def spider(
 
     with interruptible() as cancel:
         lines = audit.run(examples, out, settled, processes=processes, stopped=cancel.is_set)
+        checked: list[Record] = lines
+        more: list[Record] = []
         if model_checks is not None:
             more = _checked(examples, model_checks, settled, recipe, model, threads, cancel)
             lines = [_joined(*both) for both in zip(lines, more, strict=True)]
+    if export is not None:
+        _export(export, everything, checked, more, least)
     if output is TextForm.JSON:
         print(terminal.to_json(_report(lines, least)))
     else:
@@ -113,6 +131,36 @@ def _checked(
     others = sorted(one.name for one in pipeline.others())  # an adapter's name changes when it is trained again
     wanted = {**settled, "model": model.name, "others": others, "recipe": asdict(pipeline.recipe)}
     return audit_model.run(examples, file, wanted, check, on_line=say, cancel=cancel, threads=threads)
+
+
+def _listed(examples: Sequence[Example], file: Path) -> list[Example]:
+    """The questions that a file lists, in the dataset's order."""
+    from sqljury.datasets.reading import Document
+    from sqljury.errors import DatasetError
+
+    rows = [line.split("\t") for line in Document.of(file).lines if line.strip()]
+    header = [name.strip() for name in rows[0]] if rows else []
+    place = header.index("id") if "id" in header else 0
+    wanted = {row[place].strip() for row in (rows[1:] if "id" in header else rows) if len(row) > place}
+    unknown = sorted(wanted - {example.id for example in examples})
+    if unknown or not wanted:
+        what = f"there is no question {unknown[0]!r} in this split" if unknown else "has no ids"
+        raise DatasetError(f"{file}: {what}; write ids like {examples[0].id}, one a line, or a column named id")
+    return [example for example in examples if example.id in wanted]
+
+
+def _export(
+    file: Path, examples: Sequence[Example], lines: Sequence[Record], tests: Sequence[Record], least: float
+) -> None:
+    """Write the corrected gold queries of the whole split."""
+    from sqljury.audit.correction import export
+
+    by_id, tested = ({line["id"]: line for line in own} for own in (lines, tests))
+    made = export(file, examples, by_id, tested, least)
+    terminal.note(
+        f"{file}: {made.by_checks} gold queries corrected by program checks, {made.by_tests} by tests, "
+        f"{made.unchanged} as they were; read the corrections before you judge by them"
+    )
 
 
 def _joined(line: Record, more: Record) -> Record:

@@ -51,6 +51,21 @@ class Shown(StrEnum):
     SQLITE = "sqlite"
 
 
+class Kept(StrEnum):
+    """Which small databases a suite keeps."""
+
+    PAIRS = "pairs"
+    CLASSES = "classes"
+    ALL = "all"
+
+
+class Draw(StrEnum):
+    """Where the rows of small databases come from."""
+
+    SELECTION = "selection"
+    FUZZING = "fuzzing"
+
+
 app = typer.Typer(help="Run recipes on datasets, and analyse the runs.", no_args_is_help=True)
 
 
@@ -160,6 +175,13 @@ def select(
     ] = None,
     temperature: Annotated[float | None, typer.Option(min=0, max=5, help="The temperature of these replies.")] = None,
     cases: Annotated[int | None, typer.Option(min=1, max=100, help="The largest number of small databases.")] = None,
+    keep: Annotated[
+        Kept | None,
+        typer.Option(help="The small databases kept: for new pairs told apart, for new classes, or all up to --cases."),
+    ] = None,
+    draw: Annotated[
+        Draw | None, typer.Option(help="The rows of small databases: a random selection of the user's, or made up.")
+    ] = None,
     coder: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A model that writes programs for tests; repeatable.")
     ] = None,
@@ -174,6 +196,8 @@ def select(
 
     if weights and selector != "light":
         raise InputError("--weights are for --selector light; leave one of them out, or add the other")
+    if (keep or draw) and tests is not Tests.SUITE:
+        raise InputError("--keep and --draw are for the databases of a suite; leave them out, or --tests agents")
     if (coder or voting) and tests is not Tests.AGENTS:
         raise InputError("--coder and --voting are for programs; add --tests agents, or leave them out")
     where = data or folder.data_of(run_dir)
@@ -189,6 +213,7 @@ def select(
         among = choices.Among(first, tuple(part or ()))
         given: dict[str, Any] = {"form": form and form.value, "shots": shots, "cases": cases}
         given |= {"samples": samples, "temperature": temperature}
+        given |= {"keep": keep and keep.value, "draw": draw and draw.value}
         given |= {"voting": voting and voting.value, "models": tuple(dict.fromkeys(coder)) if coder else None}
         changed = {name: value for name, value in given.items() if value is not None}
         testing = replace(choices.SUITE, kind=tests.value, **changed)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqljury.cli import show, terminal
+from sqljury.cli import case_tables, show, terminal
 from sqljury.cli.eval_options import TextForm
 from sqljury.cli.options import (
     AccessOption,
@@ -121,13 +121,13 @@ def _print(found: Checked, dialect: str) -> None:
     told = _telling(found)
     for number, test in enumerate(told, 1):
         title = f"Test {number} of {len(found.tests)}" if len(found.tests) > 1 else "The test"
-        _test(test, f"{title}, {show.ORIGINS.get(test.how, 'made for this')}:", found)
+        _test(test, f"{title}, {case_tables.ORIGINS.get(test.how, 'made for this')}:", found)
     if len(told) < len(found.tests):
         terminal.show("", f"{len(found.tests) - len(told)} more tests with --output json.")
     if found.correction is not None:
         terminal.show("", "A query that does better:" if found.tests else "A query that runs:")
         terminal.show(f"  {written.one_line(found.correction.sql, dialect)}")
-        terminal.show("  On the database it returns:", show.table_of(found.correction.result))
+        terminal.show("  On the database it returns:", case_tables.table_of(found.correction.result))
 
 
 def _votes(found: Checked) -> str:
@@ -146,12 +146,14 @@ def _telling(found: Checked) -> list[Tried]:
 
 def _test(test: Tried, title: str, found: Checked) -> None:
     terminal.show("", title)
-    show.rows(test)
-    terminal.show("", f"The query returns there{show.judged(test.passed[0])}:", show.table_of(test.results[0]))
-    show.expectation(test)
+    case_tables.rows(test)
+    terminal.show(
+        "", f"The query returns there{case_tables.judged(test.passed[0])}:", case_tables.table_of(test.results[0])
+    )
+    case_tables.expectation(test)
     if test.code:
         terminal.show("", "The program:", *(f"    {terminal.clean(line)}" for line in lines_of(test.code)))
     if found.correction is not None and found.correction.sql in test.queries:
         place = test.queries.index(found.correction.sql)
-        told = f"The query below returns{show.judged(test.passed[place])}:"
-        terminal.show("", told, show.table_of(test.results[place]))
+        told = f"The query below returns{case_tables.judged(test.passed[place])}:"
+        terminal.show("", told, case_tables.table_of(test.results[place]))

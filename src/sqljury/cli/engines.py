@@ -34,8 +34,9 @@ ServerOption = Annotated[
     str,
     typer.Option(
         metavar="URL",
-        help="A server to copy databases to, as a user who may create some [default: $SQLJURY_BENCH_SERVER, else one "
-        "that is started].",
+        help="A server to copy databases to, as a user who may create some; its password is better in PGPASSWORD, "
+        "~/.pgpass or MYSQL_PWD than in the URL, which the list of processes shows [default: $SQLJURY_BENCH_SERVER, "
+        "else one that is started].",
         show_default=False,
     ),
 ]

@@ -27,6 +27,7 @@ class By(StrEnum):
     TESTS = "tests"
     PROMPT = "prompt"
     ERRORS = "errors"
+    RESULT = "result"
 
 
 class Without(StrEnum):
@@ -57,9 +58,18 @@ def refine(
     out: Annotated[Path, typer.Option(help="The folder of the refined run; an unfinished one there is continued.")],
     recipe: Annotated[str, typer.Option(help="The recipe whose [tests] and [refine] are used.")] = "tssql",
     by: Annotated[
-        By, typer.Option(help="The way to refine: by tests, or by plain self-correction with a prompt or with errors.")
+        By,
+        typer.Option(
+            help="The way to refine: by tests, or by plain self-correction with a prompt, errors or the result."
+        ),
     ] = By.TESTS,
     without: Annotated[Without | None, typer.Option(help="The agent to leave out (Table 4 of the paper).")] = None,
+    share: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, help="With --without data: the share of each table's rows to test on, 0.1 for Figure 4."
+        ),
+    ] = 0.0,
     voting: Annotated[
         Voting | None,
         typer.Option(help="How the programs' results are combined; by default as the recipe says (Figure 5)."),
@@ -88,8 +98,17 @@ def refine(
 
     if (without or voting) and by is not By.TESTS:
         raise InputError("--without and --voting are for the agents of the tests; they go with --by tests alone")
+    if share and without is not Without.DATA:
+        raise InputError("--share is of the user's rows, which replace the data agent; add --without data")
     where = data or folder.data_of(run_dir)
-    way = refining.Way(by.value, without.value if without else "", start.value, voting.value if voting else None, limit)
+    way = refining.Way(
+        by=by.value,
+        without=without.value if without else "",
+        start=start.value,
+        voting=voting.value if voting else None,
+        limit=limit,
+        share=share,
+    )
 
     def say(done: int, total: int, line: Record | None) -> None:
         if line is not None:
@@ -131,6 +150,14 @@ def _tables(found: dict[str, Any]) -> Iterator[RenderableType]:
         f"\n{found['corrected']} corrected, {found['misled']} misled, {found['changed']} changed in all; the model was "
         f"asked again for {found['asked']} of {found['questions']}"
     )
+    if found["kept"]:
+        ways = {"better": "one that does better", "last": "the last one"}
+        kept = plain_table("\nthe query kept", "\nafter, %", "\ncorrected", "\nmisled", "\nchanged")
+        for name, row in found["kept"].items():
+            mark = " (this run)" if name == found["keep"] else ""
+            counts = (str(row[key]) for key in ("corrected", "misled", "changed"))
+            kept.add_row(f"{ways[name]}{mark}", f"{row['after']['percent']:.1f}", *counts)
+        yield kept
     if any(count for row in found["verdicts"].values() for name, count in row.items() if name != "silent"):
         tests = plain_table("\nthe query was", "\npassed", "\nfailed", "\nnothing said")
         for name, row in found["verdicts"].items():

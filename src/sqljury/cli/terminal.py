@@ -28,6 +28,7 @@ from sqljury.types import Cell, serialize
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
 
 BLOB_BYTES = 16
@@ -253,3 +254,19 @@ def _refuse_inputs(file: Path, inputs: Iterable[Path | None]) -> None:
         same = given.is_file() and file.exists() and file.samefile(given)
         if same or own == given.resolve() or (given.is_dir() and own.is_relative_to(given.resolve())):
             raise InputError(f"{file}: is an input, or lies in a folder that is; name another file for the table")
+
+
+def plain_table(title: str) -> Table:
+    """A table without lines, and without a title where that is empty."""
+    from rich.table import Table
+    from rich.text import Text
+
+    named = Text(title) if title else None
+    return Table(title=named, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+
+
+def indented(shown: RenderableType) -> RenderableType:
+    """What is shown, two columns to the right."""
+    from rich.padding import Padding
+
+    return Padding(shown, (0, 0, 0, 2), expand=False)

@@ -296,7 +296,7 @@ class BatchJudge:
         tell(progress)
         _allow(case.target, self.options.limits.seconds * PATIENCE)
         for metric in by_result:
-            progress.scores[metric.name] = None if metric.name in failed else _score(metric, case)
+            progress.scores[metric.name] = None if metric.name in failed else scored(metric, case)
         scores = {metric.name: progress.scores[metric.name] for metric in self.metrics}
         observed = None if observer is None else observer(case, scores)
         _allow(case.target, float("inf"))
@@ -307,7 +307,7 @@ class BatchJudge:
         """The metrics of the text alone; they come first, since no query can then take their scores away."""
         for metric in self.metrics:
             if metric.rules is None:
-                progress.scores[metric.name] = _score(metric, case)
+                progress.scores[metric.name] = scored(metric, case)
         if any(metric.name == "esm" for metric in self.metrics) and case.gold != Query():
             progress.parts = partial_match(case.gold, case.predicted, case.target.keys)
 
@@ -334,7 +334,7 @@ def _allow(target: Target, patience: float) -> None:
         database.spent, database.patience = 0.0, patience
 
 
-def _score(metric: Metric, case: Case) -> Score:
+def scored(metric: Metric, case: Case) -> Score:
     """The metric's score; a prediction that makes the metric fail is a wrong answer, with that as its reason."""
     if why := length_fault(case.predicted_sql):
         return Score(0.0, why)

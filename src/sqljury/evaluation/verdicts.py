@@ -21,7 +21,7 @@ from typing import Any, Final
 from sqljury.datasets.pairs import Gold, Prediction
 from sqljury.engines.databases import FILES, Databases, Engine
 from sqljury.errors import QueryLimitError
-from sqljury.evaluation.judge import Batch, BatchJudge, Judged, judge_batches
+from sqljury.evaluation.judge import Batch, BatchJudge, Judged, judge_batches, scored
 from sqljury.evaluation.run_folder import Record, misshapen
 from sqljury.evaluation.targets import Targets
 from sqljury.metrics.case import Case, Score
@@ -54,6 +54,7 @@ _QUERY: Final[dict[str, type | tuple[type, ...]]] = {
     "form": int,
     "empty": bool,
     "deviation": str,
+    "matches": bool,
 }
 
 
@@ -63,7 +64,8 @@ class Tried:
 
     Queries of a question with the same ``answer`` vote together (policy ``VOTES``); of those, queries with the same
     ``form`` return their rows and columns in the same order. Both are 0 for a query that failed, which has an
-    ``error``. ``deviation`` is one of ``DEVIATIONS``, empty for a right query.
+    ``error``. ``deviation`` is one of ``DEVIATIONS``, empty for a right query. ``matches`` is ESM, which has a
+    meaning for Spider's grammar alone.
     """
 
     right: bool
@@ -72,6 +74,7 @@ class Tried:
     form: int = 0
     empty: bool = False
     deviation: str = ""
+    matches: bool = False
 
 
 NO_QUERY: Final = Tried(False, "no query", deviation="fails")
@@ -223,12 +226,12 @@ class _Answers:
             return None
         database = case.target.databases[0]
         result = database.execute(case.predicted_sql, LIMITS)
-        right = score.value == 1
+        right, matches = score.value == 1, scored(METRICS["esm"], case).value == 1
         deviation = "" if right else _deviation(case, database.execute(EX.prepare(case.predicted_sql), LIMITS))
         if result.error is not None:
-            return Tried(right, str(result.error), deviation=deviation)
+            return Tried(right, str(result.error), deviation=deviation, matches=matches)
         answer, form = self._place(_cut(result, self._limits))
-        return Tried(right, None, answer, form, not result.rows, deviation)
+        return Tried(right, None, answer, form, not result.rows, deviation, matches)
 
     def _place(self, result: Result) -> tuple[int, int]:
         """The numbers of the answer and of its form; new ones for a result that was not seen before."""

@@ -1,7 +1,8 @@
 """What each part of a recipe contributes, and what other ways to choose would: all from the candidates of one run.
 
 CHASE-SQL, Tables 6 and 7: ways to choose side by side between the best and the worst choice, and the pipeline without
-one of its parts. What a run without that part would have written stays as it was: samples do not depend on each other.
+one of its parts. Beside EX stands EM for the ways that choose one query (Li & Xie 2024, Table 4). What a run without
+that part would have written stays as it was: samples do not depend on each other.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from sqljury.bench.choices import Chosen, stored
 from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, Stored, StoredRun
+from sqljury.engines.databases import Engine
 from sqljury.evaluation.report import Share
 from sqljury.experiments.judges import JudgedPairs, accuracy
 from sqljury.metrics import agreement
@@ -34,12 +36,17 @@ Scores = Sequence[float | None]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One way to an answer; ``more`` are further figures of it."""
+    """One way to an answer; ``more`` are further figures of it.
+
+    ``matches`` tells of each question whether the text of the answer matches gold's by ESM; None where that is not
+    known, or does not apply.
+    """
 
     section: str
     label: str
     scores: Scores
     more: Mapping[str, float]
+    matches: Scores | None = None
 
 
 def ablation(
@@ -49,6 +56,7 @@ def ablation(
 
     ``stop_least`` is how many candidates must be there before any share of them stops a run early, by default what the
     recipe says. Choices that `bench select` stored count where they were made among the parts that are looked at.
+    ``em`` is the share of exact matches where a method chooses one query on databases in SQLite's dialect, else None.
     ``methods`` are compared with votes over all candidates: the difference in points with its interval (databases are
     drawn), questions won and lost, and McNemar's p. ``of_bound`` is the share of what the best choice gets right.
     """
@@ -56,7 +64,7 @@ def ablation(
     votes = [float(one.right(one.voted(one.candidates))) for one in run.questions]
     oracle: Scores = [float(any(_running_right(one))) for one in run.questions]
     methods = [
-        *_selectors(run, votes, oracle, chosen),
+        *_selectors(run, oracle, chosen),
         *_without(run),
         *_stopped(run, stop_shares, stop_least or run.recipe.stop.least),
     ]
@@ -81,23 +89,29 @@ def steps(run: StoredRun) -> dict[str, dict[str, float]]:
     }
 
 
-def _selectors(
-    run: StoredRun, votes: Sequence[float], oracle: Scores, chosen: Mapping[str, Mapping[str, Chosen]]
-) -> Iterable[Method]:
+def _selectors(run: StoredRun, oracle: Scores, chosen: Mapping[str, Mapping[str, Chosen]]) -> Iterable[Method]:
     """Ways to choose among all candidates, those that need to know gold last."""
     questions = run.questions
     if not run.left_out:  # else there is no such answer, and votes stand in its place
-        own = run.recipe.select.selector
-        yield Method("selectors", f"the run's answer ({own})", [float(one.right(one.sql)) for one in questions], {})
-    yield Method("selectors", "consistency (votes)", votes, {})
-    yield Method("selectors", "first that runs", [next(map(float, _running_right(one)), 0.0) for one in questions], {})
+        yield _chosen(run, f"the run's answer ({run.recipe.select.selector})", [one.sql for one in questions])
+    yield _chosen(run, "consistency (votes)", [one.voted(one.candidates) for one in questions])
+    yield _chosen(run, "first that runs", [next(iter(_running(one)), "") for one in questions])
     yield Method("selectors", "random, expected", [_mean(_running_right(one)) for one in questions], {})
     for label, by_id in chosen.items():
-        scores = [float(one.right(by_id[one.id].sql)) if one.id in by_id else None for one in questions]
-        yield Method("selectors", f"stored: {label}", scores, {})
+        yield _chosen(run, f"stored: {label}", [by_id[one.id].sql if one.id in by_id else None for one in questions])
     yield Method("selectors", "oracle (best choice)", oracle, {})
     worst = [float(all(rights)) if (rights := _running_right(one)) else 0.0 for one in questions]
     yield Method("selectors", "adversary (worst choice)", worst, {})
+
+
+def _chosen(run: StoredRun, label: str, queries: Sequence[str | None]) -> Method:
+    """A way to choose one query of each question; None where nothing was chosen yet."""
+    pairs = list(zip(run.questions, queries, strict=True))
+    scores = [None if sql is None else float(one.right(sql)) for one, sql in pairs]
+    if Engine.of(run.described["dataset"]).name != "sqlite":
+        return Method("selectors", label, scores, {})
+    matches = [None if sql is None else float(one.tried(sql).matches) for one, sql in pairs]
+    return Method("selectors", label, scores, {}, matches)
 
 
 def _without(run: StoredRun) -> Iterable[Method]:
@@ -151,12 +165,14 @@ def _asked_parts(question: Asked, run: StoredRun, share: float, least: int) -> i
 
 def _compared(method: Method, votes: Sequence[float], oracle: Scores, run: StoredRun, seed: int) -> dict[str, Any]:
     there = [score for score in method.scores if score is not None]
+    matches = None if method.matches is None else [match for match in method.matches if match is not None]
     bound = sum(best or 0.0 for best, score in zip(oracle, method.scores, strict=True) if score is not None)
     against = agreement.compare(votes, method.scores, [one.db_id for one in run.questions], seed)
     return {
         "section": method.section,
         "label": method.label,
         **Share(sum(there), len(there)).figures(),
+        "em": None if matches is None else Share(sum(matches), len(matches)).figures(),
         "of_bound": round(100 * sum(there) / bound, 1) if bound else None,
         "difference": round(100 * against.difference, 2),
         "interval": [round(100 * end, 2) for end in against.interval],
@@ -180,8 +196,12 @@ def _judges(run: StoredRun, chosen: Mapping[str, Mapping[str, Chosen]]) -> dict[
 
 def _running_right(question: Asked) -> list[bool]:
     """For each candidate that can be run, which is what selectors choose among, whether it is right."""
+    return [question.right(sql) for sql in _running(question)]
+
+
+def _running(question: Asked) -> list[str]:
     final = (one.queries[FIXED] for one in question.candidates)
-    return [question.right(sql) for sql in final if question.runs(sql)]
+    return [sql for sql in final if question.runs(sql)]
 
 
 def _mean(outcomes: Sequence[bool]) -> float:

@@ -1,5 +1,7 @@
 """The wrong answers of a run by kind (CHASE-SQL, Appendix A.4): only what a program can decide, each with its ids.
 
+Of a refined run, also the kinds of the queries that were corrected and misled (TS-SQL, Figure 6).
+
 Three views, each of which puts every wrong answer in one kind: whether another candidate was right, what the answer
 returns beside gold, and how its text differs from gold's. A difference of texts need not be the mistake, and an answer
 that no database tells from gold is not here at all. Where gold itself may be wrong, ``sqljury audit`` says more.
@@ -40,11 +42,24 @@ QUERIES: Final = {
 }
 """By name, the first in this order that holds."""
 
+CORRECTIONS: Final = {
+    "syntax": "the query fails",
+    "table": "other tables",
+    "deduplication": "DISTINCT alone",
+    "column": "other columns selected",
+    "string": "other processing of texts",
+    "filter": "other conditions",
+    "other": "anything else, such as groups, order, limit",
+}
+"""The types of Figure 6 of TS-SQL as far as two texts tell them, the first in this order that holds."""
+
+_TEXTS: Final = (exp.Substring, exp.Trim, exp.Replace, exp.Upper, exp.Lower, exp.Concat, exp.DPipe, exp.StrToTime)
+
 
 def mistakes(run: StoredRun) -> dict[str, Any]:
     """The wrong answers by kind, ready for JSON: each kind's label and ids, of those kinds that there are.
 
-    ``hardness`` and ``databases`` have the share of wrong answers.
+    ``hardness`` and ``databases`` have the share of wrong answers, ``refined`` what ``corrections`` finds.
     """
     wrong = [one for one in run.questions if not one.right(one.sql)]
     of_copies = Engine.of(run.described["dataset"]).name != "sqlite"  # texts are compared in SQLite's dialect
@@ -54,12 +69,76 @@ def mistakes(run: StoredRun) -> dict[str, Any]:
         "candidates": _by_kind(wrong, _of_candidates, CANDIDATES),
         "results": _by_kind(wrong, lambda one: one.tried(one.sql).deviation, DEVIATIONS),
         "queries": [] if of_copies else _by_kind(wrong, _of_queries, QUERIES),
+        "refined": [] if of_copies else corrections(run.questions),
         "hardness": {level: _share(one for one in run.questions if one.hardness == level) for level in LEVELS},
         "databases": {
             name: _share(one for one in run.questions if one.db_id == name)
             for name in sorted({one.db_id for one in run.questions})
         },
     }
+
+
+def corrections(questions: Sequence[Asked]) -> list[dict[str, Any]]:
+    """What refinement did to each type of error, for those that there are (TS-SQL, section 4.4.3, Figure 6).
+
+    The type is that of the wrong query beside gold, by ``CORRECTIONS``: how many queries of it there were ``before``
+    and ``after``, and the ids of those ``corrected`` and ``misled``. Empty for a run that refined nothing.
+    """
+    rows: dict[str, dict[str, Any]] = {
+        name: {"kind": name, "label": label, "before": 0, "after": 0, "corrected": [], "misled": []}
+        for name, label in CORRECTIONS.items()
+    }
+    for one in questions:
+        if one.before is None:
+            continue
+        began, ended = (_correction(one, sql) for sql in (one.before, one.sql))
+        if began:
+            rows[began]["before"] += 1
+        if ended:
+            rows[ended]["after"] += 1
+        if began and not ended:
+            rows[began]["corrected"].append(one.id)
+        if ended and not began:
+            rows[ended]["misled"].append(one.id)
+    return [row for row in rows.values() if row["before"] or row["after"]]
+
+
+@quiet()
+def _correction(question: Asked, sql: str) -> str:
+    """The type of a wrong query's error; empty for a right one."""
+    if question.right(sql):
+        return ""
+    gold, own = _trees(question.gold, sql)
+    if not question.runs(sql) or own is None:
+        return "syntax"
+    if gold is None:
+        return "other"
+    if set(tables(gold)) != set(tables(own)):
+        return "table"
+    try:
+        narrow = difference(gold.sql(dialect=DIALECT), own.sql(dialect=DIALECT))
+        if narrow in ("deduplication", "wrong column"):
+            return "deduplication" if narrow == "deduplication" else "column"
+        if _parts(gold, _TEXTS) != _parts(own, _TEXTS):
+            return "string"
+        return "filter" if _conditions(gold) != _conditions(own) else "other"
+    except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+        return "other"
+
+
+def _parts(tree: exp.Expr, kinds: tuple[type[exp.Expr], ...]) -> list[str]:
+    return sorted(type(node).__name__ for node in tree.find_all(*kinds))
+
+
+def _conditions(tree: exp.Expr) -> list[str]:
+    """What WHERE and HAVING hold, without the names of tables, which may be aliases."""
+    found = []
+    for clause in tree.find_all(exp.Where, exp.Having):
+        bare = clause.copy()
+        for column in bare.find_all(exp.Column):
+            column.set("table", None)
+        found.append(bare.sql(dialect=DIALECT).lower())
+    return sorted(found)
 
 
 def _by_kind(wrong: Sequence[Asked], kind: Callable[[Asked], str], labels: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -85,9 +164,7 @@ def _of_candidates(question: Asked) -> str:
 
 @quiet()
 def _of_queries(question: Asked) -> str:
-    read = [_tree(sql) for sql in (question.gold, question.sql)]
-    known = {name for tree in read if tree is not None for name in _bare(tree)}
-    gold, own = (_tree(sql, known) for sql in (question.gold, question.sql))
+    gold, own = _trees(question.gold, question.sql)
     if gold is None or own is None:
         return "unread"
     asked, used = set(tables(gold)), set(tables(own))
@@ -98,6 +175,13 @@ def _of_queries(question: Asked) -> str:
         return difference(gold.sql(dialect=DIALECT), own.sql(dialect=DIALECT))
     except (errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
         return "unread"  # sqlglot's generators may stumble over arguments that a dialect does not have
+
+
+def _trees(gold: str, sql: str) -> tuple[exp.Expr | None, exp.Expr | None]:
+    """Both queries, read with the columns that either names."""
+    read = [_tree(text) for text in (gold, sql)]
+    known = {name for tree in read if tree is not None for name in _bare(tree)}
+    return _tree(gold, known), _tree(sql, known)
 
 
 def _tree(sql: str, columns: Collection[str] = ()) -> exp.Expr | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -56,12 +56,23 @@ def worth_reading(schema: Schema) -> list[Table]:
 
 
 def infer(
-    schema: Schema, profiles: Profiles, contained: Contained, weights: Sequence[float] = WEIGHTS
+    schema: Schema,
+    profiles: Profiles,
+    contained: Contained,
+    weights: Sequence[float] = WEIGHTS,
+    has_time: Callable[[], bool] = lambda: True,
 ) -> dict[str, Inferred]:
-    """For each table the keys that it does not declare, as far as they are likely."""
+    """For each table the keys that it does not declare, as far as they are likely.
+
+    ``has_time`` is asked before each table; once it says no, the tables that remain are left out of the result.
+    """
     finder, beside = Finder(schema, profiles, contained), declares(schema)
     chosen: Chosen = {}
+    compared = []
     for table in schema.tables:
+        if not has_time():
+            break
+        compared.append(table)
         if not table.is_view:
             for column in _free(table):
                 best = _best(finder.of(table, column), weights)
@@ -71,7 +82,7 @@ def infer(
         del chosen[name]
     together = {} if beside else _together(schema, profiles, contained, chosen)
     inferred = {}
-    for table in schema.tables:
+    for table in compared:
         alone = [chosen[table.name, column.name] for column in table.columns if (table.name, column.name) in chosen]
         keys = (*(_foreign_key(*pair, profiles) for pair in alone), *together.get(table.name, ()))
         candidates = () if beside else _candidates(finder, table, profiles.get(table.name, _UNREAD))

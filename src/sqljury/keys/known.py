@@ -6,6 +6,7 @@ import hashlib
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -31,11 +32,11 @@ from sqljury.values.index import MAX_AGE_SECONDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """To be raised with every change of how keys are found: keys found otherwise are found again."""
 
 RETRY_SECONDS: Final = 600.0
-"""After this time a table that could not be read, for lack of time or for an error, is read again."""
+"""After this time a table that could not be read or compared, for lack of time or for an error, is tried again."""
 
 Counts = dict[tuple[str, tuple[str, ...], str, tuple[str, ...]], tuple[int, int]]
 """By table, columns, other table and key: values that were looked up, and those that were there."""
@@ -88,7 +89,10 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What was found: ``versions`` are those of the tables that were read; ``fresh``: they are the same now."""
+    """What was found: ``versions`` are those of the tables that were read; ``fresh``: they are the same now.
+
+    Tables that ``inferred`` lacks were not compared, for lack of time.
+    """
 
     versions: dict[str, str | None]
     profiles: dict[str, TableProfile]
@@ -124,7 +128,25 @@ def _found(work: _Work, kept: _Kept | None) -> _Kept:
             counts[pair] = int(result.rows[0][0]), int(result.rows[0][1] or 0)
         return counts[pair]
 
-    return _Kept(versions, profiles, counts, infer(work.schema, profiles, contained), time.time())
+    inferred = infer(work.schema, profiles, contained, has_time=_clock(reader))
+    if missing := len(work.schema.tables) - len(inferred):
+        message = (
+            f"No keys were looked for in {missing:,} of the {len(work.schema.tables):,} tables of {work.db.name}: "
+            f"comparing the others took {work.bounds.compare_seconds:g} s. Declare keys, or add them to the notes."
+        )
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+    return _Kept(versions, profiles, counts, inferred, time.time())
+
+
+def _clock(reader: Reader) -> Callable[[], bool]:
+    """Whether time is left for comparing, counted from now; raises ``CancelledError`` once ``cancel`` is set."""
+    end = time.monotonic() + reader.bounds.compare_seconds
+
+    def has_time() -> bool:
+        reader.check()
+        return time.monotonic() < end
+
+    return has_time
 
 
 def _read(path: Path, work: _Work) -> _Kept | None:
@@ -143,7 +165,7 @@ def _read(path: Path, work: _Work) -> _Kept | None:
         return None
     now = store.versions(work.db, [table.name for table in work.tables])
     aged = time.time() - kept.made > MAX_AGE_SECONDS
-    unread = any(profile.why for profile in kept.profiles.values())
+    unread = any(profile.why for profile in kept.profiles.values()) or len(kept.inferred) < len(work.schema.tables)
     fresh = (
         not (unread and time.time() - kept.made > RETRY_SECONDS)
         and kept.versions.keys() == now.keys()
@@ -185,7 +207,6 @@ def _packed(work: _Work, kept: _Kept) -> tuple[dict[str, Any], dict[str, NDArray
         "inferred": {
             name: (found.candidate_keys, [asdict(key) for key in found.foreign_keys])
             for name, found in kept.inferred.items()
-            if any(found)
         },
     }
     return header, {"values": np.asarray(values, dtype=np.uint64)}

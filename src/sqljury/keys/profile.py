@@ -38,10 +38,14 @@ _WHOLE: Final = re.compile(r"-?\d{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits on reading: seconds in all and for a query, sampled rows of a table, rows searched for duplicates."""
+    """Limits on reading: seconds in all and for a query, sampled rows of a table, rows searched for duplicates.
+
+    ``compare_seconds`` limit what comes after it, the comparison of columns and keys.
+    """
 
     seconds: float = 10.0
     query_seconds: float = 5.0
+    compare_seconds: float = 10.0
     sample_rows: int = 2_000
     rows: int = 200_000
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from sqljury.llm.base import Completion
 
 STOP = (";\n",)
 """Where a reply may end. A semicolon alone may stand in a text, and prose may have one before the query."""
+
+REASONING_TOKENS: Final = 1_000
+"""Of a reply that reasons step by step, beside its conclusion."""
 
 _FENCE = re.compile(r"```[ \t]*(?:\w+)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _START = re.compile(r"^[ \t(]*(?:SELECT\b|VALUES\s*\(|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[]+\s*(?:\(|AS\b))", re.I | re.M)
@@ -40,6 +47,12 @@ def extract_code(reply: str) -> str:
         return blocks[-1]
     text = reply.replace("```", "\n").strip()
     return text if _ASSIGNS.search(text) else ""
+
+
+def concluded(completion: Completion) -> bool:
+    """Whether a reply came to its end, or was cut after a whole block; what is cut may end in the reasoning."""
+    fences = completion.text.count("```")
+    return completion.finish_reason != "length" or (fences >= 2 and fences % 2 == 0)
 
 
 def lines_of(code: str) -> list[str]:

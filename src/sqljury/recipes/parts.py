@@ -19,6 +19,9 @@ Rounds = Literal["both", "features", "focus"]
 TestKind = Literal["", "suite", "agents"]
 Shown = Literal["csv", "sqlite"]
 Voting = Literal["majority", "selection"]
+KeptCases = Literal["pairs", "classes", "all"]
+Draw = Literal["selection", "fuzzing"]
+KeptQuery = Literal["better", "last"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +121,18 @@ class TestsPart:
     """How queries are tested: not at all, on a ``suite`` (Li & Xie 2024), or by the ``agents`` of TS-SQL.
 
     A suite has up to ``cases`` databases; drawn ones have at most ``rows`` rows in a table and obey the number
-    constraint if ``numbers`` is set. The model predicts the expected result ``samples`` times at ``temperature``,
-    after ``shots`` examples, from databases shown as ``form``.
+    constraint if ``numbers`` is set. ``draw`` is where rows come from: random ``selection`` from the user's tables, or
+    ``fuzzing``, which makes them up (Li & Xie 2024, section 2.1). ``keep`` says which databases are kept: those that
+    tell apart ``pairs`` of queries that none before did, those with new ``classes`` of queries (Algorithm 1), or
+    ``all`` that tell any apart, until there are ``cases`` (section 5.3). The model predicts the expected result
+    ``samples`` times at ``temperature``, after ``shots`` examples, from databases shown as ``form``.
 
     Agents write ``codes`` programs of at most ``max_tokens`` each, inspected up to ``inspections`` times, for data
     that the model or a ``program`` invents; with ``real`` there is no data agent, but rows of the user's database,
-    which the model is not shown. With ``by`` set to ``model`` there is no code agent: the model predicts the result.
+    which the model is not shown: ``rows`` of each table, or a ``share`` of each table's rows if it is above 0 (TS-SQL,
+    Figure 4). With ``by`` set to ``model`` there is no code agent: the model predicts the result. With ``reasoning``
+    the agents' prompts ask for the reasoning step by step before the program (appendices A.3 to A.5), which counts in
+    ``max_tokens``; without it for the program alone.
 
     ``models`` are the code agents as names for ``open_model``: each writes ``codes`` programs and inspects its own;
     an empty name, or no name, is the judging model. The expected result is that of most programs (``majority``), or
@@ -136,6 +145,8 @@ class TestsPart:
     cases: Annotated[int, Interval(ge=1, le=100)] = 10
     rows: Annotated[int, Interval(ge=1, le=100)] = 5
     numbers: bool = True
+    draw: Draw = "selection"
+    keep: KeptCases = "pairs"
     form: Shown = "csv"
     shots: Annotated[int, Interval(ge=0, le=100)] = 7
     samples: Annotated[int, Interval(ge=1, le=64)] = 1
@@ -144,6 +155,8 @@ class TestsPart:
     inspections: Annotated[int, Interval(ge=0, le=20)] = 5
     max_tokens: MaxTokens = 400
     data: Literal["model", "program", "real"] = "model"
+    share: Share = 0.0
+    reasoning: bool = False
     by: Literal["code", "model"] = "code"
     models: tuple[str, ...] = ()
     voting: Voting = "majority"
@@ -169,11 +182,16 @@ class TestsPart:
 class RefinePart:
     """A query that fails its test is rewritten up to ``rounds`` times (TS-SQL, Algorithm 1); 0 for never.
 
-    A test counts only if the confidence in its expected result is at least ``sure``; 0 is the paper's rule.
+    A test counts only if the confidence in its expected result is at least ``sure``; 0 is the paper's rule. ``keep``
+    names the query that is returned: the ``last`` one, passed or not, as Algorithm 1 has it, or the first one that does
+    ``better`` than the query it replaces, which else stays. With ``reasoning`` the prompt asks for the reasoning step
+    by step before the query (appendix A.2).
     """
 
     rounds: Annotated[int, Interval(ge=0, le=20)] = 0
     sure: Share = 0.0
+    keep: KeptQuery = "better"
+    reasoning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,8 @@ def _tested(given: Candidate, state: State, context: Context) -> _Found:
     if context.exhausted():
         return finding
     context.emit("refining the query")
-    part = RefinePart(context.recipe.refine.rounds or ROUNDS, sure)
+    refine = context.recipe.refine  # its keep does not count: only a query that does better is a correction
+    part = RefinePart(refine.rounds or ROUNDS, sure, reasoning=refine.reasoning)
     with context.step("refine"):
         refined = by_tests(given, tests, state.task, context, part)
     if refined.candidate is given:

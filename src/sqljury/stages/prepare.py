@@ -33,7 +33,7 @@ from sqljury.types import Question, Schema, Task
 from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
 from sqljury.values.collect import Progress
-from sqljury.values.hints import Meant, hints, meant, nearest
+from sqljury.values.hints import hints, meant, nearest
 
 MAX_TOKENS: Final = 160
 _SCHEMA: Final = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_KEYWORDS}
@@ -90,7 +90,7 @@ UNMATCHED_SHOWN: Final = 5
 """Lines of a user's notes that match nothing, as warnings; a foreign description folder may have hundreds."""
 
 Near = tuple[tuple[str, str, tuple[str, ...]], ...]
-"""``Task.near``: table, column, and values of it."""
+"""``Task.near``: table, column, and values of it that are like a keyword."""
 
 
 @dataclass(frozen=True)
@@ -119,11 +119,13 @@ class Preparation:
             question = replace(question, evidence="\n".join(filter(None, (question.evidence, *notes.rules))))
         if keywords is None:
             keywords = by_rules(_searched(question))
-        values = self._values(keywords, db, whole, progress, cancel)
+        hinted, beside_columns = self.part.values, self.part.examples if self.part.nearest else 0
+        index = self.index(db, whole, progress, cancel) if keywords and (hinted or beside_columns) else None
+        values = meant(index, keywords, hinted) if index is not None and hinted else []
+        near = tuple(nearest(index, keywords, beside_columns)) if index is not None and beside_columns else ()
         hits = tuple(Hit(one.match.table, one.match.column, one.match.score) for one in values)
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
         beside = (*_relevant(question, notes), *hints(values))
-        near = self._near(keywords, db, whole, progress, cancel)
         return Task(question, schema, _schema_text(db, schema, self.part, near), beside, hits, near)
 
     def reshown(self, task: Task, db: Database, form: str = "", order: int = 0) -> Task:
@@ -144,32 +146,6 @@ class Preparation:
     ) -> ValueIndex:
         """The value index of the database, built or refreshed if need be; masked columns stay out of it."""
         return open_or_build(db, schema, progress, cancel, skip(db))
-
-    def _values(
-        self,
-        keywords: Sequence[str],
-        db: Database,
-        schema: Schema,
-        progress: Progress | None,
-        cancel: threading.Event | None,
-    ) -> list[Meant]:
-        """Values of the database that the keywords seem to mean, as many as the recipe wants."""
-        if not self.part.values or not keywords:
-            return []
-        return meant(self.index(db, schema, progress, cancel), keywords, self.part.values)
-
-    def _near(
-        self,
-        keywords: Sequence[str],
-        db: Database,
-        schema: Schema,
-        progress: Progress | None,
-        cancel: threading.Event | None,
-    ) -> Near:
-        """For columns with values like the keywords those values, as many as the recipe shows beside a column."""
-        if not (self.part.nearest and self.part.examples and keywords):
-            return ()
-        return tuple(nearest(self.index(db, schema, progress, cancel), keywords, self.part.examples))
 
 
 def find_keywords(state: State, context: Context) -> State:

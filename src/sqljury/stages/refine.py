@@ -1,7 +1,7 @@
 """A query that failed its test is shown to the model with the reason, and written again: TS-SQL, Algorithm 1.
 
-Beside it the two ways of self-correction that the paper compares it with (Table 5), which need no test: the query
-alone is looked at again, or what came of running it.
+Beside it the ways of self-correction that the paper compares it with (Table 5), which need no test: the query alone is
+looked at again, an error, or the rows that it returns.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from sqljury import prompts
 from sqljury.context import Context, State
 from sqljury.llm.base import Message, Sampling, derive_seed
-from sqljury.llm.replies import STOP, extract_sql, lines_of
+from sqljury.llm.replies import REASONING_TOKENS, STOP, concluded, extract_sql, lines_of
 from sqljury.prompts import unmarked
 from sqljury.recipes import RefinePart
 from sqljury.sql.text import cell_text, plain
@@ -34,18 +34,21 @@ class Refined:
     """The query in the end, which is the first one where nothing better came of it.
 
     Each of ``tests`` holds the queries that it held before, and then those that were written for them, in order,
-    whether they passed or not. ``rounds`` counts how often the model was asked.
+    whether they passed or not. ``rounds`` counts how often the model was asked. Of a refinement by tests both queries
+    are there between which ``RefinePart.keep`` chooses: the ``better`` one and the ``last`` one.
     """
 
     candidate: Candidate
     tests: tuple[Tried, ...] = ()
     rounds: int = 0
+    better: Candidate | None = None
+    last: Candidate | None = None
 
 
 def refine(state: State, context: Context) -> State:
     """The stage: the chosen query is put to its tests, and written again where it fails them.
 
-    What is written then is one candidate more.
+    What is written then is one candidate more. A query that cannot be run is no answer, whatever ``refine.keep`` says.
     """
     choice, candidates = state.choice, state.candidates
     if choice is None or choice.index is None or context.exhausted():
@@ -55,7 +58,7 @@ def refine(state: State, context: Context) -> State:
     tests = choice.tests or run_tests(queries, state.task, context)
     context.emit("refining the query")
     refined = by_tests(best, tests, state.task, context, context.recipe.refine)
-    if refined.candidate is best:
+    if refined.candidate is best or not refined.candidate.result.ok:
         return replace(state, choice=replace(choice, tests=tests))
     more = joined(candidates, refined.candidate)
     group = more[-1].group
@@ -65,26 +68,34 @@ def refine(state: State, context: Context) -> State:
 
 
 def by_tests(candidate: Candidate, tests: Sequence[Tried], task: Task, context: Context, part: RefinePart) -> Refined:
-    """The candidate, or the first query the model writes instead of it that passes its tests, in ``part.rounds``.
+    """The candidate, or a query that the model writes instead of it in ``part.rounds`` rounds (TS-SQL, Algorithm 1).
 
-    A test counts where the share ``part.sure`` of the opinions, or more, said what is expected there. The paper ends
-    with whatever was written last; here only a query that passes takes the place of another, for a small model's last
-    word is worth no more than its first. Nor does one that cannot be run on the user's database take the place of one
-    that can, or one that finds nothing that of one that finds something. Nobody is asked once the allowance is spent.
+    A test counts where the share ``part.sure`` of the opinions, or more, said what is expected there. A round ends the
+    loop where its query passes, where the model writes none, or where the allowance is spent.
+
+    With ``part.keep`` as ``last`` the query written last is returned, as the paper has it. With ``better`` a query
+    takes the place of another only if it passes every test that the other fails, for a small model's last word is worth
+    no more than its first; not if it cannot be run on the user's database where the other can, or finds nothing where
+    the other finds something. A query that comes a second time ends that loop, since it fails the same test.
     """
-    trail = _Trail(tests, part.sure)
-    told, latest, seen = trail.review(candidate), candidate, {candidate.sql}
-    rounds = 0
+    trail = _Trail(tests, part)
+    told, latest, better = trail.review(candidate), candidate, candidate
+    seen, repeated, rounds = {candidate.sql}, False, 0
     while told is not None and rounds < part.rounds and not context.exhausted():
-        revised = _revised(latest, told, task, context, rounds)
+        revised = _revised(latest, told, task, context, rounds, part.reasoning)
         rounds += 1
-        if revised is None or revised.sql in seen:
+        if revised is None:
+            break
+        repeated = repeated or revised.sql in seen
+        if repeated and part.keep == "better":
             break
         seen.add(revised.sql)
         told, latest = trail.review(revised), revised
-        if told is None and trail.mended(candidate, revised) and not _worse(revised, candidate):
-            return Refined(_kept(candidate, revised, Fix(candidate.sql, trail.reason, "tests")), trail.tests, rounds)
-    return Refined(candidate, trail.tests, rounds)
+        if told is None and not repeated and trail.mended(candidate, revised) and not _worse(revised, candidate):
+            better = latest
+    fix = Fix(candidate.sql, trail.reason or "it could not be run", "tests")
+    better, last = (one if one is candidate else _kept(candidate, one, fix) for one in (better, latest))
+    return Refined(last if part.keep == "last" else better, trail.tests, rounds, better, last)
 
 
 def by_looking(candidate: Candidate, task: Task, context: Context) -> Refined:
@@ -92,10 +103,23 @@ def by_looking(candidate: Candidate, task: Task, context: Context) -> Refined:
 
     The plain self-correction of Table 5: what it writes then is believed, as long as it can be run.
     """
-    revised = _revised(candidate, prompts.render("refine/look"), task, context, 0)
+    return _believed(candidate, prompts.render("refine/look"), "looked at again", task, context)
+
+
+def by_result(candidate: Candidate, task: Task, context: Context) -> Refined:
+    """The candidate after the model was shown, once, the first rows that it returns, or its error.
+
+    Self-correction by the result of a query (Table 5, CHESS); what is written then is believed, as long as it runs.
+    """
+    told = prompts.render("refine/result", result=_result(candidate.result))
+    return _believed(candidate, told, "compared with its result", task, context)
+
+
+def _believed(candidate: Candidate, told: str, reason: str, task: Task, context: Context) -> Refined:
+    revised = _revised(candidate, told, task, context, 0)
     if revised is None or _worse(revised, candidate):
         return Refined(candidate, rounds=1)
-    return Refined(_kept(candidate, revised, Fix(candidate.sql, "looked at again", "model")), rounds=1)
+    return Refined(_kept(candidate, revised, Fix(candidate.sql, reason, "model")), rounds=1)
 
 
 def by_errors(candidate: Candidate, task: Task, context: Context, rounds: int) -> Refined:
@@ -146,10 +170,11 @@ def _placed(before: Tried, after: Tried, sql: str, group: int) -> Tried:
 class _Trail:
     """The tests, and what each query written so far does on them."""
 
-    def __init__(self, tests: Sequence[Tried], sure: float) -> None:
+    def __init__(self, tests: Sequence[Tried], part: RefinePart) -> None:
         self.tests = tuple(tests)
         self.reason = ""
-        self._sure = sure
+        self._sure = part.sure
+        self._form = "_steps" if part.reasoning else ""
 
     def review(self, candidate: Candidate) -> str | None:
         """Against a query: that it cannot be run, else the first test that it fails."""
@@ -179,18 +204,20 @@ class _Trail:
         actual, expected = tried.results[tried.queries.index(sql)], tried.case.expected
         self.reason = self.reason or f"on a test it returned {_short(actual)}, expected was {_short(expected)}"
         if tried.code and tried.how == "real":  # rows of the user's, which the agents keep from the model
-            return prompts.render("refine/hidden", code=_program(tried.code))
+            return prompts.render(f"refine/hidden{self._form}", code=_program(tried.code))
         parts = {
             "rows": show_case(tried.case, "csv"),
             "actual": _result(actual),
             "expected": _result(expected),
         }
         if not tried.code:
-            return prompts.render("refine/rows", **parts)
-        return prompts.render("refine/code", **parts, code=_program(tried.code))
+            return prompts.render(f"refine/rows{self._form}", **parts)
+        return prompts.render(f"refine/code{self._form}", **parts, code=_program(tried.code))
 
 
-def _revised(candidate: Candidate, told: str, task: Task, context: Context, number: int) -> Candidate | None:
+def _revised(
+    candidate: Candidate, told: str, task: Task, context: Context, number: int, reasoning: bool = False
+) -> Candidate | None:
     """What the model writes when it is told so, run, and repaired without it; None for no query.
 
     Nor is there one where the model could not be asked (see ``Context.ask``): the query that was there stays. Its fixes
@@ -199,10 +226,12 @@ def _revised(candidate: Candidate, told: str, task: Task, context: Context, numb
     turn = [*messages(task), Message("assistant", unmarked(candidate.sql)), Message("user", told)]
     stop = (*STOP, "\n```\n")  # the end of its block, not the beginning of one behind words
     sampling = Sampling(
-        max_tokens=repair.max_tokens(context), stop=stop, seed=derive_seed(context.seed, "refine", number)
+        max_tokens=repair.max_tokens(context) + REASONING_TOKENS * reasoning,
+        stop=() if reasoning else stop,  # reasoning may quote a query with its semicolon
+        seed=derive_seed(context.seed, "refine", number),
     )
     reply = context.ask(turn, sampling)
-    if reply is None:
+    if reply is None or (reasoning and not concluded(reply.completions[0])):
         return None
     sql = extract_sql(reply.completions[0].text)
     if not sql:

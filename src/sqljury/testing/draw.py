@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Final
 
 from sqljury.access.guard import skip
@@ -28,6 +29,9 @@ from sqljury.types import Cell, Limits, Row, Schema, Table, TestCase
 
 POOL: Final = 200
 """Rows that are read of a table at first; rows that queries name or that others refer to come on top."""
+
+SAMPLED: Final = 5_000
+"""Rows that are read of a table where a share of its rows is wanted."""
 
 MTS: Final = 5
 """Rows a table is filled up to (the paper's maximum table size); rows that others refer to may go beyond."""
@@ -75,9 +79,15 @@ class Origin:
 
 
 def read_origin(
-    db: Database, schema: Schema, queries: Sequence[str], checks: Checks | None = None, *, seed: str = ""
+    db: Database,
+    schema: Schema,
+    queries: Sequence[str],
+    checks: Checks | None = None,
+    *,
+    seed: str = "",
+    most: int = POOL,
 ) -> Origin:
-    """Read what these queries need of the user's database, at most some hundred rows of each table.
+    """Read what these queries need of the user's database, the first ``most`` rows of each table and some more.
 
     Only tables and columns that one of ``queries``, in the schema's dialect, uses are taken, with their keys (section
     4.3). ``checks`` are the conditions on rows, by default those that can be read. Tables without rows are fuzzed.
@@ -87,13 +97,23 @@ def read_origin(
     shape = Shape(part, checks_of(part, read_checks(db, schema) if checks is None else checks))
     texts = [text for text in (in_sqlite(sql, schema) for sql in queries) if text is not None]
     trees, facts = _trees(shape, column_names(part), texts)
-    raw = _Reader(db, shape).pool(facts_of(trees))
+    raw = _Reader(db, shape, most).pool(facts_of(trees))
     samples = {
         (name, column.name): list(dict.fromkeys(row[index] for row in raw[name]))
         for name, index, column in shape.columns()
     }
     rng = random.Random(f"{seed}|origin")  # noqa: S311 - no secret
     return _origin(shape, trees, sources(shape.schema, samples, facts), _unmasked(db, shape, raw, rng), rng)
+
+
+def fuzzed_origin(db: Database, schema: Schema, queries: Sequence[str], *, seed: str = "") -> Origin:
+    """An origin for these queries without a row of the user's (Li & Xie 2024, section 2.1, "Fuzzing").
+
+    As ``read_origin`` otherwise; of the database only conditions on rows are read.
+    """
+    part = used(schema, queries)
+    shape = Shape(part, checks_of(part, read_checks(db, schema)))
+    return made_up(shape, [text for sql in queries if (text := in_sqlite(sql, schema)) is not None], {}, seed)
 
 
 def made_up(shape: Shape, queries: Sequence[str], values: Mapping[ColumnKey, Sequence[Cell]], seed: str) -> Origin:
@@ -143,9 +163,10 @@ def _common(
 class _Reader:
     """Reads the rows of one database that a pool is made of; cells of masked columns are NULL."""
 
-    def __init__(self, db: Database, shape: Shape) -> None:
+    def __init__(self, db: Database, shape: Shape, most: int) -> None:
         self._db = db
         self._shape = shape
+        self._most = most
         self._reads = 0
         masked = skip(db)
         self._open = {
@@ -156,7 +177,7 @@ class _Reader:
     def pool(self, facts: Facts) -> Rows:
         """The first rows of each table, those that hold a constant of the queries, and those that these refer to."""
         pool = {name: self._first(table) for name, table in self._shape.tables.items()}
-        large = {name for name, rows in pool.items() if len(rows) >= POOL}
+        large = {name for name, rows in pool.items() if len(rows) >= self._most}
         for name, _, column in self._shape.columns():
             if name in large:
                 for value in facts.constants.get(column.name.lower(), ()):
@@ -166,7 +187,7 @@ class _Reader:
         return {name: list(dict.fromkeys(rows)) for name, rows in pool.items()}
 
     def _first(self, table: Table) -> list[Row]:
-        rows = sample_rows(self._db, table, POOL).rows
+        rows = sample_rows(self._db, table, self._most).rows
         masked = [index for index, column in enumerate(table.columns) if column.name not in self._open[table.name]]
         return [tuple(None if index in masked else cell for index, cell in enumerate(row)) for row in rows]
 
@@ -301,6 +322,20 @@ def select(origin: Origin, seed: str, size: int = MTS) -> Rows:
         for row in rng.sample(pool, min(size, len(pool))):
             if len(taken[name]) >= size:
                 break
+            origin.take(taken, name, row)
+    return {name: list(rows) for name, rows in taken.items()}
+
+
+def select_share(origin: Origin, seed: str, share: float) -> Rows:
+    """This share of the rows of each table's pool at random, at least one, with the rows that they refer to.
+
+    TS-SQL, Figure 4, which puts a tenth of the database in the place of written test data.
+    """
+    rng = random.Random(f"{seed}|share")  # noqa: S311 - no secret
+    taken: dict[str, dict[Row, None]] = {name: {} for name in origin.shape.tables}
+    for name in origin.shape.children_first():
+        pool = origin.pool[name]
+        for row in rng.sample(pool, min(ceil(share * len(pool)), len(pool))):
             origin.take(taken, name, row)
     return {name: list(rows) for name, rows in taken.items()}
 

@@ -1,8 +1,9 @@
 """Small databases on which candidate queries differ: drawn at random, chosen for the difference, made for it.
 
-Test-suite generation of Li & Xie 2024 (section 3, Algorithm 1), with a search where random selection gives up. What is
-found is made small by delta debugging over rows (Zeller & Hildebrandt 2002, "Simplifying and Isolating Failure-Inducing
-Input", section 3, without its tests of single parts): a removed row takes those that refer to it along.
+Test-suite generation of Li & Xie 2024 (section 3, Algorithm 1), with a search where random selection gives up, and with
+the paper's rule of which databases are kept beside a stricter one (``Search.keep``). What is found is made small by
+delta debugging over rows (Zeller & Hildebrandt 2002, "Simplifying and Isolating Failure-Inducing Input", section 3,
+without its tests of single parts): a removed row takes those that refer to it along.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import random
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, Literal
 
+from sqljury.recipes.parts import KeptCases
 from sqljury.testing.draw import MTS, Origin, select, small_numbers
 from sqljury.testing.fuzz import fuzz
 from sqljury.testing.mutate import Mutator
@@ -106,7 +108,9 @@ class Search:
     """The limits of a search: ``cases`` to keep, databases to draw or make (``tries``), wall seconds.
 
     ``size`` is the paper's maximum table size of rows drawn at random, ``numbers`` its number constraint for them.
-    Equal seeds give equal databases as long as time does not run out.
+    ``keep`` says which databases are kept, see ``separate``. With ``fuzzing`` none has a row of the origin's pool: rows
+    are made up (section 2.1), and ``how`` is always ``fuzzed``. Equal seeds give equal databases as long as time does
+    not run out.
     """
 
     cases: int = 10
@@ -115,6 +119,8 @@ class Search:
     size: int = MTS
     numbers: bool = True
     seed: str = ""
+    keep: KeptCases = "pairs"
+    fuzzing: bool = False
 
 
 DEFAULT: Final = Search()
@@ -156,10 +162,14 @@ def separate(
 ) -> Separation:
     """Find small databases, until every pair of these queries in SQLite's dialect differs on one of them.
 
-    Each is made as small as possible while a pair differs on it that differs on none before it. If possible both
-    queries find something there, else one of them: an empty against a non-empty result is weak evidence (TS-SQL,
-    section 3, non-duality). Once ``cancel`` is set the search ends. Raises ``DatabaseError`` when SQLite does not take
-    the schema.
+    Kept are those on which a pair differs that differs on none before (``pairs``), or those that put the queries into
+    other classes than any before (``classes``, Algorithm 1). With ``all`` every one on which some pair differs is kept,
+    also once all pairs have been told apart, until there are ``search.cases``: tests with the same classes are the
+    redundancy of section 5.3. A database on which all queries agree is never kept, for it favours none.
+
+    Each is made as small as possible while those pairs differ on it for which it is kept. If possible both queries find
+    something there, else one of them: an empty against a non-empty result is weak evidence (TS-SQL, section 3,
+    non-duality). Once ``cancel`` is set the search ends. Raises ``DatabaseError`` when SQLite does not take the schema.
     """
     with Trial(origin.shape, queries) as trial:
         return _Separator(origin, trial, search, cancel).run()
@@ -175,7 +185,8 @@ class _Separator:
         self._mutator = Mutator(origin, self._rng)
         self._deadline = time.monotonic() + search.seconds
         self._looked_at = 0
-        self._together = set(pairs_of(len(trial.queries)))
+        self._pairs = pairs_of(len(trial.queries))
+        self._together = set(self._pairs)
         self._kept: list[tuple[TestCase, tuple[int, ...], How]] = []
         self._witnesses: dict[int, Rows] = {}
 
@@ -187,25 +198,36 @@ class _Separator:
         return Separation(cases, classes, how, tuple(sorted(self._together)), self._looked_at)
 
     def _done(self) -> bool:
-        enough = not self._together or len(self._kept) >= self._search.cases
+        told_apart = not self._pairs if self._search.keep == "all" else not self._together
+        enough = told_apart or len(self._kept) >= self._search.cases
         return enough or self._looked_at >= self._search.tries or self._late()
 
     def _late(self) -> bool:
         return time.monotonic() >= self._deadline or (self._cancel is not None and self._cancel.is_set())
 
     def _look(self, how: How, rows: Rows) -> None:
-        """Keep the database, made smaller, if a pair differs on it that differs on none before it."""
+        """Keep the database, made smaller, if ``search.keep`` asks for it."""
         self._looked_at += 1
         if not self._trial.load(rows):
             rows = self._trial.mended(rows)
         least = 2 if self._looked_at <= BOTH else 1 if self._looked_at <= PATIENCE else 0
-        new = frozenset(pair for pair in self._trial.apart(self._together) if self._finding(pair) >= least)
-        if not new:
+        among = self._together if self._search.keep == "pairs" else self._pairs
+        new = frozenset(pair for pair in self._trial.apart(among) if self._finding(pair) >= least)
+        if not new or not self._is_new(rows):
             return
         small, how = self._smaller(self._minimised(rows, new), how, new)
         self._trial.load(small)
+        if not self._is_new(small):
+            return
         self._together -= self._trial.apart(self._together)
         self._kept.append((self._origin.shape.case(small), self._trial.classes(), how))
+
+    def _is_new(self, rows: Rows) -> bool:
+        """Whether the loaded database, whose rows these are, is other than those that are kept."""
+        if self._search.keep == "classes":
+            classes = self._trial.classes()
+            return all(classes != kept for _, kept, _ in self._kept)
+        return self._search.keep == "pairs" or self._origin.shape.case(rows) not in [case for case, _, _ in self._kept]
 
     def _minimised(self, rows: Rows, pairs: Collection[Pair]) -> Rows:
         finding = self._findings(pairs)
@@ -225,7 +247,7 @@ class _Separator:
             if self._shows(other, finding):
                 fewer = self._minimised(other, pairs)
                 if size(fewer) < size(rows):
-                    rows, how = fewer, "mutated"
+                    rows, how = fewer, self._label("mutated")
         return rows, how
 
     def _shows(self, rows: Rows, finding: Mapping[Pair, int]) -> bool:
@@ -244,18 +266,24 @@ class _Separator:
     def _databases(self) -> Iterator[tuple[How, Rows]]:
         """Cheap and natural ones first."""
         for number in range(self._search.cases):
-            yield "drawn", self._drawn(f"{self._search.seed}|{number}")
-        yield "real", self._origin.pool
+            yield self._label("drawn"), self._drawn(f"{self._search.seed}|{number}")
+        yield self._label("real"), self._origin.pool
         for number in count():
             seed = f"{self._search.seed}|{number}"
             if number >= NATURAL and number % 4 == 3:
                 yield "fuzzed", fuzz(self._origin.shape.schema, self._origin.sources, seed)
             else:
-                yield "mutated", self._mutator.changed(self._base(number, seed))
+                yield self._label("mutated"), self._mutator.changed(self._base(number, seed))
+
+    def _label(self, how: How) -> How:
+        return "fuzzed" if self._search.fuzzing else how
 
     def _drawn(self, seed: str) -> Rows:
-        rows = select(self._origin, seed, self._search.size)
-        changed = small_numbers(self._origin, rows, seed) if self._search.numbers else rows
+        origin = self._origin
+        if self._search.fuzzing:
+            origin = replace(origin, pool=fuzz(origin.shape.schema, origin.sources, seed))
+        rows = select(origin, seed, self._search.size)
+        changed = small_numbers(origin, rows, seed) if self._search.numbers else rows
         return changed if self._trial.load(changed) else rows
 
     def _base(self, number: int, seed: str) -> Rows:
@@ -263,7 +291,7 @@ class _Separator:
         drawn = select(self._origin, seed, self._rng.randint(2, 8)) if number % 4 else None
         if number % 4 == 2 and drawn is not None:
             return drawn
-        query = self._rng.choice(self._rng.choice(sorted(self._together)))
+        query = self._rng.choice(self._rng.choice(sorted(self._together or self._pairs)))
         witness = self._witness(query)
         if drawn is None:
             return witness

@@ -15,7 +15,7 @@ from sqljury.db.base import Database
 from sqljury.errors import DatabaseError
 from sqljury.llm.base import derive_seed
 from sqljury.recipes.parts import TestsPart
-from sqljury.testing.draw import Origin, random_case, read_origin
+from sqljury.testing.draw import Origin, fuzzed_origin, random_case, read_origin
 from sqljury.testing.expect import with_expected
 from sqljury.testing.separate import DEFAULT, Search, separate
 from sqljury.testing.trial import Pair, classes_of_all, finds, judged, pairs_of, run_case, translated
@@ -42,7 +42,14 @@ def run_suite(queries: Sequence[str], task: Task, part: TestsPart, context: Cont
     exhausted the remaining cases have no expected result.
     """
     seed = str(derive_seed(context.seed, "tests"))
-    search = Search(cases=part.cases, size=part.rows, numbers=part.numbers, seed=seed)
+    search = Search(
+        cases=part.cases,
+        size=part.rows,
+        numbers=part.numbers,
+        seed=seed,
+        keep=part.keep,
+        fuzzing=part.draw == "fuzzing",
+    )
     try:
         suite = separating_suite(queries, task.known, context.db, search, context.cancel)
     except DatabaseError:
@@ -65,11 +72,15 @@ def separating_suite(
 ) -> Suite:
     """Small databases that tell the queries apart, without expected results; for a single query, one with some rows.
 
-    Queries are in the schema's dialect. Rows are read through ``db``, so that its access rules hold. Raises
-    ``DatabaseError`` when SQLite does not take the schema.
+    Queries are in the schema's dialect. Rows are read through ``db``, so that its access rules hold; none are read
+    where ``search`` is for fuzzing. Raises ``DatabaseError`` when SQLite does not take the schema.
     """
     texts = translated(queries, schema)
-    origin = read_origin(db, schema, [queries[index] for index in texts], seed=search.seed)
+    own = [queries[index] for index in texts]
+    if search.fuzzing:
+        origin = fuzzed_origin(db, schema, own, seed=search.seed)
+    else:
+        origin = read_origin(db, schema, own, seed=search.seed)
     if len(queries) == 1:
         return Suite((_drawn(queries[0], origin, search),) if texts else (), ())
     separation = separate(origin, list(texts.values()), search, cancel)
@@ -89,7 +100,7 @@ def _drawn(query: str, origin: Origin, search: Search) -> Tried:
     """A database on which the query finds something; the last of ``DRAWS`` where it finds nothing on any."""
     for number in range(DRAWS):
         case = random_case(origin, f"{search.seed}|{number}", search.size, numbers=search.numbers)
-        test = run_case(case, [query], "drawn")
+        test = run_case(case, [query], "fuzzed" if search.fuzzing else "drawn")
         if finds(test.results[0]):
             break
     return test

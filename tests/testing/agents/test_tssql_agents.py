@@ -81,6 +81,31 @@ def test_without_the_data_agent_programs_run_on_rows_they_are_not_shown(task: Ta
     assert tried.passed[0] is True
 
 
+def test_a_share_of_the_rows_is_drawn_with_what_they_refer_to(task: Task, context: MakeContext) -> None:
+    """A fifth of 19 pupils is 4, the clubs they are in come along."""
+    part = replace(PROGRAM, data="real", share=0.2, codes=1)
+    (tried,) = run_agents(school.QUERIES, task, part, context([school.RIGHT]))
+    assert (tried.how, len(tried.case.tables["pupil"])) == ("real", 4)
+    assert {row[-1] for row in tried.case.tables["pupil"]} <= {row[0] for row in tried.case.tables["club"]}
+
+
+def test_agents_are_asked_for_steps_where_the_recipe_says_so(task: Task, context: MakeContext) -> None:
+    """Each prompt of data, code and inspection; a block within the steps is not the program."""
+    steps = "1. Pupils of the club.\n```python\nkept = pupil\n```\n2. Older ones.\n"
+    replies = [school.NO_EDGE, school.DATA, steps + school.BROKEN, steps + school.EMPTY, steps + school.RIGHT]
+    asked = context(replies)
+    part = TestsPart(kind="agents", codes=1, inspections=2, max_tokens=1_500, reasoning=True)
+    (tried,) = run_agents(school.QUERIES, task, part, asked)
+    assert (tried.how, tried.passed) == ("written", (True, False))
+    calls = asked.model.calls  # type: ignore[attr-defined]
+    assert len(calls) == 5
+    for call in calls:
+        assert "numbered step" in call.messages[0].content
+        assert call.sampling.stop == ()
+    assert all("numbered step" in calls[number].messages[-1].content for number in (1, 3, 4))
+    assert calls[0].sampling.max_tokens > 1_000
+
+
 def test_without_inspection_a_program_that_fails_stays_as_it_is(task: Task, context: MakeContext) -> None:
     asked = context([school.BROKEN])
     (tried,) = run_agents(school.QUERIES, task, replace(PROGRAM, codes=1, inspections=0), asked)

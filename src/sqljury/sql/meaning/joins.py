@@ -73,7 +73,7 @@ def _reroute(join: exp.Join, sources: Sources, schema: Schema) -> bool:
     return True
 
 
-def _upto(select: exp.Select, join: exp.Join) -> Iterator[exp.Join]:
+def _upto(select: exp.Expr, join: exp.Join) -> Iterator[exp.Join]:
     for other in select.args["joins"]:
         if other is join:
             return
@@ -85,6 +85,7 @@ class _Related:
 
     def __init__(self, asked: Asked) -> None:
         self._data = asked.data
+        self._declared = any(key.declared for table in asked.schema.tables for key in table.foreign_keys)
         self._keys: dict[Place, set[Place]] = {}
         for table in asked.schema.tables:
             for key in table.foreign_keys:
@@ -108,20 +109,20 @@ class _Related:
         return found
 
     def _by_values(self, left: Held, right: Held) -> bool:
-        """They hold the same text, as far as they are read; numbers are equal by chance."""
-        ours, theirs = (
-            {value for value in self._data.values(each.table, each.column.name) if _telling(value)}
-            for each in (left, right)
-        )
-        return bool(ours & theirs)
+        """They have a value in common, as far as they are read; equal numbers say nothing where keys are declared."""
+        ours, theirs = (set(map(str, self._data.values(each.table, each.column.name))) for each in (left, right))
+        both = ours & theirs
+        if not self._declared and not (ours and theirs):
+            return True  # not known, and a key may have been overlooked
+        return bool(both) if not self._declared else any(map(_telling, both))
 
 
 def _place(table: Table, column: str) -> Place:
     return table.name.lower(), column.lower()
 
 
-def _telling(value: object) -> bool:
-    return isinstance(value, str) and not value.strip().lstrip("-").replace(".", "", 1).isdecimal()
+def _telling(value: str) -> bool:
+    return not value.strip().lstrip("-").replace(".", "", 1).isdecimal()
 
 
 def _by_name(left: Held, right: Held) -> bool:

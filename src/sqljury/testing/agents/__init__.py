@@ -20,7 +20,7 @@ from sqljury.testing.agents.inspection import Inspection, asks_for_a_number, opi
 from sqljury.testing.agents.judging import Judge
 from sqljury.testing.agents.linking import Linked, link
 from sqljury.testing.agents.vote import choose_program, majority
-from sqljury.testing.draw import read_origin, select
+from sqljury.testing.draw import POOL, SAMPLED, read_origin, select, select_share
 from sqljury.testing.expect import with_expected
 from sqljury.testing.shape import Shape, checks_of, read_checks
 from sqljury.testing.trial import Trial, classes_of_all, judged, run_case, translated
@@ -103,12 +103,15 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, c
     """The data agent's case, or rows made by program where it has none, or real rows."""
     seed = str(derive_seed(context.seed, "data"))
     if part.data == "real":
-        origin = read_origin(context.db, task.known, queries, seed=seed)
-        return _Data(origin.shape.case(select(origin, seed, part.rows)), "real")
+        origin = read_origin(context.db, task.known, queries, seed=seed, most=SAMPLED if part.share else POOL)
+        rows = select_share(origin, seed, part.share) if part.share else select(origin, seed, part.rows)
+        return _Data(origin.shape.case(rows), "real")
     shape = Shape(linked.schema, checks_of(linked.schema, read_checks(context.db, task.known)))
     with Judge(linked, shape) as judge:
         made = make_rows(linked, judge, rows=part.rows, seed=seed, cancel=context.cancel)
-        written = None if part.data == "program" else write_rows(linked, task.question, judge, made, context)
+        written = (
+            None if part.data == "program" else write_rows(linked, task.question, judge, made, context, part.reasoning)
+        )
     if written is None:
         return _Data(shape.case(made.rows), "fuzzed")
     return _Data(shape.case(written.rows), "written")
@@ -119,7 +122,7 @@ def _programs(test: Tried, task: Task, linked: Linked, part: TestsPart, context:
     hidden = test.how == "real"
     schema, joinable = test.case.schema, frames.joinable(test.case)
     shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(joinable)
-    asked = conversation(shown, len(schema.tables), task.question, linked.notes)
+    asked = conversation(shown, len(schema.tables), task.question, linked.notes, reasoning=part.reasoning)
     number = asks_for_a_number(task.question.text)
     inspection = Inspection(Runner(joinable, context.sandbox()), asked, part, number, hidden)
     ran = inspection.inspect_all(write_programs(asked, part, context), context)

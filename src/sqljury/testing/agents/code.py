@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import Completion, Message, Sampling, derive_seed
-from sqljury.llm.replies import extract_code, lines_of
+from sqljury.llm.replies import concluded, extract_code, lines_of
 from sqljury.recipes.parts import TestsPart
 from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.testing.agents import frames
@@ -63,11 +63,22 @@ class Ran(NamedTuple):
     result: Result
 
 
-def conversation(shown: str, count: int, question: Question, notes: Sequence[str] = ()) -> tuple[Message, ...]:
-    """The prompt for a program: ``count`` frames as text, notes on the database, the question."""
+def conversation(
+    shown: str, count: int, question: Question, notes: Sequence[str] = (), *, reasoning: bool = False
+) -> tuple[Message, ...]:
+    """The prompt for a program: ``count`` frames as text, notes on the database, the question.
+
+    With ``reasoning`` it asks for steps before the program (appendix A.4).
+    """
     lines = "".join(f"# {line}\n" for line in [*([_ALONE] if count == 1 else []), *notes[:_NOTES_SHOWN]])
     text = prompts.render("tssql/code_question", frames=shown, notes=lines, question=question.whole)
-    return Message("system", prompts.render("tssql/code_system")), Message("user", text)
+    system = prompts.render("tssql/code_system_steps" if reasoning else "tssql/code_system")
+    return Message("system", system), Message("user", text)
+
+
+def stops(part: TestsPart) -> tuple[str, ...]:
+    """Where a reply with a program ends: after its first block, unless steps before it may hold blocks too."""
+    return () if part.reasoning else STOP
 
 
 def write_programs(asked: Sequence[Message], part: TestsPart, context: Context) -> list[Written]:
@@ -88,7 +99,7 @@ def _programs_of(model: str, asked: Sequence[Message], part: TestsPart, context:
         sampling = Sampling(
             temperature=temperature,
             max_tokens=part.max_tokens,
-            stop=STOP,
+            stop=stops(part),
             seed=derive_seed(context.seed, "code", number),
         )
         reply = context.of(model).ask(asked, sampling, count)
@@ -100,9 +111,7 @@ def _programs_of(model: str, asked: Sequence[Message], part: TestsPart, context:
 
 def read_program(completion: Completion) -> str:
     """The program in a reply; empty without one, and for one that was cut: its end may be what makes it right."""
-    if completion.finish_reason == "length" and (completion.text.count("```") < 2 or completion.text.count("```") % 2):
-        return ""
-    return extract_code(completion.text)
+    return extract_code(completion.text) if concluded(completion) else ""
 
 
 class Runner:

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.llm.replies import REASONING_TOKENS
 from sqljury.prompts import unmarked
 from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.sql.affinity import affinity, stored
@@ -128,21 +129,24 @@ def _fewer(best: Verdict, judge: Judge, most: int, over: Callable[[], bool]) -> 
 
 
 def write_rows(
-    linked: Linked, question: Question, judge: Judge, made: Verdict, context: Context, rounds: int = ROUNDS
+    linked: Linked, question: Question, judge: Judge, made: Verdict, context: Context, reasoning: bool = False
 ) -> Verdict | None:
     """Data by the model that has all that is in play and tells apart what ``made``, of ``make_rows``, does.
 
     For a single query that means only that it finds something: there rows of ``made`` are added where the model's own
-    tell fewer neighbours from it, as ``>=`` from ``>``. None when it has none after ``rounds`` attempts, or earlier,
-    once the budget is exhausted or the model's context is full. Raises what else the model and the sandbox raise.
+    tell fewer neighbours from it, as ``>=`` from ``>``. None when it has none after ``ROUNDS`` attempts, or earlier,
+    once the budget is exhausted or the model's context is full. With ``reasoning`` the model is asked for steps before
+    the program (appendix A.3). Raises what else the model and the sandbox raise.
     """
-    conversation = [Message("system", prompts.render("tssql/data_system")), Message("user", _asked(linked, question))]
+    form = "_steps" if reasoning else ""
+    system = prompts.render(f"tssql/data_system{form}")
+    conversation = [Message("system", system), Message("user", _asked(linked, question))]
     program, sandbox = "", context.sandbox()  # before any call: where no sandbox can be had, none is wasted
-    for number in range(rounds):
+    for number in range(ROUNDS):
         sampling = Sampling(
             temperature=TEMPERATURE if number else 0.0,
-            max_tokens=_tokens(linked.schema),
-            stop=STOP,
+            max_tokens=_tokens(linked.schema) + REASONING_TOKENS * reasoning,
+            stop=() if reasoning else STOP,
             seed=derive_seed(context.seed, "data", number),
         )
         reply = context.ask(conversation, sampling)
@@ -159,7 +163,7 @@ def write_rows(
         conversation = [
             *conversation[:2],
             Message("assistant", f"```python\n{unmarked(program)}\n```"),
-            Message("user", prompts.render("tssql/data_again", faults=listed)),
+            Message("user", prompts.render(f"tssql/data_again{form}", faults=listed)),
         ]
     return None
 

@@ -18,7 +18,7 @@ from sqljury.llm.replies import lines_of
 from sqljury.prompts import unmarked
 from sqljury.recipes.parts import TestsPart
 from sqljury.sql.text import cell_text, plain
-from sqljury.testing.agents.code import LIMITS, STOP, Ran, Runner, Written, read_program
+from sqljury.testing.agents.code import LIMITS, Ran, Runner, Written, read_program, stops
 from sqljury.testing.agents.judging import says_something
 from sqljury.testing.agents.vote import majority
 from sqljury.types import QueryFailure, Result
@@ -95,7 +95,7 @@ class Inspection:
             sampling = Sampling(
                 temperature=written.temperature + WARMER * (done + 1),
                 max_tokens=self.part.max_tokens,
-                stop=STOP,
+                stop=stops(self.part),
                 seed=derive_seed(context.seed, "inspect", number, done),
             )
             reply = context.of(written.by).ask([*self.asked, *turns], sampling)
@@ -116,7 +116,10 @@ class Inspection:
         why = odd(ran.result, self.number)
         if why is None:
             return None
-        return prompts.render("tssql/inspect_result", why=why, result=self.shown(ran.result))
+        return prompts.render(self._prompt("tssql/inspect_result"), why=why, result=self.shown(ran.result))
+
+    def _prompt(self, name: str) -> str:
+        return f"{name}_steps" if self.part.reasoning else name
 
     def shown(self, result: Result) -> str:
         """The result as a model may see it."""
@@ -139,7 +142,9 @@ class Inspection:
             message = kind[0] if kind and kind[0] in _KINDS else "it raised an exception"
         lines = lines_of(code)
         if not 0 < number <= len(lines):
-            return prompts.render("tssql/inspect_error", place="", error=plain(message, _ERROR_CHARS), state="")
+            return prompts.render(
+                self._prompt("tssql/inspect_error"), place="", error=plain(message, _ERROR_CHARS), state=""
+            )
         line = lines[number - 1].strip()
         columns_of = self.runner.columns_before(code, number)
         state = [
@@ -148,7 +153,7 @@ class Inspection:
             if (columns := self._visible(columns_of.get(name, ()), code))
         ]
         return prompts.render(
-            "tssql/inspect_error",
+            self._prompt("tssql/inspect_error"),
             place=f" in the line `{plain(line, _ERROR_CHARS)}`",
             error=plain(message, _ERROR_CHARS),
             state="".join(state),
