@@ -15,7 +15,7 @@
 # Added to the commands, here with what they are if not given:
 # RUN_OPTIONS="--limit 600"      to the making of candidates
 # SET_OPTIONS=""                 to the sets of linker and generator, such as "--limit 24" for a try
-# JUDGED_OPTIONS="--no-gold"     to the sets of critic and pairwise judge
+# JUDGED_OPTIONS="--gold never"   to the sets of critic and pairwise judge
 # TRAIN_OPTIONS=""               to every training, such as "--max-steps 2"
 # EXPORT_OPTIONS=""              to every export, such as "--check 0"
 set -eu
@@ -48,7 +48,7 @@ fi
 source_of() {
     case $1 in
     linker | generator) echo "$spider ${SET_OPTIONS-}" ;;
-    *) echo "$spider $run ${JUDGED_OPTIONS---no-gold}" ;;
+    *) echo "$spider $run ${JUDGED_OPTIONS---gold never}" ;;
     esac
 }
 
@@ -82,7 +82,7 @@ made() {
     source_of "$1" >"$out/$1.source"
     case $1 in
     linker | generator) sqljury train data "$1" --data "$spider" --recipe mscsql --out "$set" ${SET_OPTIONS-} ;;
-    *) sqljury train data "$1" --data "$spider" --run "$run" --recipe mscsql --out "$set" ${JUDGED_OPTIONS---no-gold} ;;
+    *) sqljury train data "$1" --data "$spider" --run "$run" --recipe mscsql --out "$set" ${JUDGED_OPTIONS---gold never} ;;
     esac
 }
 

@@ -70,6 +70,17 @@ def test_places_that_cannot_be_written(start: Start, spider: Path, tmp_path: Pat
     assert "/dev/null/x.tsv: cannot be written" in error
 
 
+def test_a_run_on_some_of_the_databases(start: Start, spider: Path, tmp_path: Path) -> None:
+    bench = ("bench", "spider", "--data", str(spider), "--recipe", "fast", "--out", str(tmp_path / "run"))
+    code, _, error = ended(start("SELECT 3", *bench, "--databases", "farm"))
+    assert code == 2
+    assert "no question is on the database 'farm'" in error
+    assert ended(start("SELECT 3", *bench, "--databases", "Zoo"))[0] == 0
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["dataset"]["databases"] == "Zoo"
+    code, _, error = ended(start("SELECT 3", *bench))
+    assert (code, "dataset.databases differ" in error) == (2, True)
+
+
 def test_runs_that_are_none(start: Start, spider: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     bench = ("bench", "spider", "--data", str(spider), "--recipe", "fast", "--out", str(run))

@@ -19,7 +19,8 @@ def test_sets_of_questions(
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(lines) == 7
     assert {line["meta"]["kind"] for line in lines} == {kind}
-    assert "7 examples of 7 questions" in capsys.readouterr().err
+    gold = " (7 gold)" if kind == "generator" else ""
+    assert f"7 examples{gold} of 7 questions" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["critic", "pairwise"])
@@ -29,7 +30,7 @@ def test_sets_of_candidates(kind: str, train_run: Path, tmp_path: Path, capsys: 
     assert {json.loads(line)["answer"] for line in out.read_text().splitlines()} <= set("ABC")
     assert "on 6 databases" in (said := capsys.readouterr().err)
     assert "not checked" not in said
-    assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out), "--no-gold"]) == 0
+    assert _guarded(["train", "data", kind, "--run", str(train_run), "--out", str(out), "--gold", "never"]) == 0
     assert "12 questions on 6 databases" in (said := capsys.readouterr().err)
     assert "6 questions that need the gold query" in said
 
@@ -141,10 +142,18 @@ def test_an_evaluation_that_is_named_and_not_there_is_no_check(
         (["data", "linker"], "give either --data"),
         (["data", "critic"], "name a run on a training split with --run"),
         (["data", "linker", "--questions", "q.json"], "give either --data"),
-        (["data", "linker", "--run", "runs/a"], "a set for linker is not made with --run"),
-        (["data", "generator", "--no-gold"], "a set for generator is not made with --no-gold"),
-        (["data", "critic", "--run", "runs/a", "--limit", "3"], "a set for critic is not made with --limit"),
-        (["data", "critic", "--run", "runs/a", "--db-dir", "x"], "a set for critic is not made with --db-dir"),
+        (["data", "linker", "--run", "runs/a"], "a set for linker from gold queries is not made with --run"),
+        (["data", "generator", "--gold", "never"], "a set for generator from gold queries is not made with --gold"),
+        (["data", "selector", "--run", "a", "--gold", "never"], "a set for selector from runs is not made with --gold"),
+        (["data", "pairwise", "--run", "a", "--independent"], "is not made with --independent"),
+        (["data", "critic", "--run", "a", "--independent", "--both-orders"], "leave out --both-orders"),
+        (["data", "critic", "--run", "a", "--gold", "always"], "is not made with --gold always"),
+        (["data", "linker", "--databases", "3/2", "--data", "x"], "'3/2' is not a share"),
+        (["data", "critic", "--run", "runs/a", "--limit", "3"], "a set for critic from runs is not made with --limit"),
+        (
+            ["data", "critic", "--run", "runs/a", "--db-dir", "x"],
+            "a set for critic from runs is not made with --db-dir",
+        ),
     ],
 )
 def test_what_is_missing_is_said(

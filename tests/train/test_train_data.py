@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,8 +24,9 @@ from sqljury.schema.introspect import introspect
 from sqljury.stages import link
 from sqljury.stages.prepare import Preparation
 from sqljury.stages.select.features import Opinions
-from sqljury.train import data, data_judged, leaks
+from sqljury.train import data, data_judged, data_writer, leaks
 from sqljury.train.data import Kind
+from sqljury.train.data_writer import GeneratorSet, generator_examples
 from sqljury.train.examples import TrainingExample
 from sqljury.train.replay import Replayed, replay_all
 from sqljury.types import Candidate
@@ -47,9 +49,10 @@ def linked(examples: list[Example]) -> list[TrainingExample]:
 
 
 def generated(
-    examples: list[Example], seed: int = 0, extra: tuple[float, ...] = data.EXTRA_TABLES
+    examples: list[Example], seed: int = 0, extra: tuple[float, ...] = data_writer.EXTRA_TABLES
 ) -> list[TrainingExample]:
-    return [item for item in data.generator_examples(examples, PLAIN, seed, extra) if isinstance(item, TrainingExample)]
+    options = GeneratorSet(PLAIN, seed, shown="linked", extra_tables=extra)
+    return [item for item in generator_examples(examples, options) if isinstance(item, TrainingExample)]
 
 
 def read(file: Path) -> list[dict[str, Any]]:
@@ -77,7 +80,7 @@ def test_a_generator_sees_golds_tables_and_some_others(
         shown = item.messages[0].content.count("CREATE TABLE")
         assert shown == item.meta["extra_tables"] + (2 if "JOIN" in example.gold_sql else 1)
         assert "CREATE TABLE pet" in item.messages[0].content
-        assert item.answer == example.gold_sql
+        assert item.answer == example.gold_sql.replace("count(", "COUNT(").replace("avg(", "AVG(")
 
 
 def test_extra_tables_are_drawn_for_each_question_whatever_the_order(examples: list[Example]) -> None:
@@ -105,7 +108,8 @@ def test_what_gold_needs_is_shown_or_the_question_is_left_out(kind: Kind, tmp_pa
         Example(f"{number}", Question(f"How many visitors did museum {number} have?"), gold, "wide", file)
         for number, gold in enumerate(golds)
     ]
-    made = data.linker_examples(examples, PLAIN) if kind == "linker" else data.generator_examples(examples, PLAIN)
+    options = GeneratorSet(PLAIN, audited=False)
+    made = data.linker_examples(examples, PLAIN) if kind == "linker" else generator_examples(examples, options)
     report = data.write(made, tmp_path / "set.jsonl", kind, 0)
     assert [line["meta"]["id"] for line in read(tmp_path / "set.jsonl")] == ["0"]
     assert (report.items, report.cut, report.unread) == (1, 3, 2)
@@ -114,9 +118,9 @@ def test_what_gold_needs_is_shown_or_the_question_is_left_out(kind: Kind, tmp_pa
 
 
 @pytest.mark.parametrize("weights", [(), (0.0, 0.0), (-1.0, 2.0), (1.0, float("inf")), (float("nan"),)])
-def test_weights_that_are_none_are_refused(examples: list[Example], weights: tuple[float, ...]) -> None:
+def test_weights_that_are_none_are_refused(weights: tuple[float, ...]) -> None:
     with pytest.raises(InputError, match="weights of extra tables"):
-        data.generator_examples(examples, PLAIN, extra_tables=weights)
+        GeneratorSet(PLAIN, extra_tables=weights)
 
 
 def test_the_right_query_stands_at_the_letter(train_run: Path, measured: list[Example]) -> None:
@@ -142,6 +146,26 @@ def test_a_critic_sees_all_answers_and_failures_once(train_run: Path, measured: 
         assert "Result of C: error: " in shown
         assert shown.partition(f"Query {item.answer}:\n")[2].startswith("SELECT count(*)")
     assert len({item.answer for item in items}) > 1
+
+
+def test_both_orders_and_one_query_at_a_time(train_run: Path, measured: list[Example]) -> None:
+    sides = list(data_judged.judged_questions(replay_all([train_run], None, measured), PLAIN, 0))
+    pairs = list(data_judged.pairwise_examples(sides, seed=2, both_orders=True))
+    assert len(pairs) == 2 * len(list(data_judged.pairwise_examples(sides, seed=2)))
+    for one, other in zip(pairs[::2], pairs[1::2], strict=True):
+        assert {one.answer, other.answer} == {"A", "B"}
+        queries = [re.findall(r"Query [AB]:\n(.*)", item.messages[-1].content) for item in (one, other)]
+        assert queries[0] == queries[1][::-1]
+    lists = list(data_judged.critic_examples(sides, seed=2, both_orders=True))
+    for one, other in zip(lists[::2], lists[1::2], strict=True):
+        shown = [dict(re.findall(r"Query ([A-Z]):\n(.*)", item.messages[-1].content)) for item in (one, other)]
+        assert shown[0] != shown[1]
+        assert shown[0][one.answer] == shown[1][other.answer]
+    alone = list(data_judged.independent_examples(sides, seed=2))
+    assert Counter(item.answer for item in alone) == {"Yes": 18, "No": 18}
+    for item in alone:
+        if item.meta["question"].startswith("How many"):
+            assert ("SELECT count(*)" in item.messages[-1].content) == (item.answer == "Yes")
 
 
 def test_gold_helps_where_nothing_is_right(train_run: Path, measured: list[Example]) -> None:
@@ -196,7 +220,7 @@ def long(tmp_path: Path) -> Replayed:
     with connect(file) as db:
         task = Preparation(PLAIN).task(Question("Which numbers are there?"), db)
         candidate = Candidate(wrong, "direct", result=db.execute(wrong), group=0)
-    return Replayed("long", "long", file, task, (candidate,), frozenset(), "SELECT i FROM n", Opinions())
+    return Replayed("long", "long", file, task, (candidate,), frozenset(), frozenset(), "SELECT i FROM n", Opinions())
 
 
 @pytest.mark.parametrize(("model", "hint"), [(None, "gold"), (FakeModel("SELECT i AS number FROM n"), "model")])

@@ -28,6 +28,7 @@ from sqljury.cli.options import (
     BudgetSeconds,
     BudgetTokens,
     CacheOption,
+    DatabasesOption,
     ExamplesOption,
     ModelOption,
     QuestionsOption,
@@ -35,6 +36,7 @@ from sqljury.cli.options import (
     SplitOption,
     Tests,
     TimeoutOption,
+    WithoutDatabases,
     allowance,
     opening,
     pool_of,
@@ -89,6 +91,8 @@ def spider(
     data: Annotated[Path, typer.Option(help="Spider's folder, with train.json or dev.json and database/.")],
     out: Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")],
     split: SplitOption = "dev",
+    among: DatabasesOption = "",
+    left_out: WithoutDatabases = "",
     limit: QuestionsOption = None,
     seed: Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")] = 0,
     seeds: Annotated[
@@ -116,15 +120,17 @@ def spider(
     from sqljury import recipes
     from sqljury.bench import run
     from sqljury.datasets import spider as dataset
+    from sqljury.datasets import subset
     from sqljury.engines.databases import FOLDER, Databases, Engine, usual_server
     from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
     analyses = Wanted(analyze or (), stop_share or (), stop_least, part or (), None if seeds else json_file, processes)
     folders = repeats.folders(out, seed, seeds, bool(analyze) or engine is not EngineName.SQLITE)
-    drawn = dataset.sample(dataset.load(data, split), limit, seed)
+    drawn = dataset.sample(subset.of_databases(dataset.load(data, split), among, left_out), limit, seed)
     on = Engine(engine.value, strip_keys)
     name = {"name": "spider", "data": str(data.resolve()), "split": split, "limit": limit, **on.settings}
+    name |= {key: text for key, text in (("databases", among), ("without", left_out)) if text}
     name |= {"drawn_by": seed} if seeds else {}
     chosen, limits = recipes.load(recipe), Limits(seconds=timeout)
     allowed, pool = allowance(budget_seconds, budget_tokens), pool_of(shots)

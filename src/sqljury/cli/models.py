@@ -63,3 +63,15 @@ def pull(
             ),
         )
     print(target)
+
+
+@app.command("merge")
+def merge(
+    base: Annotated[str, typer.Argument(metavar="BASE", help="A local model or a .gguf file.")],
+    adapter: Annotated[str, typer.Argument(metavar="ADAPTER", help="An adapter's name or its .gguf file.")],
+    out: Annotated[Path, typer.Option(help="The .gguf file to write.")],
+) -> None:
+    """Write weights with an adapter merged in, quantised as they were; needs the extra `train`."""
+    from sqljury.train.merge import merge as merged
+
+    print(merged(base, adapter, out, terminal.note))

@@ -66,6 +66,18 @@ QuestionsOption = Annotated[
     int | None,
     typer.Option("--limit", min=1, help="The number of questions, drawn at random by --seed; all by default."),
 ]
+DatabasesOption = Annotated[
+    str,
+    typer.Option(
+        "--databases",
+        metavar="WHICH",
+        help="Only these databases: a share such as 1/2 (the other half is 2/2; 1/2:7 of another drawing), names with "
+        "commas between them, or a file with a name a line.",
+    ),
+]
+WithoutDatabases = Annotated[
+    str, typer.Option("--without-databases", metavar="WHICH", help="Leave out these databases, as for --databases.")
+]
 SeedOption = Annotated[int, typer.Option(help="The seed of all random choices.")]
 CacheOption = Annotated[bool, typer.Option(help="Store the model's replies and reuse them.")]
 MaxCalls = Annotated[

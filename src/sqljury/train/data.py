@@ -2,7 +2,7 @@
 
 Prompts are made by the functions that make them at inference, so the model is trained on what it will be asked. A set
 depends on its sources, its kind and its seed alone: making it twice gives the same bytes. This module writes sets, and
-makes those that need questions and gold queries only: for the schema linker and the generator (MSc-SQL, section 3).
+makes the one that needs questions and gold queries only: for the schema linker (MSc-SQL, section 3).
 """
 
 from __future__ import annotations
@@ -11,48 +11,40 @@ import contextlib
 import hashlib
 import json
 import os
-import random
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from sqljury.datasets.spider import Example
-from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import DatabaseError, InputError
 from sqljury.keys import known_schema
-from sqljury.llm.base import derive_seed
 from sqljury.recipes.parts import SchemaPart
 from sqljury.resources import write_whole
 from sqljury.sql.resolve import used
 from sqljury.stages import link
-from sqljury.stages.generate.direct import messages
 from sqljury.stages.prepare import Preparation
 from sqljury.train.examples import TrainingExample
 from sqljury.train.leaks import NearDuplicate, SetQuestion, evaluation_size, near_duplicates
-from sqljury.types import Schema, Task
-from sqljury.types.schema import only_tables
+from sqljury.types import Schema
 
 GOLD: Final = "gold"
 """The ``hint`` in an example's meta where the gold query itself takes part, since no candidate was correct."""
-EXTRA_TABLES: Final = (0.5, 0.3, 0.2)
-"""Default probabilities of 0, 1 and 2 extra tables; MSc-SQL does not give its own."""
 _FIRST_BYTES: Final = b'{"messages": '
 _STALE_SECONDS: Final = 86_400.0
 """Unfinished files that nobody wrote to for this long are removed."""
-Kind = Literal["linker", "generator", "critic", "pairwise"]
+Kind = Literal["linker", "generator", "critic", "pairwise", "selector"]
 
 
 class LeftOut(NamedTuple):
     """A question that gives no example, and the count of the ``SetReport`` that it belongs to."""
 
     id: str
-    why: Literal["cut", "unread"]
+    why: Literal["cut", "unread", "failed", "suspect", "none"]
 
 
 @dataclass
@@ -61,7 +53,9 @@ class SetReport:
 
     ``of_gold``: the gold query itself would have taken part. ``cut``: the schema is too long to be shown whole, and the
     part that would be shown lacks tables or columns of the gold query. ``unread``: the gold query reads no table or
-    cannot be parsed. ``near`` lists near-duplicates of evaluation questions, ``checked`` is the evaluation's size.
+    cannot be parsed. ``failed``: it cannot be run. ``suspect``: ``sqljury audit`` suspects an error in it. ``none``: no
+    correct query. ``answers`` counts examples by the source of their answer, where the kind has several. ``near`` lists
+    near-duplicates of evaluation questions, ``checked`` is the evaluation's size.
     """
 
     kind: str
@@ -74,6 +68,10 @@ class SetReport:
     of_gold: int = 0
     cut: int = 0
     unread: int = 0
+    failed: int = 0
+    suspect: int = 0
+    none: int = 0
+    answers: dict[str, int] = field(default_factory=dict)
     sha256: str = ""
     checked: dict[str, int] | None = None
     near: list[NearDuplicate] = field(default_factory=list)
@@ -113,6 +111,8 @@ def write(
                 digest.update(line.encode(errors="backslashreplace"))
                 questions[_question(example)] = None
                 report.items += 1
+                if source := example.meta.get("source"):
+                    report.answers[source] = report.answers.get(source, 0) + 1
         if not report.items:
             raise InputError(f"{out}: no example to train a {kind} on; give more questions or another run")
         report.questions, report.databases = len(questions), len({question.db_id for question in questions})
@@ -160,10 +160,8 @@ def _without_left_out(examples: Iterable[TrainingExample | LeftOut], report: Set
     for example in examples:
         if isinstance(example, TrainingExample):
             yield example
-        elif example.why == "cut":
-            report.cut += 1
         else:
-            report.unread += 1
+            setattr(report, example.why, getattr(report, example.why) + 1)
 
 
 def _without_gold(examples: Iterable[TrainingExample], report: SetReport) -> Iterator[TrainingExample]:
@@ -177,16 +175,18 @@ def _without_gold(examples: Iterable[TrainingExample], report: SetReport) -> Ite
 
 
 def _unrepeated(examples: Iterable[TrainingExample], report: SetReport) -> Iterator[TrainingExample]:
-    answers: dict[str, str] = {}
+    """Each prompt once; for a generator, which writes several queries, each prompt with each answer to its question."""
+    answers: dict[str, tuple[SetQuestion, set[str]]] = {}
     for example in examples:
-        prompt = example.prompt_hash()
-        if prompt not in answers:
-            answers[prompt] = example.answer
-            yield example
-        elif answers[prompt] == example.answer:
+        question, known = answers.setdefault(example.prompt_hash(), (_question(example), set()))
+        several = report.kind == "generator" and question == _question(example)
+        if example.answer in known:
             report.repeated += 1
-        else:
+        elif known and not several:
             report.contradicting += 1
+        else:
+            known.add(example.answer)
+            yield example
 
 
 def linker_examples(examples: Sequence[Example], part: SchemaPart) -> Iterator[TrainingExample | LeftOut]:
@@ -195,41 +195,6 @@ def linker_examples(examples: Sequence[Example], part: SchemaPart) -> Iterator[T
     ``part`` is how the recipe shows schemas. Left out are questions whose gold query reads no table, and those whose
     cut schema would lack tables or columns of the gold query.
     """
-
-    def make(example: Example, task: Task, tables: list[str], _: Preparation, __: Database) -> TrainingExample:
-        return TrainingExample(tuple(link.conversation(task)), link.written(tables), _meta(example, "linker"))
-
-    return _from_gold(examples, part, make)
-
-
-def generator_examples(
-    examples: Sequence[Example], part: SchemaPart, seed: int = 0, extra_tables: Sequence[float] = EXTRA_TABLES
-) -> Iterator[TrainingExample | LeftOut]:
-    """Question and schema to the gold query; the schema has gold's tables and some extra ones (section 3.2).
-
-    ``extra_tables`` holds the weights of 0, 1, 2, ... extra tables, which are drawn for each question. Leaves out what
-    ``linker_examples`` leaves out. Raises ``InputError`` for weights that are negative, infinite or all 0.
-    """
-    if not extra_tables or min(extra_tables) < 0 or not 0 < sum(extra_tables) < inf:
-        raise InputError("the weights of extra tables must be finite numbers >= 0, not all 0; give such as 0.5 0.3 0.2")
-
-    def make(example: Example, task: Task, tables: list[str], prepared: Preparation, db: Database) -> TrainingExample:
-        rng = random.Random(derive_seed(seed, "extra tables", example.id))  # noqa: S311
-        others = [table.name for table in task.known.tables if table.name not in tables]
-        [count] = rng.choices(range(len(extra_tables)), weights=extra_tables)
-        kept = {*tables, *rng.sample(others, min(count, len(others)))}
-        shown = prepared.narrowed(task, db, only_tables(task.known, kept))
-        meta = {**_meta(example, "generator"), "extra_tables": len(kept) - len(tables)}
-        return TrainingExample(tuple(messages(shown)), example.gold_sql.strip(), meta)
-
-    return _from_gold(examples, part, make)
-
-
-Make = Callable[[Example, Task, list[str], Preparation, Database], TrainingExample]
-
-
-def _from_gold(examples: Sequence[Example], part: SchemaPart, make: Make) -> Iterator[TrainingExample | LeftOut]:
-    """``make`` an example of each question whose database and gold query can be read and is shown its tables."""
     for file, group in groupby(examples, key=lambda example: example.database):
         try:
             db = connect(file)
@@ -243,19 +208,20 @@ def _from_gold(examples: Sequence[Example], part: SchemaPart, make: Make) -> Ite
                 needed = used(whole, [example.gold_sql])
                 if not needed.tables:
                     yield LeftOut(example.id, "unread")
-                    continue
-                task = preparation.task(example.question, db)
-                if _shows(task.known, needed):
-                    yield make(example, task, [table.name for table in needed.tables], preparation, db)
-                else:
+                elif not shows((task := preparation.task(example.question, db)).known, needed):
                     yield LeftOut(example.id, "cut")
+                else:
+                    answer = link.written([table.name for table in needed.tables])
+                    meta = {"kind": "linker", **question_meta(example.id, example.db_id, example.question.text)}
+                    yield TrainingExample(tuple(link.conversation(task)), answer, meta)
 
 
-def _shows(schema: Schema, needed: Schema) -> bool:
+def shows(schema: Schema, needed: Schema) -> bool:
     """Whether ``schema`` has all columns of ``needed``."""
     shown = {(table.name, column.name) for table in schema.tables for column in table.columns}
     return all((table.name, column.name) in shown for table in needed.tables for column in table.columns)
 
 
-def _meta(example: Example, kind: str) -> dict[str, Any]:
-    return {"kind": kind, "id": example.id, "db_id": example.db_id, "question": example.question.text}
+def question_meta(name: str, db_id: str, text: str) -> dict[str, Any]:
+    """What the ``meta`` of an example says of its question."""
+    return {"id": name, "db_id": db_id, "question": text}

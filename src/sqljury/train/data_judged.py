@@ -25,10 +25,10 @@ from sqljury.recipes.parts import SchemaPart
 from sqljury.stages.generate.direct import question, system
 from sqljury.stages.prepare import Preparation
 from sqljury.stages.select.base import groups
+from sqljury.stages.select.critic import OPTIONS, conversation_alone, failed, fitting
 from sqljury.stages.select.critic import conversation as critic_conversation
-from sqljury.stages.select.critic import failed, fitting
 from sqljury.stages.select.tournament import conversation as pair_conversation
-from sqljury.train.data import GOLD
+from sqljury.train.data import GOLD, question_meta
 from sqljury.train.examples import TrainingExample
 from sqljury.train.replay import Replayed
 from sqljury.types import Candidate
@@ -56,7 +56,7 @@ class JudgedQuestion:
     def meta(self, kind: str) -> dict[str, Any]:
         """The ``meta`` of an example of this question."""
         source = self.replayed
-        question = {"id": source.id, "db_id": source.db_id, "question": source.task.question.text}
+        question = question_meta(source.id, source.db_id, source.task.question.text)
         return {"kind": kind, **question, "hint": self.hint}
 
 
@@ -130,26 +130,31 @@ def _is_copy(sql: str, gold: str) -> bool:
 
 
 def pairwise_examples(
-    questions: Iterable[JudgedQuestion], seed: int, max_pairs: int = MAX_PAIRS
+    questions: Iterable[JudgedQuestion], seed: int, max_pairs: int = MAX_PAIRS, *, both_orders: bool = False
 ) -> Iterator[TrainingExample]:
-    """Up to ``max_pairs`` pairs of a correct and a wrong query for each question; the answer is the correct letter."""
+    """Up to ``max_pairs`` pairs of a correct and a wrong query for each question; the answer is the correct letter.
+
+    A pair is shown in an order that is drawn, or in both: then no position can be preferred for being right more often.
+    """
     for judged in questions:
         rng = _random(seed, "pairs", judged)
         pairs = [(correct, wrong) for correct in judged.correct for wrong in judged.wrong]
         for correct, wrong in rng.sample(pairs, min(max_pairs, len(pairs))):
-            index = rng.randrange(2)
-            shown = (correct, wrong) if index == 0 else (wrong, correct)
-            messages = pair_conversation(*shown, judged.replayed.task)
-            yield TrainingExample(tuple(messages), LETTERS[index], judged.meta("pairwise"))
+            first = rng.randrange(2)
+            for index in (first, 1 - first) if both_orders else (first,):
+                shown = (correct, wrong) if index == 0 else (wrong, correct)
+                messages = pair_conversation(*shown, judged.replayed.task)
+                yield TrainingExample(tuple(messages), LETTERS[index], judged.meta("pairwise"))
 
 
 def critic_examples(
-    questions: Iterable[JudgedQuestion], seed: int, max_queries: int = len(LETTERS)
+    questions: Iterable[JudgedQuestion], seed: int, max_queries: int = len(LETTERS), *, both_orders: bool = False
 ) -> Iterator[TrainingExample]:
     """One correct query among up to ``max_queries``, shuffled; the answer is its letter.
 
     A question with several correct groups gives an example for each, since the critic chooses one query. Queries that
-    failed are shown behind the others, as at inference.
+    failed are shown behind the others, as at inference. With ``both_orders`` the queries that ran are shown in the
+    reverse order too.
     """
     for judged in questions:
         broken = failed(judged.replayed.candidates)
@@ -158,9 +163,27 @@ def critic_examples(
             listed = [correct, *judged.wrong, *broken][:max_queries]
             shown = listed[: max(2, fitting(listed))]
             running = min(len(shown), 1 + len(judged.wrong))
-            order = [*rng.sample(range(running), running), *range(running, len(shown))]
-            messages = critic_conversation([shown[index] for index in order], judged.replayed.task)
-            yield TrainingExample(tuple(messages), LETTERS[order.index(0)], judged.meta("critic"))
+            drawn = rng.sample(range(running), running)
+            for order in (drawn, drawn[::-1]) if both_orders else (drawn,):
+                whole = [*order, *range(running, len(shown))]
+                messages = critic_conversation([shown[index] for index in whole], judged.replayed.task)
+                yield TrainingExample(tuple(messages), LETTERS[order.index(0)], judged.meta("critic"))
+
+
+def independent_examples(questions: Iterable[JudgedQuestion], seed: int) -> Iterator[TrainingExample]:
+    """One query at a time, correct or not (MSc-SQL, section 4.1 and Table 5), as many wrong ones as correct ones.
+
+    Of a question's queries as many are drawn of either kind as there are of the rarer: of all, most would be wrong, and
+    a critic that always says so would be right most often.
+    """
+    for judged in questions:
+        rng = _random(seed, "independent", judged)
+        size = min(len(judged.correct), len(judged.wrong))
+        for answer, queries in zip(OPTIONS, (judged.correct, judged.wrong), strict=True):
+            for query in rng.sample(queries, size):
+                messages = conversation_alone(query, judged.replayed.task)
+                meta = {**judged.meta("critic"), "independent": True}
+                yield TrainingExample(tuple(messages), answer.capitalize(), meta)
 
 
 def _random(seed: int, purpose: str, judged: JudgedQuestion) -> random.Random:

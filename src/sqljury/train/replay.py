@@ -32,8 +32,9 @@ Key = tuple[str, str]
 class Replayed:
     """One question with its candidates, grouped; ``correct`` are the groups whose representative is correct.
 
-    ``database`` is the file, ``db_id`` the database's name in the benchmark, ``gold`` the gold query. ``opinions`` hold
-    the outcomes of the run's own tests and, where it takes part, the critic's scores; see ``select.features``.
+    ``right`` are the texts of all correct queries among the candidates. ``database`` is the file, ``db_id`` the
+    database's name in the benchmark, ``gold`` the gold query. ``opinions`` hold the outcomes of the run's own tests
+    and, where it takes part, the critic's scores; see ``select.features``.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Replayed:
     task: Task
     candidates: tuple[Candidate, ...]
     correct: frozenset[int]
+    right: frozenset[str]
     gold: str
     opinions: Opinions
 
@@ -121,11 +123,12 @@ def replay(
                     for number, index in representatives(candidates).items()
                     if question.right(candidates[index].sql)
                 )
+                right = frozenset(candidate.sql for candidate in candidates if question.right(candidate.sql))
                 scores: Mapping[str, float] = {}
                 if critic:
                     scores = _critic_scores(candidates, critic_choices.get(question.id), f"{run}: {question.id!r}")
                 opinions = Opinions(passed(_test_outcomes(record)), scores)
-                yield Replayed(question.id, db_id, file, task, candidates, correct, record["gold"], opinions)
+                yield Replayed(question.id, db_id, file, task, candidates, correct, right, record["gold"], opinions)
 
 
 def _warn_of_faults(run: Path, loaded: stored.StoredRun) -> None:

@@ -31,7 +31,7 @@ TOKENS: Final = 3_000
 """About what the queries with their results may take of a prompt."""
 FAILED: Final = 2
 """Queries that failed, shown with their errors after those that ran: an error may tell of a fault in another."""
-_OPTIONS: Final = ("YES", "NO")
+OPTIONS: Final = ("YES", "NO")
 
 Asked = Sequence[tuple[Sequence[int], Mapping[int, float]]]
 """Each order in which queries were shown, by index, with the probability of each query by index."""
@@ -235,7 +235,13 @@ def independent(most: int = 0) -> Selector:
 
 def _right(candidate: Candidate, task: Task, context: Context) -> float:
     """The judge's probability that a query answers the question; 0.5 for a reply that is neither yes nor no."""
-    schema = context.recipe.select.schema
+    messages = conversation_alone(candidate, task, context.recipe.select.schema)
+    yes, _ = ask(messages, OPTIONS, context, derive_seed(context.seed, "critic", messages[-1].content))
+    return yes
+
+
+def conversation_alone(candidate: Candidate, task: Task, schema: Judged = "used") -> list[Message]:
+    """What the independent critic is asked about one query; it answers one of ``OPTIONS``, yes first."""
     text = prompts.render(
         "select/alone",
         schema=in_play(task, [candidate], schema),
@@ -244,6 +250,4 @@ def _right(candidate: Candidate, task: Task, context: Context) -> float:
         result=shown(candidate.result),
     )
     system = prompts.render("select/alone_system", dialect=task.dialect_name, seen=seen(schema, 1))
-    messages = [Message("system", system), Message("user", text)]
-    yes, _ = ask(messages, _OPTIONS, context, derive_seed(context.seed, "critic", messages[-1].content))
-    return yes
+    return [Message("system", system), Message("user", text)]

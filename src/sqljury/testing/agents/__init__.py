@@ -5,7 +5,7 @@ Linking, data, code, inspection and voting are a module each; see docs/recipes/t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from sqljury.testing.draw import POOL, SAMPLED, read_origin, select, select_shar
 from sqljury.testing.expect import with_expected
 from sqljury.testing.shape import Shape, checks_of, read_checks
 from sqljury.testing.trial import Trial, classes_of_all, judged, run_case, translated
-from sqljury.types import Task, TestCase, Tried
+from sqljury.types import Result, Task, TestCase, Tried
 
 
 class _Data(NamedTuple):
@@ -34,6 +34,17 @@ class _Data(NamedTuple):
     how: str
 
 
+class Programs(NamedTuple):
+    """Programs for one case with their results; ``asked`` is what they were written for.
+
+    ``shown`` writes a result as a model may see it.
+    """
+
+    asked: str
+    ran: Sequence[Ran]
+    shown: Callable[[Result], str]
+
+
 def run_agents(queries: Sequence[str], task: Task, part: TestsPart, context: Context) -> tuple[Tried, ...]:
     """The queries on one test case of the agents', with the program that computed what is expected.
 
@@ -41,22 +52,42 @@ def run_agents(queries: Sequence[str], task: Task, part: TestsPart, context: Con
     not take the schema. ``passed`` is None throughout where no program ran. Raises what the model raises,
     ``SandboxError`` where written code cannot be isolated, ``MissingExtraError`` without the extra.
     """
+    tested = _test(queries, task, part, context)
+    if tested is None:
+        return ()
+    test, linked = tested
+    if part.by == "model":
+        case = with_expected(test.case, task.question, part, context)
+        test = replace(test, case=case, by="" if case.expected is None else "model")
+    else:
+        test = _expected(test, _programs(test, task, linked, part, context), part, context)
+    return (replace(judged(test), classes=_classes(test.case, queries)),)
+
+
+def run_programs(
+    queries: Sequence[str], task: Task, part: TestsPart, context: Context
+) -> tuple[Sequence[Result], Programs] | None:
+    """What the queries return on one test case, and the programs that were written for it; nothing is chosen.
+
+    None where ``run_agents`` makes no test. Raises what that raises.
+    """
+    tested = _test(queries, task, part, context)
+    if tested is None:
+        return None
+    test, linked = tested
+    return test.results, _programs(test, task, linked, part, context)
+
+
+def _test(queries: Sequence[str], task: Task, part: TestsPart, context: Context) -> tuple[Tried, Linked] | None:
+    """The queries on one case without an expected result; None without tables in play or a case."""
     linked = link(queries, task, context)
     if not linked.schema.tables:
-        return ()
+        return None
     try:
         data = _data(queries, linked, task, part, context)
     except DatabaseError:
-        return ()
-    if not data.case.schema.tables:
-        return ()
-    test = run_case(data.case, queries, data.how)
-    if part.by == "model":
-        case = with_expected(data.case, task.question, part, context)
-        test = replace(test, case=case, by="" if case.expected is None else "model")
-    else:
-        test = _by_code(test, task, linked, part, context)
-    return (replace(judged(test), classes=_classes(test.case, queries)),)
+        return None
+    return (run_case(data.case, queries, data.how), linked) if data.case.schema.tables else None
 
 
 def _classes(case: TestCase, queries: Sequence[str]) -> tuple[int, ...]:
@@ -86,8 +117,8 @@ def _data(queries: Sequence[str], linked: Linked, task: Task, part: TestsPart, c
     return _Data(shape.case(written.rows), "written")
 
 
-def _by_code(test: Tried, task: Task, linked: Linked, part: TestsPart, context: Context) -> Tried:
-    """The test with what programs return on its case, and the first program that returns it."""
+def _programs(test: Tried, task: Task, linked: Linked, part: TestsPart, context: Context) -> Programs:
+    """Programs for the test's case, inspected; on made-up rows an odd result counts as a failure."""
     hidden = test.how == "real"
     schema, joinable = test.case.schema, frames.joinable(test.case)
     shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(joinable)
@@ -97,20 +128,25 @@ def _by_code(test: Tried, task: Task, linked: Linked, part: TestsPart, context: 
     ran = inspection.inspect_all(write_programs(asked, part, context), context)
     if not hidden:
         ran = [program._replace(result=opinion(program.result, test.results, number)) for program in ran]
-    choice = _chosen(inspection, ran, part, context)
+    return Programs(asked[-1].content, ran, inspection.shown)
+
+
+def _expected(test: Tried, programs: Programs, part: TestsPart, context: Context) -> Tried:
+    """The test with what the believed program returns; as it is where none ran."""
+    choice = _chosen(programs, part, context)
     if choice is None:
         return test
     index, confidence = choice
-    case = replace(test.case, expected=ran[index].result, sureness=confidence)
-    return replace(test, case=case, by="code", code=ran[index].code)
+    believed = programs.ran[index]
+    case = replace(test.case, expected=believed.result, sureness=confidence)
+    return replace(test, case=case, by="code", code=believed.code)
 
 
-def _chosen(inspection: Inspection, ran: Sequence[Ran], part: TestsPart, context: Context) -> tuple[int, float] | None:
+def _chosen(programs: Programs, part: TestsPart, context: Context) -> tuple[int, float] | None:
     """The index of the program that is believed, and the confidence in it; None where none ran."""
     if part.voting == "selection":
-        chooser = context.of(part.chooser)
-        chosen = choose_program(inspection.asked[-1].content, ran, inspection.shown, chooser)
+        chosen = choose_program(programs.asked, programs.ran, programs.shown, context.of(part.chooser))
         if chosen is not None:
             return chosen
-    votes = majority([program.result for program in ran])
+    votes = majority([program.result for program in programs.ran])
     return None if votes is None else (votes[0], votes[1] / part.programs)

@@ -1,0 +1,55 @@
+"""``sqljury train gain``: what an adapter gained, by two runs on the same held-out questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqljury.cli import terminal
+from sqljury.cli.options import SeedOption
+
+
+def gain(
+    before: Annotated[
+        Path, typer.Argument(metavar="BASE_RUN", help="A folder of `sqljury bench` without the adapter.")
+    ],
+    after: Annotated[Path, typer.Argument(metavar="ADAPTER_RUN", help="The same questions and recipe with it.")],
+    data: Annotated[Path | None, typer.Option(help="The dataset's folder, if it has moved since the runs.")] = None,
+    seed: SeedOption = 0,
+    processes: Annotated[int, typer.Option(min=1, help="Processes that judge the queries.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Compare two runs on the same questions: first candidate, votes, bound, before and after, with intervals."""
+    from sqljury.bench import stored
+    from sqljury.cli.eval_tables import plain_table
+    from sqljury.evaluation import run_folder
+    from sqljury.experiments.gain import gains
+
+    runs = [stored.load(folder, data or run_folder.data_of(folder), processes) for folder in (before, after)]
+    found = gains(runs[0], runs[1], seed)
+    questions = len(found["votes"].wins) + len(found["votes"].losses) + found["votes"].ties
+    if as_json:
+        measures = {name: {**one._asdict(), "wins": len(one.wins), "losses": len(one.losses)}
+                    for name, one in found.items()}  # fmt: skip
+        print(terminal.to_json({"questions": questions, "measures": measures}))
+        return
+    table = plain_table("right, %", "before", "after", "gain", "95 % interval", "better", "worse", "p")
+    for name, one in found.items():
+        low, high = one.interval
+        table.add_row(
+            name,
+            f"{100 * one.first:.1f}",
+            f"{100 * one.second:.1f}",
+            f"{100 * one.difference:+.1f}",
+            f"{100 * low:+.1f} to {100 * high:+.1f}",
+            str(len(one.wins)),
+            str(len(one.losses)),
+            f"{one.p:.3f}",
+        )
+    models = " against ".join(str(run.described["model"]) for run in runs[::-1])
+    terminal.show(terminal.clean(f"{questions} questions in both runs, {models}"), "", table)
+    left = [len(run.questions) - questions for run in runs]
+    if any(left):
+        terminal.note(f"{left[0]} questions of {before} and {left[1]} of {after} are not in the other run")

@@ -1,0 +1,74 @@
+"""What a training gained: two runs on the same questions, before and after, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from sqljury.bench.stored import FIXED, WRITTEN, Asked, StoredRun
+from sqljury.errors import InputError
+from sqljury.metrics.agreement import Comparison, compare
+
+Key = tuple[str, str]
+"""A question: the name of its database, and its text."""
+
+
+def _greedy(question: Asked) -> float | None:
+    first = next((one for one in question.candidates if one.part == 0), None)
+    return float(first is not None and question.right(first.queries[FIXED]))
+
+
+def _bound(question: Asked) -> float:
+    return float(any(question.right(one.queries[FIXED]) for one in question.candidates))
+
+
+def _mean(question: Asked) -> float:
+    candidates = question.candidates
+    return sum(question.right(one.queries[FIXED]) for one in candidates) / len(candidates) if candidates else 0.0
+
+
+def _runs(question: Asked) -> float | None:
+    candidates = question.candidates
+    return sum(question.runs(one.queries[WRITTEN]) for one in candidates) / len(candidates) if candidates else None
+
+
+MEASURES: Final[dict[str, Callable[[Asked], float | None]]] = {
+    "first candidate": _greedy,
+    "mean of all candidates": _mean,
+    "votes": lambda question: float(question.right(question.voted(question.candidates))),
+    "chosen": lambda question: float(question.right(question.sql)),
+    "at least one": _bound,
+    "runs as written": _runs,
+}
+"""By name the score of a question: execution accuracy, and at the end the share of candidates that run unrepaired.
+
+The first candidate is that of the recipe's first part (greedy, where its temperature is 0); ``chosen`` is what the run
+answered.
+"""
+
+
+def gains(before: StoredRun, after: StoredRun, seed: int = 0) -> dict[str, Comparison]:
+    """The second run against the first by each of ``MEASURES``, on the questions that both can judge.
+
+    Intervals are of the paired difference, by bootstrap over databases (``metrics.agreement``); ``seed`` draws them.
+    Raises ``InputError`` for runs that share no question, and where they disagree about a question's gold query.
+    """
+    first, second = _by_key(before), _by_key(after)
+    shared = [key for key in first if key in second]
+    if not shared:
+        raise InputError(f"{before.folder} and {after.folder} share no question; run both on the same ones")
+    for key in shared:
+        if first[key].gold != second[key].gold:
+            raise InputError(
+                f"{before.folder} and {after.folder} have different gold queries for {first[key].id!r}; run both on "
+                "the same dataset"
+            )
+    databases = [db_id for db_id, _ in shared]
+    return {
+        name: compare([score(first[key]) for key in shared], [score(second[key]) for key in shared], databases, seed)
+        for name, score in MEASURES.items()
+    }
+
+
+def _by_key(run: StoredRun) -> dict[Key, Asked]:
+    return {(question.db_id, question.text): question for question in run.questions}
