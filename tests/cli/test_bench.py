@@ -175,7 +175,7 @@ def test_another_selector_on_a_run(start: Start, spider: Path, tmp_path: Path) -
     assert "stored: first" in report
     code, _, error = ended(start("A", "bench", "select", str(out), "--selector", "best"))
     assert (code, error.count("\n")) == (2, 1)
-    assert "there is no selector 'best'; known are consistency, critic, critic-independent" in error
+    assert "there is no selector 'best'; known are bracket, consistency, critic, critic-independent" in error
     code, _, error = ended(start("A", "bench", "select", str(tmp_path), "--selector", "first"))
     assert (code, error.count("\n")) == (2, 1)
     assert "is no run" in error
