@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from sqljury.sql.meaning.base import Asked, Change, Held, compared, held
-from sqljury.sql.names.readings import identifier
+from sqljury.sql.names.readings import identifier, table_node
 from sqljury.sql.parse import exp
-from sqljury.sql.resolve import bare_name
+from sqljury.sql.resolve import table_named
 from sqljury.types import Column, Schema, Table
 
 LIKELY: Final = 0.5
@@ -63,7 +63,7 @@ def _explaining(known: Held, schema: Schema) -> Iterator[tuple[Table, str]]:
     """The tables that keys of the column lead to, with the column that has its codes."""
     for key in known.table.foreign_keys:
         if len(key.columns) == 1 and key.columns[0].lower() == known.column.name.lower() and key.score >= LIKELY:
-            table = next((table for table in schema.tables if table.name.lower() == key.ref_table.lower()), None)
+            table = table_named(schema, key.ref_table)
             if table is not None and table is not known.table:
                 yield table, key.ref_columns[0]
 
@@ -77,7 +77,4 @@ def _select(table: Table, key: str, text: Column, spellings: list[str], dialect:
     texts = [exp.Literal.string(spelling) for spelling in dict.fromkeys(spellings)]
     name, code = (exp.column(identifier(each, dialect)) for each in (text.name, key))
     condition = exp.EQ(this=name, expression=texts[0]) if len(texts) == 1 else exp.In(this=name, expressions=texts)
-    source = exp.Table(this=identifier(bare_name(table), dialect))
-    if table.schema:
-        source.set("db", identifier(table.schema, dialect))
-    return exp.select(code).from_(source).where(condition)
+    return exp.select(code).from_(table_node(table, dialect)).where(condition)

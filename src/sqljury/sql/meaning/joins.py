@@ -6,7 +6,10 @@ runs, and finds nothing, or rows that belong together by chance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import takewhile
 from typing import Final
 
 from sqljury.language.words import words
@@ -56,7 +59,8 @@ def _reroute(join: exp.Join, sources: Sources, schema: Schema) -> bool:
     if joined is None:
         return False
     target = sources.tables[joined]
-    before = [select.args["from_"].this, *(other.this for other in _upto(select, join))]
+    earlier = takewhile(lambda other: other is not join, select.args["joins"])
+    before = [select.args["from_"].this, *(other.this for other in earlier)]
     aliases = [alias for node in before if (alias := sources.alias(node.alias_or_name)) is not None]
     tables = {alias: sources.tables[alias] for alias in aliases}
     if sum(table is target for table in sources.tables.values()) > 1:
@@ -73,24 +77,11 @@ def _reroute(join: exp.Join, sources: Sources, schema: Schema) -> bool:
     return True
 
 
-def _upto(select: exp.Expr, join: exp.Join) -> Iterator[exp.Join]:
-    for other in select.args["joins"]:
-        if other is join:
-            return
-        yield other
-
-
 class _Related:
     """Whether two columns may well be joined."""
 
     def __init__(self, asked: Asked) -> None:
-        self._data = asked.data
-        self._declared = any(key.declared for table in asked.schema.tables for key in table.foreign_keys)
-        self._keys: dict[Place, set[Place]] = {}
-        for table in asked.schema.tables:
-            for key in table.foreign_keys:
-                for here, there in zip(key.columns, key.ref_columns, strict=False):
-                    self._keys.setdefault(_place(table, here), set()).add((key.ref_table.lower(), there.lower()))
+        self._data, self._tables = asked.data, asked.schema.tables
 
     def __call__(self, left: Held, right: Held) -> bool:
         return self._by_keys(left, right) or _by_name(left, right) or self._by_values(left, right)
@@ -100,6 +91,21 @@ class _Related:
         here, there = _place(left.table, left.column.name), _place(right.table, right.column.name)
         ours, theirs = self._reached(here), self._reached(there)
         return bool(ours & theirs)
+
+    @cached_property
+    def _declared(self) -> bool:
+        """Whether the schema has a declared key."""
+        return any(key.declared for table in self._tables for key in table.foreign_keys)
+
+    @cached_property
+    def _keys(self) -> Mapping[Place, set[Place]]:
+        """By column, the columns that its keys lead to."""
+        keys: dict[Place, set[Place]] = defaultdict(set)
+        for table in self._tables:
+            for key in table.foreign_keys:
+                for here, there in zip(key.columns, key.ref_columns, strict=False):
+                    keys[_place(table, here)].add((key.ref_table.lower(), there.lower()))
+        return keys
 
     def _reached(self, place: Place) -> set[Place]:
         found, front = {place}, [place]

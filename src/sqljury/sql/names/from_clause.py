@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqljury.sql.names.readings import identifier
+from sqljury.sql.names.readings import identifier, table_node
 from sqljury.sql.names.routes import Route, Step
 from sqljury.sql.parse import exp
 from sqljury.sql.resolve import Sources, bare_name
@@ -73,9 +73,7 @@ class FromClause:
         assert isinstance(select, exp.Select)
         taken = {alias.lower() for alias in (*self._sources.scope.sources, *self.tables)}
         alias = next(name for name in _names(bare) if name.lower() not in taken)
-        node = exp.Table(this=identifier(bare, self._dialect))
-        if table.schema:
-            node.set("db", identifier(table.schema, self._dialect))
+        node = table_node(table, self._dialect)
         if alias != bare:
             node.set("alias", exp.TableAlias(this=identifier(alias, self._dialect)))
         if on is None:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from sqljury.language.alike import pieces, question_words
 from sqljury.sql.names.routes import Routes
 from sqljury.sql.parse import exp
+from sqljury.sql.resolve import bare_name
 from sqljury.sql.text import quote_name
 from sqljury.types import Schema, Table
 
@@ -91,3 +92,11 @@ class Reading:
 def identifier(name: str, dialect: str) -> exp.Identifier:
     """A name as a query needs it, quoted where it must be."""
     return exp.to_identifier(name, quoted=quote_name(name, dialect) != name)
+
+
+def table_node(table: Table, dialect: str) -> exp.Table:
+    """A table as FROM names it, with its schema where it is not in the default one."""
+    node = exp.Table(this=identifier(bare_name(table), dialect))
+    if table.schema:
+        node.set("db", identifier(table.schema, dialect))
+    return node

@@ -28,7 +28,7 @@ from sqljury.sql.text import plain, tokens
 from sqljury.sql.translate import translations
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.repair.hints import Advice, advise, fault_of, stored
-from sqljury.stages.repair.meaning import as_meant, by_rules, meant_to_run
+from sqljury.stages.repair.meaning import apply_rules, as_meant, meant_to_run
 from sqljury.stages.select import VOTES
 from sqljury.stages.select.consistency import decided, group, likelihood
 from sqljury.types import Candidate, Fix, Result, Schema, Task
@@ -178,7 +178,7 @@ def all_by_program(
     if dialect:
         bound[0] = conforming(bound[0], task, context, names=names)
         bound[0] = translate(bound[0], task, context, names=names)
-    explained = (by_rules(reading, task, context, BEFORE_VALUES) for reading in bound)
+    explained = (apply_rules(reading, task, context, BEFORE_VALUES) for reading in bound)
     running = (put_values(reading, task, context) for reading in explained)
     return [as_meant(reading, task, context) if reading.result.ok else reading for reading in running]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.access.guard import skip
 from sqljury.context import Context
-from sqljury.errors import CancelledError
+from sqljury.errors import CancelledError, QueryError
 from sqljury.schema.meanings import Kind, meanings
 from sqljury.sql import clock
 from sqljury.sql.compare import VOTES, same
@@ -45,10 +45,10 @@ _REASON: Final = 200
 
 def as_meant(candidate: Candidate, task: Task, context: Context) -> Candidate:
     """The candidate after every rule that is sure of its rewrite; a failed query as ``meant_to_run`` leaves it."""
-    return by_rules(meant_to_run(candidate, task, context), task, context, RULES)
+    return apply_rules(meant_to_run(candidate, task, context), task, context, RULES)
 
 
-def by_rules(candidate: Candidate, task: Task, context: Context, rules: Sequence[Rule]) -> Candidate:
+def apply_rules(candidate: Candidate, task: Task, context: Context, rules: Sequence[Rule]) -> Candidate:
     """A candidate that runs, after those of the rules that are sure of their rewrite; a failed one as it is."""
     if not context.recipe.fix.meaning or not candidate.sql or not candidate.result.ok:
         return candidate
@@ -121,7 +121,7 @@ class Content:
         self._schema, self._context = schema, context
         self._masked = skip(context.db)
         self._cases = _CASES
-        self._spellings: dict[tuple[str, str, str], tuple[str, ...] | None] = {}
+        self._spellings: dict[tuple[str, ...], tuple[str, ...] | None] = {}
 
     def run(self, sql: str, seconds: float) -> Result:
         """What a rewritten query returns, whose original took ``seconds``."""
@@ -149,19 +149,25 @@ class Content:
 
         After a look-up that fails or takes too long, and of columns that must not be read, nothing is known.
         """
-        key = (table.name, column, text)
+        key = ("spellings", self._context.db.url, table.schema, table.name, column, text.lower())
         if key not in self._spellings:
             if self._cases <= 0 or self._masked(table.name, column):
                 return None
-            self._cases -= 1
-            source, name = self._names(table, column)
-            lower = exp.Literal.string(text.lower()).sql(dialect=self._schema.dialect)
-            sql = f"SELECT DISTINCT {name} FROM {source} WHERE LOWER({name}) = {lower} LIMIT {_SPELLINGS}"  # noqa: S608 - quoted
-            rows = self.rows(sql)
-            if rows is None:
-                self._cases = 0
-            self._spellings[key] = None if rows is None else tuple(sorted(str(value) for (value,) in rows))
+            try:
+                self._spellings[key] = self._context.kept.get(key, lambda: self._spelt(table, column, text))
+            except QueryError:
+                self._cases, self._spellings[key] = 0, None
         return self._spellings[key]
+
+    def _spelt(self, table: Table, column: str, text: str) -> tuple[str, ...]:
+        self._cases -= 1
+        source, name = self._names(table, column)
+        lower = exp.Literal.string(text.lower()).sql(dialect=self._schema.dialect)
+        sql = f"SELECT DISTINCT {name} FROM {source} WHERE LOWER({name}) = {lower} LIMIT {_SPELLINGS}"  # noqa: S608 - quoted
+        rows = self.rows(sql)
+        if rows is None:
+            raise QueryError(f"{table.name}.{column} was not searched")
+        return tuple(sorted(str(value) for (value,) in rows))
 
     def _read(self, table: Table, column: str) -> tuple[Any, ...]:
         if self._masked(table.name, column):

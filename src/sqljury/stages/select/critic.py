@@ -190,21 +190,26 @@ def _entry(letter: str, candidate: Candidate) -> str:
     return prompts.render("select/critic_query", letter=letter, sql=sql, result=result)
 
 
-def entries(candidates: Sequence[Candidate]) -> str:
+def _entries(candidates: Sequence[Candidate]) -> str:
     """The queries with their results, each under its letter."""
     return "\n\n".join(_entry(letter, one) for letter, one in zip(LETTERS, candidates, strict=False))
 
 
 def conversation(candidates: Sequence[Candidate], task: Task, schema: Judged = "used") -> list[Message]:
-    """What the critic is asked about these queries, of which the first is A; at most as many as there are letters."""
+    """What the critic is asked about these queries; see ``lettered``."""
+    return lettered("critic", candidates, task, schema)
+
+
+def lettered(judge: str, candidates: Sequence[Candidate], task: Task, schema: Judged) -> list[Message]:
+    """What a judge of several queries is asked, of which the first is A; at most as many as there are letters."""
     text = prompts.render(
-        "select/critic",
+        f"select/{judge}",
         schema=in_play(task, candidates, schema),
         question=task.question.whole,
-        queries=entries(candidates),
+        queries=_entries(candidates),
     )
     last = LETTERS[len(candidates) - 1]
-    system = prompts.render("select/critic_system", dialect=task.dialect_name, last=last, seen=seen(schema))
+    system = prompts.render(f"select/{judge}_system", dialect=task.dialect_name, last=last, seen=seen(schema))
     return [Message("system", system), Message("user", text)]
 
 

@@ -12,12 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import LETTERS, Message, Sampling, derive_seed
 from sqljury.recipes.parts import Judged
-from sqljury.stages.select.base import SPENT, Selector, TooLongError, UnjudgedError, in_play, representatives, seen
-from sqljury.stages.select.critic import entries, fitting
+from sqljury.stages.select.base import SPENT, Selector, TooLongError, UnjudgedError, representatives
+from sqljury.stages.select.critic import fitting, lettered
 from sqljury.types import Candidate, Choice, Task
 
 _TOKENS: Final = 16
@@ -68,16 +67,8 @@ def _ranking(queries: Sequence[Candidate], task: Task, context: Context) -> list
 
 
 def conversation(candidates: Sequence[Candidate], task: Task, schema: Judged = "used") -> list[Message]:
-    """What the ranker is asked about these queries, of which the first is A; at most as many as there are letters."""
-    text = prompts.render(
-        "select/ranker",
-        schema=in_play(task, candidates, schema),
-        question=task.question.whole,
-        queries=entries(candidates),
-    )
-    last = LETTERS[len(candidates) - 1]
-    system = prompts.render("select/ranker_system", dialect=task.dialect_name, last=last, seen=seen(schema))
-    return [Message("system", system), Message("user", text)]
+    """What the ranker is asked about these queries; see ``lettered``."""
+    return lettered("ranker", candidates, task, schema)
 
 
 def reply_schema(count: int) -> Mapping[str, Any]:
