@@ -94,7 +94,9 @@ class GatedDown(torch.autograd.Function):  # type: ignore[misc]
         hidden = functional.silu(gate).mul_(up)
         low = functional.linear(hidden, a)
         ctx.save_for_backward(gate, up, weight, a, b, low)
-        return functional.linear(hidden, weight) + functional.linear(low, b)
+        output = functional.linear(hidden, weight)
+        output.view(-1, output.shape[-1]).addmm_(low.view(-1, low.shape[-1]), b.t())
+        return output
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
@@ -102,7 +104,7 @@ class GatedDown(torch.autograd.Function):  # type: ignore[misc]
         flat = gradient.reshape(-1, gradient.shape[-1])
         d_low = flat @ b
         d_b = flat.t() @ low.reshape(-1, low.shape[-1])
-        d_hidden = torch.addmm(flat @ weight, d_low, a).view(gate.shape)
+        d_hidden = (flat @ weight).addmm_(d_low, a).view(gate.shape)
         activated = functional.silu(gate)
         d_gate, d_up = _gated_gradients(d_hidden, gate, up, activated)
         d_a = d_low.t() @ activated.mul_(up).reshape(-1, gate.shape[-1])

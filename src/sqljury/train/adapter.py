@@ -50,7 +50,7 @@ class LoraLinear(nn.Module):  # type: ignore[misc]  # of a library that need not
         down, up = self.factors(inputs.dtype)
         low = functional.linear(functional.dropout(inputs, self.dropout, self.training), down)
         flat = outputs.reshape(-1, outputs.shape[-1])
-        return torch.addmm(flat, low.reshape(-1, low.shape[-1]), up.t()).view(outputs.shape)
+        return flat.addmm_(low.reshape(-1, low.shape[-1]), up.t()).view(outputs.shape)
 
 
 class Adapter:

@@ -114,13 +114,18 @@ class Loop:
             group["lr"] = self._learning_rate()
         self._optimiser.step()
         self._optimiser.zero_grad()
-        memory.trim()
+        self._trim()
         figures = {"loss": sum(loss.loss for loss in losses), "gradient": float(norm)}
         if settings.pull:
             figures["divergence"] = sum(loss.divergence for loss in losses)
         self._recent.append(figures)
         state.tokens += rows(trees)
         state.step += 1
+
+    def _trim(self) -> None:
+        device = self._model.device
+        if memory.used(device) > memory.FULL * (self._settings.memory_gb * memory.GB or memory.budget(device)):
+            memory.trim()
 
     def _learning_rate(self) -> float:
         """Linear warm-up, then a cosine to 0 at the last step or at the end of the time, whichever comes first."""
@@ -138,7 +143,7 @@ class Loop:
             self._model.adapter.save(self._out / ADAPTER)
             return
         losses = [self._model.measure(tree) for tree in trees]
-        memory.trim()
+        self._trim()
         loss = sum(loss.loss for loss in losses) / sum(sum(tree.weights) for tree in trees)
         right = [
             all(right[index] for index in answer)

@@ -6,7 +6,6 @@ get logits (``loss``), and the backward pass keeps little (``activations``).
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -43,8 +42,6 @@ def train(data: Path, out: Path, settings: Settings, note: Note) -> Path:
     ``WeightsError`` and ``MissingExtraError`` as ``gguf_base.load``.
     """
     gguf_base.require_libraries()
-    # Large pages, which torch asks for where it is told before its first allocation: a third less time for activations.
-    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     with locked_folder(out):
         known = examples.read(data)
         examples.check_kind(known, settings.part, data)
@@ -65,7 +62,7 @@ def _train(known: Sequence[TrainingExample], out: Path, settings: Settings, fact
     from sqljury.train import memory
     from sqljury.train.loop import Loop
 
-    memory.separate_large_allocations()
+    memory.keep_freed_memory()
     base = gguf_base.load(settings.base_model, half=half())
     training, held_out = examples.split(known, settings.held_out, settings.seed)
     if settings.max_examples:

@@ -34,10 +34,11 @@ GB: Final = 10**9
 DEFAULT: Final = 12 * GB
 SHARE: Final = 0.8
 """The share of the machine's memory that a training takes where none is given."""
-SLACK: Final = 1.1
-"""What is taken beside what was counted: outputs of small matrices, and temporary results."""
-MMAP_BYTES: Final = 2**20
-"""Size from which an allocation gets pages of its own, which go back to the system when it is freed."""
+SLACK: Final = 1.5
+"""What is taken beside what was counted: temporary results, and freed pieces of the heap that the next do not fit."""
+FULL: Final = 0.9
+"""The share of the budget above which freed memory goes back to the system."""
+_M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
 PROCESS: Final = 1.2 * GB
 """Python, the libraries and the examples, without weights."""
@@ -144,10 +145,11 @@ def peak(device: torch.device) -> int:
     return most if sys.platform == "darwin" else most * 1024
 
 
-def separate_large_allocations() -> None:
-    """Let large tensors have pages of their own: glibc would keep freed ones, in pieces that the next do not fit."""
-    if (threshold := _of_glibc("mallopt")) is not None:
-        threshold(_M_MMAP_THRESHOLD, MMAP_BYTES)
+def keep_freed_memory() -> None:
+    """Let glibc reuse the memory of freed tensors: fresh pages from the system take a third of a training's time."""
+    if (set_option := _of_glibc("mallopt")) is not None:
+        set_option(_M_MMAP_THRESHOLD, 2**30)
+        set_option(_M_TRIM_THRESHOLD, 2**31 - 1)
 
 
 def trim() -> None:
