@@ -56,7 +56,8 @@ class Session(Closing):
     recipes that show some. ``limits`` hold for each query, ``allowance`` for a question: once it is spent, the best of
     what there is then is the answer. ``cache`` keeps replies of models between sessions; ``ledger`` holds their calls
     to a budget for the whole session, counting dollars at ``price``. ``seed`` decides every random choice. ``progress``
-    is called with each step, and setting ``cancel`` stops a question with ``CancelledError``.
+    is called with each step, and setting ``cancel`` stops a question with ``CancelledError``. An answer less sure than
+    ``min_confidence`` has an ``abstention``, and so has one to a question that the schema cannot answer; none with 0.
 
     What is given by name is opened here and closed with the session. Raises what ``connect``, ``guard``,
     ``open_model``, ``schema.notes_files.load`` and ``Pipeline.from_recipe`` raise.
@@ -78,10 +79,13 @@ class Session(Closing):
         ledger: Ledger | None = None,
         price: Price | None = None,
         seed: int = 0,
+        min_confidence: float | None = None,
         progress: Callable[[Progress], None] = silent,
         cancel: threading.Event | None = None,
     ) -> None:
-        self.seed, self._progress, self._cancel = seed, progress, cancel
+        if min_confidence is not None and not 0 <= min_confidence <= 1:
+            raise InputError(f"min_confidence is a probability from 0 to 1, not {min_confidence}")
+        self.seed, self._least, self._progress, self._cancel = seed, min_confidence, progress, cancel
         self.notes = _notes(notes)
         pool = load_examples(os.fspath(examples)) if isinstance(examples, str | os.PathLike) else examples
         with ExitStack() as stack:
@@ -167,7 +171,8 @@ class Session(Closing):
         return _description(self.database, self.notes, self._progress, self._cancel)
 
     def _options(self) -> Options:
-        return {"seed": self.seed, "progress": self._progress, "cancel": self._cancel, "notes": self.notes}
+        shared: Options = {"seed": self.seed, "progress": self._progress, "cancel": self._cancel}
+        return {**shared, "notes": self.notes, "least": self._least}
 
 
 def ask(

@@ -54,13 +54,15 @@ class Options(TypedDict, total=False):
     """What a caller may say of one question.
 
     ``seed`` decides its random choices, 0 by default; ``progress`` is told of each step; setting ``cancel`` stops it;
-    ``notes`` is what ``schema.notes_files.load`` read about the database.
+    ``notes`` is what ``schema.notes_files.load`` read about the database. ``least`` is the least confidence of
+    an answer that is given; None for any, where only questions that the schema cannot answer are refused.
     """
 
     seed: int
     progress: Callable[[Progress], None]
     cancel: threading.Event | None
     notes: Notes
+    least: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ class Context:
     ``complete``; ``named`` holds further models by the names that the recipe calls them, see ``of``. ``values`` opens
     the value index, building it if need be; None where repairs must do without. ``pool`` holds the user's worked
     examples, None for those of the package. ``indexes``, ``kept`` and ``sandbox`` are caches; several questions may
-    share them.
+    share them. ``least`` is the least confidence of an answer that is given, see ``Options``.
     """
 
     db: Database
@@ -142,6 +144,7 @@ class Context:
     indexes: Indexes = field(default_factory=Indexes)
     kept: Kept = field(default_factory=Kept)
     sandbox: Warm = field(default_factory=Warm)
+    least: float | None = None
 
     def of(self, name: str) -> Context:
         """The same context with the model of that name; as it is where the name is empty."""

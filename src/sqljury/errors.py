@@ -26,6 +26,7 @@
     ├── BudgetExceededError           6   the limit on calls, tokens or money was reached
     ├── NoAnswerError                 7   every candidate failed; carries what was tried
     ├── SandboxError                  8   written code cannot be run in isolation here
+    ├── AbstainedError                9   there is an answer, but it is not sure enough to be given
     └── CancelledError                130 stopped by the user
 
 Messages name the input, say what is wrong with it, and what to do next; never a key, never a password.
@@ -160,6 +161,12 @@ class SandboxError(SqljuryError):
     """Code that a model wrote cannot be run in isolation on this machine, so it is not run."""
 
     exit_code = 8
+
+
+class AbstainedError(SqljuryError):
+    """There is an answer, but it is not sure enough to be given, or the schema cannot answer the question."""
+
+    exit_code = 9
 
 
 class NoAnswerError(SqljuryError):

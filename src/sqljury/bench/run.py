@@ -164,7 +164,17 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
     made = made_of(found.candidates, found.cost, found.steps)
     made["choice"] = None if found.choice is None else kept(found.choice)
     linked = {"linked": list(found.linked)} if found.linked else {}
-    return {**record, "sql": found.sql, "error": None, "confidence": found.confidence, **linked, **made}
+    if found.abstention is not None:
+        linked["unanswerable"] = found.abstention.reason
+    return {
+        **record,
+        "sql": found.sql,
+        "error": None,
+        "confidence": found.confidence,
+        "agreement": found.agreement,
+        **linked,
+        **made,
+    }
 
 
 def _unrun(candidates: Sequence[Candidate], reason: str) -> tuple[Candidate, ...]:

@@ -16,6 +16,7 @@ from sqljury.cli import (
     ask,
     audit,
     bench,
+    calibrate,
     check,
     choose,
     evaluate,
@@ -38,6 +39,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("ask")(ask.ask)
+app.command("calibrate")(calibrate.calibrate)
 app.command("check")(check.check)
 app.command("choose")(choose.choose)
 app.command("eval")(evaluate.evaluate)

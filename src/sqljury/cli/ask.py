@@ -71,6 +71,15 @@ def ask(
     verify: Annotated[
         bool, typer.Option("--verify", help="Show rows on which the answer and its strongest rival differ.")
     ] = False,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Give no answer (exit code 9) that is less likely to be right; with 0 give any. By default only "
+            "questions that the schema cannot answer get none.",
+        ),
+    ] = None,
     seed: SeedOption = 0,
     timeout: TimeoutOption = 30.0,
     cache: CacheOption = True,
@@ -88,7 +97,7 @@ def ask(
 ) -> None:
     """Answer a question: write several queries, run and compare them, and show the best."""
     from sqljury.api import Session
-    from sqljury.errors import InputError, NoAnswerError
+    from sqljury.errors import AbstainedError, InputError, NoAnswerError
     from sqljury.language.orders import check_question
     from sqljury.types import Limits, Question
 
@@ -112,6 +121,7 @@ def ask(
             ledger=ledger(max_calls, max_tokens, max_usd),
             price=price_of(price),
             seed=seed,
+            min_confidence=min_confidence,
             progress=report,
             cancel=cancel,
         ) as session,
@@ -124,3 +134,5 @@ def ask(
                 candidate_tables.evidence(error.candidates, error.cost, stderr=True, dialect=session.database.dialect)
             raise
     show.answer(answer, output.value, limit, explain, defuse=defuse)
+    if answer.abstention is not None:
+        raise AbstainedError(" ".join(filter(None, (answer.abstention.reason, answer.abstention.ask))))

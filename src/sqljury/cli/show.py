@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from sqljury.cli import candidate_tables, case_tables, terminal
 from sqljury.cli.terminal import text
 from sqljury.types import Answer, serialize
+from sqljury.types.answer import in_words
 
 if TYPE_CHECKING:
     from sqljury.context import Progress
@@ -57,6 +58,8 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool, *, defu
         found = replace(found, rows=found.rows[:limit], truncated=True)
     if output == "json":
         print(terminal.to_json(found.to_dict()))
+    elif found.abstained:
+        pass  # nothing that a program or a reader could take for the answer
     elif output == "csv":
         _csv(found, defuse)
     elif output == "sql":
@@ -129,16 +132,17 @@ def _table(found: Answer, limit: int) -> None:
     terminal.show(table)
     total = f"{len(found.rows):,}{'+' if found.truncated else ''} row{'' if len(found.rows) == 1 else 's'}"
     cut = f", the first {len(shown)} shown" if len(shown) < len(found.rows) else ""
-    terminal.show(f"{total}{cut}.{_agreement(found)}")
+    terminal.show(f"{total}{cut}.{_confidence(found)}")
     if found.remarks:
         opening = "Note: " if found.rows else "Nothing found; "
         terminal.show(terminal.clean(f"{opening}{'; '.join(found.remarks)}."))
 
 
-def _agreement(found: Answer) -> str:
-    """The share of candidates that agree; empty for a single candidate."""
-    if found.confidence is None:
-        return ""
+def _confidence(found: Answer) -> str:
+    """How likely the answer is to be right, as a number and in words, and how many candidates agree."""
+    said = "" if found.confidence is None else f" {in_words(found.confidence)} ({found.confidence:.0%})."
+    if found.agreement is None:
+        return said
     count = len(found.candidates)
-    votes = round(found.confidence * count)
-    return f" Confidence {found.confidence:.0%}: {votes} of {count} candidates agree{'s' if votes == 1 else ''}."
+    votes = round(found.agreement * count)
+    return f"{said} {votes} of {count} candidates agree{'s' if votes == 1 else ''}."

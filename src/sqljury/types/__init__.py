@@ -1,6 +1,6 @@
 """The values that pass between steps: frozen, comparable, without behaviour beyond reading themselves."""
 
-from sqljury.types.answer import Answer, Choice, Comparison, Cost, Verified
+from sqljury.types.answer import Abstention, Answer, Choice, Comparison, Cost, Verified
 from sqljury.types.candidate import Candidate, Fix
 from sqljury.types.question import Question, Task
 from sqljury.types.result import Cell, FailureKind, Limits, QueryFailure, Result, Row
@@ -9,6 +9,7 @@ from sqljury.types.testcase import TestCase, Tried
 
 __all__ = [
     "DIALECT_NAMES",
+    "Abstention",
     "Answer",
     "Candidate",
     "Cell",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
@@ -144,6 +145,10 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
         "rows": _rows(answer.rows),
         "truncated": answer.truncated,
         "confidence": None if answer.confidence is None else round(answer.confidence, 4),
+        "agreement": None if answer.agreement is None else round(answer.agreement, 4),
+        "signals": list(answer.signals),
+        "abstained": answer.abstained,
+        "abstention": None if answer.abstention is None else asdict(answer.abstention),
         "candidates": [_candidate(candidate, answer.candidates) for candidate in answer.candidates],
         "cost": cost_dict(answer.cost),
         "choice": None if answer.choice is None else _choice(answer.choice),
@@ -226,9 +231,9 @@ def answer_html(answer: Answer) -> str:
     shown = answer.rows[:HTML_ROWS]
     more = "" if len(shown) == len(answer.rows) and not answer.truncated else f", {len(shown)} shown"
     rows = f"{len(answer.rows)}{'+' if answer.truncated else ''} row{'' if len(answer.rows) == 1 else 's'}{more}"
-    agreement = ""
-    if answer.confidence is not None:
-        agreement = f"; {answer.confidence:.0%} of {len(answer.candidates)} candidates agree"
+    agreement = "" if answer.confidence is None else f"; {answer.confidence:.0%} likely to be right"
+    if answer.agreement is not None:
+        agreement += f"; {answer.agreement:.0%} of {len(answer.candidates)} candidates agree"
     sql = escape(query(answer.sql, answer.dialect))
     return (
         f"<p><b>{escape(answer.question.text)}</b></p><pre><code>{sql}</code></pre>"
