@@ -76,12 +76,16 @@ def test_the_majority_wins_with_its_evidence(db: Database) -> None:
     assert found.cost.seconds > 0
 
 
-def test_the_default_recipe_asks_for_one_greedy_and_seven_sampled(db: Database) -> None:
+def test_the_default_recipe_asks_for_four_queries_and_four_more_where_these_disagree(db: Database) -> None:
     model = FakeModel(COUNT)
     found = Pipeline.from_recipe("default", model).answer(Question("How many?"), db)
-    assert [(call.n, call.sampling.temperature > 0) for call in model.calls] == [(1, False), (7, True)]
+    assert [(call.n, call.sampling.temperature > 0) for call in model.calls] == [(1, False), (3, True)]
+    assert (len(found.candidates), found.agreement) == (4, 1.0)
+    model = FakeModel([COUNT, TALL, *[COUNT] * 6])
+    found = Pipeline.from_recipe("default", model).answer(Question("How many?"), db)
     assert len(found.candidates) == 8
-    assert found.agreement == 1.0
+    assert found.agreement is not None
+    assert 0.5 < found.agreement < 1
 
 
 def test_schema_comes_first_and_the_question_last(db: Database) -> None:
@@ -453,12 +457,12 @@ def test_an_answer_reads_itself(path: Path) -> None:
     keys += " candidates cost choice steps linked verified remarks"
     assert list(data) == keys.split()
     assert list(data["candidates"][0]) == ["sql", "result_group", "error", "votes", "logprob", "generator", "fixes"]
-    choice = {"selector": "consistency", "candidate": 0, "scores": [8.0], "comparisons": [], "tests": [], "note": ""}
+    choice = {"selector": "light", "candidate": 0, "scores": [1.0], "comparisons": [], "tests": [], "note": ""}
     assert (data["choice"], data["verified"]) == (choice, None)
     assert [step["step"] for step in data["steps"]] == ["1 direct", "2 direct"]
     assert list(data["cost"]) == ["calls", "prompt_tokens", "completion_tokens", "cached_tokens", "seconds"]
     assert data["rows"][0] == ["Ann", None, "0x01ff", "inf"]
-    assert data["candidates"][0]["votes"] == 8
+    assert data["candidates"][0]["votes"] == 4
     html = found._repr_html_()
     assert "&lt;tall&gt;" in html
     assert "<b></th>" not in html

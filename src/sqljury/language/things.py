@@ -7,7 +7,7 @@ from typing import Final
 
 from sqljury.language.alike import question_words
 from sqljury.language.keywords import quoted
-from sqljury.language.words import FORM_WORDS, NOT_VALUES, NUMBER_WORDS, words
+from sqljury.language.words import FORM_WORDS, NOT_VALUES, NUMBER_WORDS, STOP_WORDS, words
 
 _GENERAL: Final = """
     able accessed accessible accommodate across actual actually additional aforementioned age aged almost alone
@@ -56,6 +56,8 @@ _ROLES: Final = """
 ROLES: Final = frozenset(_ROLES.split())
 """Kinds of people and bodies, which a question may name where the schema calls them otherwise, or only by a key."""
 
+ENGLISH: Final = 0.3
+"""The share of a question's words that say how to answer, from which on it is taken for English."""
 _FORMS: Final = re.compile(r".{2,}(?:ed|ing|ly|est)")
 """Verbs, adverbs and superlatives, mostly, by their ends."""
 _CAPITAL: Final = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]*|\b[A-Z]{2,}\b")
@@ -63,7 +65,13 @@ _CAPITAL: Final = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]*|\b[A-Z]{2,}\b")
 
 
 def things(question: str) -> list[str]:
-    """Words that name kinds of things or their properties, in order; names and quoted texts are values, not things."""
+    """Words that name kinds of things or their properties, in order; names and quoted texts are values, not things.
+
+    Empty for a question that is not in English, whose general words are not known.
+    """
+    every = words(question)
+    if sum(word in STOP_WORDS for word in every) < ENGLISH * len(every):
+        return []
     values = {word for text in (*quoted(question), *_CAPITAL.findall(question)) for word in words(text)}
     return [
         word
