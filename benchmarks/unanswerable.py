@@ -1,12 +1,12 @@
 """Questions that their database cannot answer: a dataset in Spider's form, and how many of them are noticed.
 
     python benchmarks/unanswerable.py build --data ../shared/spider --split dev --limit 200 --out runs/unanswerable
-    sqljury bench spider --data runs/unanswerable --split dev --recipe fast --out runs/unanswerable_fast
-    python benchmarks/unanswerable.py report runs/unanswerable_fast [--answerable RUN ...]
+    python benchmarks/unanswerable.py report runs/unanswerable --data ../shared/spider --split dev
 
 Half of them are asked of another database, which has none of the tables that gold reads; for the other half a column
 that gold needs is dropped from a copy of the database, if no other column there has a name like it. ``report`` prints
-the share that is noticed, and that of the answerable questions of other runs which is wrongly said to be unanswerable.
+the share that is noticed, and that of the questions of ``--split`` which is wrongly said to be so. No model is
+asked. ``wta_1`` is left out: it is 100 times as large as the rest.
 """
 
 from __future__ import annotations
@@ -19,18 +19,22 @@ import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import groupby
 from pathlib import Path
 
-from sqljury import connect
-from sqljury.datasets.spider import Example, load
+from sqljury import connect, recipes
+from sqljury.datasets.spider import Example, load, sample
 from sqljury.evaluation.report import Share
 from sqljury.language.alike import likeness, pieces
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import anatomy
-from sqljury.types import Schema
+from sqljury.stages.doubt import missing
+from sqljury.stages.prepare import Preparation
+from sqljury.types import Schema, Table
 
 ALIKE = 0.7
 KINDS = ("foreign", "dropped")
+HUGE = "wta_1"
 
 
 def main() -> None:
@@ -44,11 +48,17 @@ def main() -> None:
     build_.add_argument("--seed", type=int, default=0)
     build_.add_argument("--out", type=Path, required=True)
     report_ = commands.add_parser("report")
-    report_.add_argument("runs", type=Path, nargs="+")
-    report_.add_argument("--answerable", type=Path, nargs="*", default=[])
+    report_.add_argument("dataset", type=Path)
+    report_.add_argument("--data", type=Path, help="Spider's folder, for false alarms")
+    report_.add_argument("--split", default="dev")
+    report_.add_argument("--limit", type=int, help="the number of answerable questions, drawn by --seed")
+    report_.add_argument("--seed", type=int, default=0)
+    report_.add_argument("--show", action="store_true", help="print the questions that are judged wrongly")
     options = parser.parse_args()
     if options.command == "report":
-        report(options.runs, options.answerable)
+        report(options.dataset, options.show)
+        if options.data:
+            false_alarms(options.data, options.split, options.limit, options.seed, options.show)
     else:
         build(options.data, options.split, options.limit, options.seed, options.out)
 
@@ -56,7 +66,7 @@ def main() -> None:
 def build(data: Path, split: str, limit: int, seed: int, out: Path) -> None:
     """Write ``dev.json`` and ``database/`` into ``out``; ids of databases end with what was done."""
     chance = random.Random(seed)
-    examples = [example for example in load(data, split) if example.db_id != "wta_1"]  # 100 times as large as the rest
+    examples = [example for example in load(data, split) if example.db_id != HUGE]
     chance.shuffle(examples)
     schemas = {}
     for example in examples:
@@ -113,7 +123,7 @@ def dropped(example: Example, schema: Schema, out: Path, chance: random.Random) 
     named = [
         column.name for column in table.columns if column.name.casefold() in {one.casefold() for one in own.columns}
     ]
-    free = [name for name in named if name.casefold() not in keys and not stands_in(name, schema)]
+    free = [name for name in named if name.casefold() not in keys and not stands_in(table, name, schema)]
     if not free:
         return
     column = chance.choice(free)
@@ -132,26 +142,51 @@ def dropped(example: Example, schema: Schema, out: Path, chance: random.Random) 
     yield {"question": example.question.text, "query": example.gold_sql, "db_id": db_id}
 
 
-def stands_in(column: str, schema: Schema) -> bool:
-    """Whether another column or table has a name with a piece like one of this column's."""
-    others = [one.name for table in schema.tables for one in table.columns if one.name != column]
-    others += [table.name for table in schema.tables]
+def stands_in(table: Table, column: str, schema: Schema) -> bool:
+    """Whether another column, or a table, has a name with a piece like one of this column's."""
+    others = [one.name for other in schema.tables for one in other.columns if (other, one.name) != (table, column)]
+    others += [other.name for other in schema.tables]
     return any(likeness(own, piece) >= ALIKE for own in pieces(column) for name in others for piece in pieces(name))
 
 
-def report(runs: Sequence[Path], answerable: Sequence[Path]) -> None:
-    """Print what was noticed, by kind, and false alarms."""
-    for run in runs:
-        records = [json.loads(line) for line in (run / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
-        for kind in KINDS:
-            own = [one for one in records if one["db_id"].endswith("__foreign") == (kind == "foreign")]
-            noticed = sum(bool(one.get("unanswerable")) or not one["sql"] for one in own)
-            print(f"{run.name}: {kind}: {Share(noticed, len(own))} noticed")
-        noticed = sum(bool(one.get("unanswerable")) or not one["sql"] for one in records)
-        print(f"{run.name}: all: {Share(noticed, len(records))} noticed")
-    for run in answerable:
-        records = [json.loads(line) for line in (run / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
-        print(f"{run.name}: {Share(sum(bool(one.get('unanswerable')) for one in records), len(records))} false alarms")
+def report(dataset: Path, show: bool) -> None:
+    """Print what is noticed, by kind."""
+    examples = load(dataset, "dev")
+    noticed = judged(examples)
+    for kind in (*KINDS, ""):
+        own = [bool(words) for example, words in zip(examples, noticed, strict=True) if kind_of(example, kind)]
+        print(f"{kind or 'all'}: {Share(sum(own), len(own))} noticed")
+    if show:
+        for example, words in zip(examples, noticed, strict=True):
+            if not words:
+                print(f"  not noticed: {example.db_id}: {example.question.text}")
+
+
+def false_alarms(data: Path, split: str, limit: int | None, seed: int, show: bool) -> None:
+    """Print the share of answerable questions that are said to be unanswerable."""
+    examples = [example for example in load(data, split) if example.db_id != HUGE]
+    examples = sorted(sample(examples, limit, seed), key=lambda example: example.db_id)
+    noticed = judged(examples)
+    print(f"{split}: {Share(sum(map(bool, noticed)), len(noticed))} false alarms")
+    if show:
+        for example, words in zip(examples, noticed, strict=True):
+            if words:
+                print(f"  {example.db_id}: {example.question.text} {words}")
+
+
+def judged(examples: Sequence[Example]) -> list[list[str]]:
+    """For each question the words that its database is said to lack."""
+    preparation, noticed = Preparation(recipes.load("default").schema), []
+    for _, own in groupby(examples, key=lambda example: example.database):
+        questions = list(own)
+        with connect(questions[0].database) as db:
+            noticed += [missing(preparation.task(one.question, db)) for one in questions]
+    return noticed
+
+
+def kind_of(example: Example, kind: str) -> bool:
+    """Whether a question is of this kind; every one is of the kind ``""``."""
+    return not kind or example.db_id.endswith("__foreign") == (kind == "foreign")
 
 
 if __name__ == "__main__":

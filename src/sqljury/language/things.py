@@ -12,37 +12,39 @@ from sqljury.language.words import FORM_WORDS, NOT_VALUES, NUMBER_WORDS, STOP_WO
 _GENERAL: Final = """
     able accessed accessible accommodate across actual actually additional aforementioned age aged almost alone
     along alphabetic alphabetical alphabetically already although always amongst amount another answer anyone
-    anything anywhere appear apply april aren around ascending associated attain august authorization availability
-    back base become begin belong besides beyond big bigger born both bought bring built buy call called came cannot
-    capable carry case category cent characteristic charge cheap cheaper cheapest check choose chosen close
-    combination come common commonly compare compute concerned condition consist consume contain containing
-    correspond corresponding couldn count counting couple create creation criterion current currently data database
-    day december descending describe description detail determine didn differ difference distribution doesn dollar
-    don done double drawn drew driven drove during earn eaten effect either else empty end enough enter entire entry
-    equal equivalent etc euro even ever everything exact exactly exceed except exclude exist expensive experience
-    extreme fallen far fast faster february fell felt female fewer fifth find first flew flown fly forgotten form
-    fought found four fourth frequency frequent frequently friday front full fully further gave general given go
-    good got great grew group grown half happen happened hasn haven heard held high higher highly hit hold htat
-    human hurt id identifier identify ids include including increasing individual info information initial inside
-    instance instead involve involved isn item itself january join joined july june keep kept kilogram kind knew
-    know known laid large larger last lasted late later lead learn least led left lend lent letter level
-    lexicographical lie like list listed lit live lived living load located location long longer look lost lot low
-    lower lowercase made main make male man manner many march match matter may mean meaning meant measurement meet
-    member mention mentioned met meter method mid mile minimum minute moment monday month name named near need never
-    new next none note november null number obtain occur occurrence october offer often old older once open opened
-    order original other otherwise outside overall own paid part participate participated particular past pay people
-    per percent period person place placement play played please point popular portion position possible pound
-    previous print prior produce produced prominent provide provided purchase put quantity question ran range rank
-    rate rather reach read receive received recent recently record refer relate related relation represent reside
-    respect respective respectively rest result return reverse ridden right risen rode rose row run said same sang
-    sat saturday saw say search second see seen sell send sent separate september serve set several shared short
-    shorter shot show shown shut similar simultaneously since single sixth size slept small smaller sold someone
-    something sort sorted span specific specifically spell spend spent spoke spread stand start state status stay
-    still stolen stood string structure stuck submit substring suffer sunday sung swam swum tahn take taken taught
-    teach teh tell ten term text th thing third three threw thursday time title today together told took top total
-    toward tuesday two type typical under understood unique up use used using usually value various view want wasn
-    way wednesday week well went weren whah whare whether whole with within without woman won word wore work worked
-    working world worst would write written wrote year yesterday young younger zero
+    anything anywhere appear apply april aren around ascending associated attain attempt august authorization
+    availability back base become begin belong besides beyond big bigger born both bought bring built buy call
+    called came cannot capable carry case category cent characteristic charge cheap cheaper cheapest check choose
+    chosen close combination come common commonly compare complete compute concerned condition consist consume
+    contain containing copy correspond corresponding couldn count counting couple cover create creation criterion
+    current currently data database day december deeper descending describe description detail determine didn differ
+    difference distribution doesn dollar don done double drawn drew driven drove during earn eaten effect either
+    else empty end enough enter entire entry equal equivalent etc euro even event ever everything exact exactly
+    exceed except exclude exist expensive experience extreme failure fallen far fast faster february fell felt
+    female fewer fifth find finish first flew flown fly foggy forgotten form fought found four fourth frequency
+    frequent frequently friday front full fully further gave general given go good got great grew group grown half
+    happen happened hasn haven heard heavier held high higher highly hire history hit hold hour htat human hurt id
+    identifier identify ids include including increasing individual info information initial inside instance instead
+    interact involve involved isn item itself january join joined july june keep kept kilogram kind knew know known
+    laid large larger last lasted late later lead learn least led left lend lent letter level lexicographical lie
+    lighter like list listed lit live lived living load located location long longer look lose loss lost lot low
+    lower lowercase made main make male man manner many march match mate matter may mean meaning meant measurement
+    meet member mention mentioned met meter method mid mile minimum minute moment monday money month name named near
+    nearer need never new next none note november null number obtain occur occurrence october offer often old older
+    once open opened order origin original other otherwise outside overall own paid pair part participate
+    participated particular past pay people per percent period person place placement play played please point
+    popular portion position possible pound previous print prior produce produced production prominent provide
+    provided purchase put quantity question rained ran range rate rather reach read receive received recent recently
+    record refer relate related relation represent reside respect respective respectively rest result return reverse
+    ridden right risen rode rose row run said same sang sat saturday saw say search second see seen sell send sent
+    separate september serve set several shared short shorter shot show shown shut similar simultaneously since
+    single sixth size slept small smaller sold someone something sort sorted span specific specifically spell spend
+    spent spoke spread stand start state status stay still stolen stood string stronger structure stuck style submit
+    substring success successful suffer sunday sung sunny swam swum table tahn take taken tall taller taught teach
+    teh tell ten term text th thing third three threw thursday time title today together told took top total toward
+    tuesday two type typical under understood unique up use used using usually value various view want wasn way
+    weaker wednesday week well went weren whah whare whether whole wider win with within without woman won word wore
+    work worked working world worst would write written wrote year yesterday yet young younger zero
 """
 GENERAL: Final = FORM_WORDS | NOT_VALUES | frozenset(NUMBER_WORDS) | frozenset(_GENERAL.split())
 """Words that any question may have, whatever it is about: of people, time, place, order and comparison."""
@@ -56,6 +58,18 @@ _ROLES: Final = """
 ROLES: Final = frozenset(_ROLES.split())
 """Kinds of people and bodies, which a question may name where the schema calls them otherwise, or only by a key."""
 
+SAME: Final[dict[str, tuple[str, ...]]] = {
+    "birth": ("bday", "birthday", "dob", "born"),
+    "birthday": ("birth", "bday", "dob", "born"),
+    "category": ("genre", "kind", "type"),
+    "city": ("town", "place", "location"),
+    "film": ("movy",),
+    "gender": ("sex", "male", "female"),
+    "genre": ("category", "kind", "type"),
+    "movy": ("film",),
+    "sex": ("gender", "male", "female"),
+}
+"""Other words for a thing, which names of columns and tables may have."""
 ENGLISH: Final = 0.3
 """The share of a question's words that say how to answer, from which on it is taken for English."""
 _FORMS: Final = re.compile(r".{2,}(?:ed|ing|ly|est)")

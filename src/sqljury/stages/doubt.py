@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from sqljury.language.alike import likeness, pieces
-from sqljury.language.things import GENERAL, ROLES, things
+from sqljury.language.things import GENERAL, ROLES, SAME, things
 from sqljury.sql.features import Anatomy, anatomy
 from sqljury.stages.select.base import groups, representative
 from sqljury.stages.select.features import ALIKE
@@ -14,7 +14,9 @@ from sqljury.types import Abstention, Candidate, Choice, Task
 from sqljury.types.answer import in_words
 
 MISSPELT: Final = 0.82
-"""The share of letters in common from which on a word is another one, misspelt."""
+"""The share of letters in common from which on a word is a name of the schema, misspelt."""
+MISSPELT_GENERAL: Final = 0.9
+"""The same for a general word: a theme is not them, and a country no count."""
 _PIECES: Final = 5_000
 """Words of names that those of the question are compared with; of a larger schema the first ones."""
 
@@ -97,6 +99,7 @@ def _known(word: str, names: Sequence[str]) -> bool:
     from rapidfuzz.distance import Indel
     from rapidfuzz.process import extractOne
 
-    if any(likeness(word, name) >= ALIKE for name in names):
+    if any(likeness(one, name) >= ALIKE for one in (word, *SAME.get(word, ())) for name in names):
         return True
-    return extractOne(word, (*names, *GENERAL), scorer=Indel.normalized_similarity, score_cutoff=MISSPELT) is not None
+    lists = ((names, MISSPELT), (GENERAL, MISSPELT_GENERAL))
+    return any(extractOne(word, own, scorer=Indel.normalized_similarity, score_cutoff=least) for own, least in lists)
