@@ -23,12 +23,14 @@ _NOT_NAMES: Final = (
 )
 _TIME: Final = re.compile(rf"\b(?:{_TIMES})\b{_NOT_NAMES}", re.IGNORECASE)
 _SIZE: Final = re.compile(rf"\b(?:{_SIZES})\b(?! recent)", re.IGNORECASE)
-_COUNTING: Final = re.compile(r"\b(?:how many|number of|count of|count the|total(?: number of)?)\s+([\w-]+)", re.IGNORECASE)
+_COUNTING: Final = re.compile(
+    r"\b(?:how many|number of|count of|count the|total(?: number of)?)\s+([\w-]+)", re.IGNORECASE
+)
 _PASSIVE: Final = re.compile(
     r"\b(?:was|were|been|are|is|get|got)\s+(?:\w+ly\s+|ever\s+)?\w+(?:ed|en|ght|old|ade|ent|own)\b", re.IGNORECASE
 )
 _SETTLED: Final = re.compile(
-    r"\b(?:inclusive\w*|exclusive\w*|includ\w*|exclud\w*|at least|at most|or (?:more|less|fewer|later|earlier|older))\b",
+    r"\b(?:inclusive\w*|exclusive\w*|includ\w*|exclud\w*|at least|at most|or (?:more|less|later|earlier|older))\b",
     re.IGNORECASE,
 )
 _BOUNDS: Final = "between|since|until|till|through|up to|from|by|within"
@@ -65,12 +67,14 @@ def counted_events(question: str) -> str:
     return said if said and _PASSIVE.search(question) and not different(question) else ""
 
 
-def repeated(question: str, names: Collection[str]) -> str:
-    """The word of a question that lists something which names one of these columns."""
+def repeated(question: str, names: Collection[str], known: Collection[str]) -> str:
+    """The words of a question that lists something which name one of these columns, rather ones not ``known``."""
     if different(question) or not _LISTING.match(question) or counting(question)[0]:
         return ""
     wanted = {word for name in names for word in words(name)}
-    return next((match[0] for match in re.finditer(r"[^\W\d_]+", question) if set(words(match[0])) & wanted), "")
+    found = [match[0] for match in re.finditer(r"[^\W\d_]+", question) if set(words(match[0])) & wanted]
+    telling = [word for word in found if not set(words(word)) & set(known)]
+    return (telling or found or [""])[0]
 
 
 def bound(question: str, constants: Collection[str]) -> str:

@@ -31,9 +31,7 @@ def senses(found: Difference, question: str, schema: Schema, results: tuple[Resu
 class _Asked:
     """A difference beside the question."""
 
-    def __init__(
-        self, found: Difference, question: str, schema: Schema, results: tuple[Result, Result]
-    ) -> None:
+    def __init__(self, found: Difference, question: str, schema: Schema, results: tuple[Result, Result]) -> None:
         self._found, self._question, self._schema, self._results = found, question, schema, results
         self._left, self._right = found.first, found.second
         self._one_table = all(len(shape.tables) == 1 for shape in found.shapes)
@@ -90,7 +88,8 @@ class _Asked:
         shape = self._found.shapes[0]
         if not self._one_table or shape.limit or shape.group:
             return None
-        word = ambiguity.repeated(self._question, [item.name for item in shape.items if isinstance(item, exp.Column)])
+        names = [item.name for item in shape.items if isinstance(item, exp.Column)]
+        word = ambiguity.repeated(self._question, names, words(shape.tables[0]))
         return self._more(word, f"one row for every row of {text.printable(shape.tables[0])}", "equal rows once")
 
     def _counted(self) -> Senses | None:
@@ -110,17 +109,14 @@ class _Asked:
         if not all(isinstance(node, exp.Literal) for node in constants):
             return None
         word = ambiguity.bound(self._question, [node.name for node in constants])
-        first, second = (
-            " and ".join(self._condition(pair[side]) for pair in self._found.pairs) for side in (0, 1)
-        )
+        first, second = (" and ".join(self._condition(pair[side]) for pair in self._found.pairs) for side in (0, 1))
         return word, first, second
 
     def _place(self) -> Senses | None:
         """A text that two columns hold, neither of which the question names."""
-        (first, second), left, right = self._found.pairs[0], self._left, self._right
+        first, second = self._found.pairs[0]
         values = {term.expression.name.strip("%").casefold() for pair in self._found.pairs for term in pair}
-        named = [self._is_named(node) or self._names_table(node) for node in (left, right)]
-        if len(values) != 1 or named[0] != named[1] or self._is_named(left) or self._is_named(right):
+        if len(values) != 1 or self._is_settled():
             return None
         word = ambiguity.quoted(self._question, first.expression.name.strip("%"))
         return word, self._condition(first), self._condition(second)
@@ -136,9 +132,9 @@ class _Asked:
 
     def _column(self) -> Senses | None:
         """A word that is part of the names of two columns, and all of neither."""
-        if self._is_named(self._left) or self._is_named(self._right):
+        if self._is_settled():
             return None
-        tables = {word for node in (self._left, self._right) for word in words(node.table)}
+        tables = {word for node in (self._left, self._right) for word in words(node.text("table"))}
         word = ambiguity.shared(self._question, [self._left.name, self._right.name], FILLERS | tables)
         return self._both(word, self._said)
 
@@ -153,7 +149,7 @@ class _Asked:
 
     def _absent(self) -> Senses | None:
         """``each``: with those that have no row in another table, or without."""
-        table = text.printable(self._left.table)
+        table = text.printable(self._left.text("table"))
         return self._more(
             ambiguity.whole(self._question), f"those without a row in {table} too", f"only those with a row in {table}"
         )
@@ -172,22 +168,30 @@ class _Asked:
         return self._phrases.condition(self._bare(node))
 
     def _bare(self, node: exp.Expr) -> exp.Expr:
-        """Without the names of tables where one table is read."""
+        """With names as the schema spells them, without those of tables where one table is read."""
         node = node.copy()
-        for column in node.find_all(exp.Column) if self._one_table else ():
-            column.set("table", None)
+        for column in node.find_all(exp.Column):
+            table = table_named(self._schema, column.table)
+            known = [one.name for one in table.columns if one.name.lower() == column.name] if table is not None else []
+            if table is not None and known:
+                column.set("this", exp.to_identifier(known[0]))
+                column.set("table", exp.to_identifier(table.name))
+            if self._one_table:
+                column.set("table", None)
         return node
 
     def _is_named(self, node: exp.Expr) -> bool:
         """Whether the question has the words of a column's name, apart from those of its table's."""
-        table = words(node.table) if isinstance(node, exp.Column) else ()
-        return ambiguity.names(self._question, node.name, {*FILLERS, *table})
+        return ambiguity.names(self._question, node.name, {*FILLERS, *words(node.text("table"))})
 
-    def _names_table(self, node: exp.Expr) -> bool:
-        return isinstance(node, exp.Column) and ambiguity.names(self._question, node.table)
+    def _is_settled(self) -> bool:
+        """Whether the question names a column of the two, or the table of one of them alone."""
+        sides = (self._left, self._right)
+        tables = {ambiguity.names(self._question, node.text("table")) for node in sides}
+        return len(tables) > 1 or any(self._is_named(node) for node in sides)
 
     def _is_key(self, node: exp.Expr) -> bool:
-        table = table_named(self._schema, node.table) if isinstance(node, exp.Column) else None
+        table = table_named(self._schema, node.text("table"))
         keys = {name.lower() for name in table.row_key} if table is not None else set()
         refers = {name.lower() for key in table.foreign_keys for name in key.columns} if table is not None else set()
         return node.name in keys | refers

@@ -63,7 +63,11 @@ def _key(value: object) -> object:
 
 
 def _text(value: object) -> str:
-    return value.sql() if isinstance(value, exp.Expr) else str(tuple(map(_text, value)) if isinstance(value, tuple) else value)
+    return (
+        value.sql()
+        if isinstance(value, exp.Expr)
+        else str(tuple(map(_text, value)) if isinstance(value, tuple) else value)
+    )
 
 
 def _one_sided(shapes: tuple[Shape, Shape]) -> Difference | None:
@@ -154,7 +158,7 @@ def _same_tables(leaf: Pair, shapes: tuple[Shape, Shape]) -> bool:
     """Whether the tables are equal, but for those that one side needs for its own column."""
     if shapes[0].tables == shapes[1].tables:
         return shapes[0].ties == shapes[1].ties
-    for node, own, other in ((leaf[0], *shapes), (leaf[1], *reversed(shapes))):
+    for node, own, other in ((leaf[0], shapes[0], shapes[1]), (leaf[1], shapes[1], shapes[0])):
         more = [name for name in own.tables if name not in other.tables]
         column = node if isinstance(node, exp.Column) else node.find(exp.Column)
         if more and (column is None or column.table not in more or len(more) > 1 + _BETWEEN):
@@ -164,7 +168,9 @@ def _same_tables(leaf: Pair, shapes: tuple[Shape, Shape]) -> bool:
     return True
 
 
-def _named(found: dict[str, list[Pair]], leaf: Pair, within: set[type], shapes: tuple[Shape, Shape]) -> Difference | None:
+def _named(
+    found: dict[str, list[Pair]], leaf: Pair, within: set[type], shapes: tuple[Shape, Shape]
+) -> Difference | None:
     """What the substitution is called; ``within`` are the aggregates around it."""
     first, second = leaf
     descending = shapes[0].order[0][1] if shapes[0].order else exp.Min not in within

@@ -83,7 +83,7 @@ def _plain(tree: exp.Select, schema: Schema) -> exp.Select:
     """A copy whose columns bear the names of their tables, and texts in double quotes are texts."""
     select = tree.copy()
     texts = {id(column) for column in quoted_texts(tree, _known(tree, schema))}
-    labels = {alias: name for alias, name in _labels(tree, schema)}
+    labels = dict(_labels(tree, schema))
     pairs = zip(list(tree.find_all(exp.Column)), list(select.find_all(exp.Column)), strict=True)
     for before, after in pairs:
         if isinstance(before.this, exp.Star):

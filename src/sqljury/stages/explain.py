@@ -88,7 +88,9 @@ def _alike(candidate: Candidate, schema: Schema) -> Iterator[Effect]:
 
 
 def _replaced(value: str, stored: str, column: str) -> Effect:
-    what = f"the query looks for {text.literal(stored)} in {column}" if column else f"it looks for {text.literal(stored)}"
+    what = (
+        f"the query looks for {text.literal(stored)} in {column}" if column else f"it looks for {text.literal(stored)}"
+    )
     same = value.casefold() == stored.casefold()
     return Effect("alike", f"{what}, where {text.literal(value)} was written and not found", warns=not same)
 
@@ -98,7 +100,7 @@ def _texts(sql: str, dialect: str) -> dict[str, str]:
     tree = read_query(sql, dialect)
     found: dict[str, str] = {}
     for literal in tree.find_all(exp.Literal) if tree is not None else ():
-        if literal.is_string:
+        if literal.is_string and literal.parent is not None:
             columns = [part for part in literal.parent.iter_expressions() if isinstance(part, exp.Column)]
             found[literal.name] = text.printable(columns[0].name) if columns else ""
     return found

@@ -110,7 +110,7 @@ class Answer:
     readings: tuple[Reading, ...] = ()
 
     def read_as(self, index: int) -> Answer:
-        """The answer by another of ``readings``, which comes first then; what was known of this one's query is not kept.
+        """The answer by another of ``readings``, which comes first then, without what was known of this one's query.
 
         Raises ``IndexError`` for a reading that there is not.
         """

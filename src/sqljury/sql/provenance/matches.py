@@ -6,17 +6,15 @@ Rows that a condition on the other table would drop anyway are not counted: ther
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from sqljury.sql import text
 from sqljury.sql.parse import exp
-from sqljury.sql.provenance.phrases import counted, listed, meant
+from sqljury.sql.provenance.phrases import Phrases, counted, listed, meant
 from sqljury.sql.provenance.sources import Joined, aliases, conjuncts, joined
 from sqljury.sql.terms import group_keys, outside_queries
 from sqljury.types import Schema, Table
-
-_COUNTED_UP: Final = ("lt", "lte", "eq", "between", "in")
-"""Conditions of HAVING that a group of no rows may pass."""
 
 
 class Loss(NamedTuple):
@@ -41,22 +39,29 @@ def _loss(sources: Joined, kept: str, dropped: str, schema: Schema, *, each: boo
     ties = [terms for pair, terms in sources.edges.items() if dropped in pair and pair & retained]
     inside = [term for term, named in sources.conditions if named <= retained]
     outside = [term for term, named in sources.conditions if named & (sources.nodes.keys() - retained)]
-    if len(ties) != 1 or outside:  # tied to several tables, or chosen by the other table's values
+    bare = any(not side.table for terms in ties for term in terms for side in (term.this, term.expression))
+    if len(ties) != 1 or outside or bare:  # tied to several tables, or chosen by the other table's values
         return
-    query = _counting(sources, kept, dropped, retained, inside)
-    if query is None:
-        return
-    names = [_name(sources, alias) for alias in (kept, dropped)]
-    refers = _refers(sources.tables[kept], sources.tables[dropped], ties[0], dropped)
-    warns = _shows_kept(sources, retained, schema) if refers else _wants_all(sources, retained, schema, each=each)
-
-    def said(number: int) -> str:
-        has, is_ = ("has", "is") if number == 1 else ("have", "are")
+    base = _beside(sources, kept, dropped, retained, inside)
+    names, absent = [_name(sources, alias) for alias in (kept, dropped)], _side(ties[0][0], dropped)
+    if _refers(sources.tables[kept], sources.tables[dropped], ties[0], dropped):
         by = listed([text.printable(_side(term, kept).name) for term in ties[0]])
-        match = f"match in {names[1]} by {by}" if refers else f"row in {names[1]}"
-        return f"{counted(number, 'row')} of {names[0]} {has} no {match} and {is_} left out by the join"
+        query, warns = _rows(sources, kept, retained, base, absent), _shows_kept(sources, retained, schema)
+        what = ("row", f"of {names[0]}", f"match in {names[1]} by {by}")
+    elif _wants_all(sources, retained, schema, each=each):
+        keys = [meant(key, sources.select) for key in group_keys(sources.select)[0]]
+        query, warns = _groups(base, keys, absent), True
+        what = ("group", f"of {listed([Phrases(schema).value(key) for key in keys])}", f"row in {names[1]}")
+    else:
+        query, warns = _rows(sources, kept, retained, base, absent), False
+        what = ("row", f"of {names[0]}", f"row in {names[1]}")
+    if query is not None:
+        yield Loss(query, partial(_said, what), warns)
 
-    yield Loss(query, said, warns)
+
+def _said(what: tuple[str, str, str], number: int) -> str:
+    has, is_ = ("has", "is") if number == 1 else ("have", "are")
+    return f"{counted(number, what[0])} {what[1]} {has} no {what[2]} and {is_} left out by the join"
 
 
 def _name(sources: Joined, alias: str) -> str:
@@ -71,25 +76,27 @@ def _side(term: exp.Expr, alias: str) -> exp.Column:
     return next((side for side in sides if side.table.lower() == alias), sides[0])
 
 
-def _counting(
-    sources: Joined, kept: str, dropped: str, retained: set[str], inside: list[exp.Expr]
-) -> exp.Select | None:
-    """The count of rows of ``kept`` that match no row of ``dropped``, among the rows that the rest of the query keeps."""
-    ties = sources.edges[frozenset((kept, dropped))]
-    if any(not side.table for term in ties for side in (term.this, term.expression)):
-        return None
+def _beside(sources: Joined, kept: str, dropped: str, retained: set[str], inside: list[exp.Expr]) -> exp.Select:
+    """The rows that the rest of the query keeps, beside those of ``dropped`` that they match, or NULLs."""
     query = exp.Select().from_(sources.nodes[kept].copy())
     placed, waiting = {kept}, sorted(retained - {kept})
     while waiting:
         here = next(alias for alias in waiting if any(alias in pair and pair & placed for pair in sources.edges))
-        terms = [term for pair, found in sources.edges.items() if here in pair and pair - {here} <= placed for term in found]
-        query = query.join(sources.nodes[here].copy(), on=exp.and_(*(term.copy() for term in terms)), copy=False)
+        tied = [terms for pair, terms in sources.edges.items() if here in pair and pair - {here} <= placed]
+        on = exp.and_(*(term.copy() for terms in tied for term in terms))
+        query = query.join(sources.nodes[here].copy(), on=on, copy=False)
         placed.add(here)
         waiting.remove(here)
-    match = exp.and_(*(term.copy() for term in ties))
+    match = exp.and_(*(term.copy() for term in sources.edges[frozenset((kept, dropped))]))
     query = query.join(sources.nodes[dropped].copy(), on=match, join_type="LEFT", copy=False)
-    empty = exp.Is(this=_side(ties[0], dropped).copy(), expression=exp.Null())
-    query.set("where", exp.Where(this=exp.and_(*(term.copy() for term in inside), empty)))
+    if inside:
+        query.set("where", exp.Where(this=exp.and_(*(term.copy() for term in inside))))
+    return query
+
+
+def _rows(sources: Joined, kept: str, retained: set[str], base: exp.Select, absent: exp.Column) -> exp.Select | None:
+    """The count of rows of ``kept`` without a match; None for a table without a key beside others."""
+    query = base.where(exp.Is(this=absent.copy(), expression=exp.Null()), copy=False)
     key = sources.tables[kept].row_key
     if retained == {kept}:
         return query.select(exp.Count(this=exp.Star()), copy=False)
@@ -99,6 +106,14 @@ def _counting(
     if len(key) == 1:
         return query.select(exp.Count(this=exp.Distinct(expressions=columns)), copy=False)
     query = query.select(*columns, copy=False).distinct(copy=False)
+    return exp.select(exp.Count(this=exp.Star())).from_(query.subquery("unmatched"))
+
+
+def _groups(base: exp.Select, keys: list[exp.Expr], absent: exp.Column) -> exp.Select:
+    """The count of groups of which no row has a match."""
+    none = exp.EQ(this=exp.Count(this=absent.copy()), expression=exp.Literal.number(0))
+    query = base.select("1 AS found", copy=False).group_by(*(key.copy() for key in keys), copy=False)
+    query = query.having(none, copy=False)
     return exp.select(exp.Count(this=exp.Star())).from_(query.subquery("unmatched"))
 
 
@@ -132,16 +147,21 @@ def _shows_kept(sources: Joined, retained: set[str], schema: Schema) -> bool:
 
 
 def _wants_all(sources: Joined, retained: set[str], schema: Schema, *, each: bool) -> bool:
-    """Whether groups without rows are missed: each row of the table is a group, and the question or the order wants all."""
+    """Whether groups without rows are missed: the question asks for all of them, or the order for the smallest."""
     select = sources.select
     keys = [meant(key, select) for key in group_keys(select)[0]]
     named = [aliases(key, select, schema) for key in keys]
     if not keys or any(found is None or not found <= retained for found in named):
         return False
     having, order = select.args.get("having"), select.args.get("order")
-    if having is not None and not all(term.key in _COUNTED_UP for term in conjuncts(having)):
+    if having is not None and not all(map(_passes_empty, conjuncts(having))):
         return False
     if select.args.get("limit") is None or order is None:
         return each
     first = order.expressions[0]
     return not first.args.get("desc") and meant(first.this, select).find(exp.Count) is not None
+
+
+def _passes_empty(term: exp.Expr) -> bool:
+    """Whether a condition of HAVING may hold for a group of no rows."""
+    return isinstance(term, exp.LT | exp.LTE) or (isinstance(term, exp.EQ) and term.expression.name == "0")

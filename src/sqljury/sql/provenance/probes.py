@@ -52,16 +52,16 @@ def _of(select: exp.Select, tree: exp.Query, schema: Schema, *, each: bool) -> I
     for loss in unmatched(select, schema, each=each):
         yield _count(_within(loss.query, select, tree).sql(dialect=dialect), "unmatched", loss.said, loss.warns)
     outer = outer_aliases(select)
-    for column, said, warns in _ignoring_aggregates(select, schema, phrases):
+    for column, said, warns in _ignoring_aggregates(select, phrases):
         if _may_be_null(column, outer, schema):
             yield _nulls(column, select, tree, schema, (said, warns))
     for term in conjuncts(select.args.get("where")):
         if (query := _not_in(term)) is not None:
             yield _null_in_list(query, term, select, tree, schema)
-        elif (column := _compared(term)) is not None and _may_be_null(column, outer, schema):
+        elif (known := _compared(term)) is not None and _may_be_null(known, outer, schema):
             said = f"left out by the condition {text.remark(phrases.condition(term), _CHARS)}"
             negative = not isinstance(term, _RANGES)
-            yield _nulls(column, select, tree, schema, (said, negative), without=term)
+            yield _nulls(known, select, tree, schema, (said, negative), without=term)
 
 
 def _count(sql: str, kind: str, said: Callable[[int], str], warns: bool) -> Probe:
@@ -121,10 +121,8 @@ def _may_be_null(column: exp.Column, outer: set[str], schema: Schema) -> bool:
     return not known.not_null and known.name not in table.primary_key
 
 
-def _ignoring_aggregates(
-    select: exp.Select, schema: Schema, phrases: Phrases
-) -> Iterator[tuple[exp.Column, str, bool]]:
-    """Columns whose NULLs an aggregate of the outputs, of HAVING or of ORDER BY ignores, what it is, and if it warns."""
+def _ignoring_aggregates(select: exp.Select, phrases: Phrases) -> Iterator[tuple[exp.Column, str, bool]]:
+    """Columns whose NULLs an aggregate of outputs, HAVING or ORDER BY ignores, what that does, and whether it warns."""
     order, having = select.args.get("order"), select.args.get("having")
     parts = [*select.selects, *([having.this] if having is not None else [])]
     parts += [] if order is None else order.expressions
@@ -150,10 +148,11 @@ def _compared(term: exp.Expr) -> exp.Column | None:
         negated = negated != isinstance(node, exp.Not)
         node = node.this
     kinds = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike, exp.Between) if negated else _RANGES
-    if not isinstance(node, kinds) or not isinstance(node.this, exp.Column):
+    if not isinstance(node, kinds):
         return None
-    others = [side for side in node.iter_expressions() if side is not node.this]
-    return node.this if all(isinstance(side, exp.Literal | exp.Neg) for side in others) else None
+    column, *others = node.iter_expressions()
+    constant = all(isinstance(side, exp.Literal | exp.Neg) for side in others)
+    return column if constant and isinstance(column, exp.Column) else None
 
 
 def _not_in(term: exp.Expr) -> exp.Query | None:
@@ -203,7 +202,7 @@ def _cuts(select: exp.Select, tree: exp.Query, schema: Schema) -> Iterator[Probe
     query.set("expressions", [*query.expressions, *sorted_by])
     query = query.limit(limit + TIED, copy=False)
     sql = query.sql(dialect=schema.dialect)
-    by = text.remark(listed([Phrases(schema).value(key) for key in keys]), _CHARS)
+    by = text.remark(listed([Phrases(schema).value(key) for key in keys]).removeprefix("the "), _CHARS)
 
     def read(rows: Sequence[Row]) -> Effect | None:
         number = tied(rows, limit, len(keys))

@@ -102,7 +102,9 @@ def aliases(node: exp.Expr, select: exp.Select, schema: Schema) -> frozenset[str
             return None
         around = column.parent_select or select
         if around is not select:
-            inner = {item.alias_or_name.lower() for item in from_items(around)} if isinstance(around, exp.Select) else {""}
+            inner = (
+                {item.alias_or_name.lower() for item in from_items(around)} if isinstance(around, exp.Select) else {""}
+            )
             found = owner(column, schema)
             if column.table.lower() in inner or (found is not None and found[0] in inner):
                 continue

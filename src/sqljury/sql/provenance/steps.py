@@ -52,7 +52,8 @@ class _Teller:
             if isinstance(cte.this, exp.Query):
                 yield from self.of(cte.this, depth + 1)
         if isinstance(query, exp.Subquery):
-            yield from self.of(query.unnest(), depth) if isinstance(query.unnest(), exp.Query) else ()
+            inner = query.unnest()
+            yield from self.of(inner, depth) if isinstance(inner, exp.Query) else ()
         elif isinstance(query, exp.SetOperation):
             yield from self._combined(query, depth)
         elif isinstance(query, exp.Select):
