@@ -449,6 +449,7 @@ def test_an_answer_reads_itself(path: Path) -> None:
     found = ask("Who is <tall>?", path, model=FakeModel("SELECT name AS '<b>', NULL, x'01ff', 9e999 FROM person"))
     data = found.to_dict()
     keys = "question sql columns rows truncated confidence candidates cost choice steps linked verified remarks"
+    keys += " explanation readings"
     assert list(data) == keys.split()
     assert list(data["candidates"][0]) == ["sql", "result_group", "error", "votes", "logprob", "generator", "fixes"]
     choice = {"selector": "consistency", "candidate": 0, "scores": [8.0], "comparisons": [], "tests": [], "note": ""}

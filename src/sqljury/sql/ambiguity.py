@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from sqljury.language import ambiguity
-from sqljury.language.words import FILLERS, words
+from sqljury.language.words import FILLERS, JOINING, words
 from sqljury.sql import text
 from sqljury.sql.differences import Difference, Kind
 from sqljury.sql.parse import exp
@@ -57,16 +57,19 @@ class _Asked:
         sides = (self._left, self._right)
         if any(self._is_named(node) for node in sides):
             return None
-        of_time = all(_DATED.search(node.name) or _NUMBERED.search(node.name) for node in sides)
-        if not of_time and any(_DATED.search(node.name) or self._is_key(node) for node in sides):
+        of_time = all(self._is_dated(node) or _NUMBERED.search(self._spelled(node)) for node in sides)
+        if not of_time and any(self._is_dated(node) or self._is_key(node) for node in sides):
             return None
         word = ambiguity.superlative(self._question, of_time=of_time)
         return self._both(word, lambda node: f"by {self._said(node)}, the {self._first(node)} first")
 
     def _first(self, node: exp.Expr) -> str:
-        if _DATED.search(node.name):
+        if self._is_dated(node):
             return "latest" if self._found.descending else "earliest"
         return "highest" if self._found.descending else "lowest"
+
+    def _is_dated(self, node: exp.Expr) -> bool:
+        return bool(_DATED.search(self._spelled(node)))
 
     def _measure(self) -> Senses | None:
         """``how many`` or ``most``: rows, or the sum of a column that the question does not name."""
@@ -88,7 +91,7 @@ class _Asked:
         shape = self._found.shapes[0]
         if not self._one_table or shape.limit or shape.group:
             return None
-        names = [item.name for item in shape.items if isinstance(item, exp.Column)]
+        names = [self._spelled(item) for item in shape.items if isinstance(item, exp.Column)]
         word = ambiguity.repeated(self._question, names, words(shape.tables[0]))
         return self._more(word, f"one row for every row of {text.printable(shape.tables[0])}", "equal rows once")
 
@@ -97,9 +100,9 @@ class _Asked:
         distinct = self._left if isinstance(self._left, exp.Distinct) else self._right
         columns = [part for part in distinct.expressions if isinstance(part, exp.Column)]
         word, noun = ambiguity.counted_events(self._question), ambiguity.counting(self._question)[1]
-        if len(columns) != 1 or noun not in words(columns[0].name) or noun in words(columns[0].table):
+        if len(columns) != 1 or noun not in words(self._spelled(columns[0])) or noun in words(columns[0].table):
             return None
-        once = f"each {text.printable(columns[0].name)} counted once"
+        once = f"each {self._said(columns[0])} counted once"
         rows = f"every row of {text.printable(columns[0].table)} counted"
         return self._both(word, lambda node: once if isinstance(node, exp.Distinct) else rows)
 
@@ -135,7 +138,8 @@ class _Asked:
         if self._is_settled():
             return None
         tables = {word for node in (self._left, self._right) for word in words(node.text("table"))}
-        word = ambiguity.shared(self._question, [self._left.name, self._right.name], FILLERS | tables)
+        names = [self._spelled(self._left), self._spelled(self._right)]
+        word = ambiguity.shared(self._question, names, FILLERS | tables)
         return self._both(word, self._said)
 
     def _tie(self) -> Senses | None:
@@ -172,17 +176,19 @@ class _Asked:
         node = node.copy()
         for column in node.find_all(exp.Column):
             table = table_named(self._schema, column.table)
-            known = [one.name for one in table.columns if one.name.lower() == column.name] if table is not None else []
-            if table is not None and known:
-                column.set("this", exp.to_identifier(known[0]))
-                column.set("table", exp.to_identifier(table.name))
-            if self._one_table:
-                column.set("table", None)
+            column.set("this", exp.to_identifier(self._spelled(column)))
+            column.set("table", exp.to_identifier(table.name) if table is not None and not self._one_table else None)
         return node
+
+    def _spelled(self, node: exp.Expr) -> str:
+        """A column's name as the schema spells it."""
+        table = table_named(self._schema, node.text("table"))
+        known = table.columns if table is not None else ()
+        return next((one.name for one in known if one.name.lower() == node.name), node.name)
 
     def _is_named(self, node: exp.Expr) -> bool:
         """Whether the question has the words of a column's name, apart from those of its table's."""
-        return ambiguity.names(self._question, node.name, {*FILLERS, *words(node.text("table"))})
+        return ambiguity.names(self._question, self._spelled(node), {*JOINING, *words(node.text("table"))})
 
     def _is_settled(self) -> bool:
         """Whether the question names a column of the two, or the table of one of them alone."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from sqljury.sql.parse import exp
 from sqljury.sql.shape import Shape, shape, unequal
 from sqljury.types import Schema
 
 Kind = Literal["extreme", "measure", "repeated", "counted", "bound", "place", "value", "column", "tie", "absent"]
-Pair = tuple[exp.Expr, exp.Expr]
+if TYPE_CHECKING:
+    Pair = tuple[exp.Expr, exp.Expr]
 
 _STRICT: Final = {"gt": "gte", "lt": "lte"}
 _BETWEEN: Final = 1

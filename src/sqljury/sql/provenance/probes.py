@@ -23,7 +23,8 @@ _LONGEST: Final = 1_000
 """A LIMIT beyond is not looked at."""
 _CHARS: Final = 200
 _EVERYTHING: Final = ("limit", "offset", "order", "distinct", "group", "having", "windows", "qualify")
-_RANGES: Final = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
+_RANGES: Final = ("gt", "gte", "lt", "lte", "between")
+_NEGATED: Final = ("eq", "neq", "in", "like", "ilike", "between")
 
 
 class Probe(NamedTuple):
@@ -60,7 +61,7 @@ def _of(select: exp.Select, tree: exp.Query, schema: Schema, *, each: bool) -> I
             yield _null_in_list(query, term, select, tree, schema)
         elif (known := _compared(term)) is not None and _may_be_null(known, outer, schema):
             said = f"left out by the condition {text.remark(phrases.condition(term), _CHARS)}"
-            negative = not isinstance(term, _RANGES)
+            negative = term.key not in _RANGES or bool(term.args.get("negate"))
             yield _nulls(known, select, tree, schema, (said, negative), without=term)
 
 
@@ -147,8 +148,7 @@ def _compared(term: exp.Expr) -> exp.Column | None:
     while isinstance(node, exp.Not | exp.Paren):
         negated = negated != isinstance(node, exp.Not)
         node = node.this
-    kinds = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike, exp.Between) if negated else _RANGES
-    if not isinstance(node, kinds):
+    if node.key not in (_NEGATED if negated else _RANGES):
         return None
     column, *others = node.iter_expressions()
     constant = all(isinstance(side, exp.Literal | exp.Neg) for side in others)
