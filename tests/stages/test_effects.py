@@ -152,7 +152,7 @@ def test_a_text_says_what_was_counted_and_the_query_can_be_run_again(database: D
     assert tie.text == "1 other row has the same age as the row kept, and LIMIT 1 cuts it off"
     assert db.execute(taken.sql).rows == ((2,),)
     (each,) = explanation(db, COUNTS, EACH).effects
-    assert each.text == "1 group of customer.name has no row in orders and is left out by the join"
+    assert each.text == "1 value of customer.name has no row in orders and is left out by the join"
     (null,) = explanation(db, "SELECT AVG(age) FROM customer").effects
     assert null.text == "1 row has no value of age and is not part of the average of age"
 
@@ -218,6 +218,26 @@ def test_values_that_were_replaced_are_told(database: Databases) -> None:
         db=db,
     )
     assert "'Villanova' in town, where 'Vilanov'" in first.text
+
+
+@pytest.mark.parametrize(
+    ("question", "town", "found"),
+    [
+        ("Who lives in Vilanova?", "Villanova", "Vilanova"),
+        ("Who lives in Upper Segde?", "Upper Sedge", "Upper Segde"),
+        ("Who lives in villanova?", "Villanova", None),  # another case
+        ("Who lives in Villa Nova?", "Villanova", None),  # other blanks
+        ("Who lives by the sea?", "Villanova", None),
+        ("Whose note is on death?", "%East%", None),
+    ],
+)
+def test_a_value_that_the_question_spells_otherwise(
+    database: Databases, question: str, town: str, found: str | None
+) -> None:
+    sql = f"SELECT name FROM customer WHERE town {'LIKE' if '%' in town else '='} '{town}'"
+    alike = [effect.text for effect in explanation(database("sqlite"), sql, question).effects if effect.kind == "alike"]
+    expected = [f"the query looks for '{town}' in town, where the question says '{found}'"]
+    assert alike == (expected if found else [])
 
 
 def test_an_answer_carries_its_explanation_and_warns(tmp_path: Path) -> None:

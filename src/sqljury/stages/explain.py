@@ -5,6 +5,7 @@ The counts are read-only queries through the same access rules and limits as any
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -12,6 +13,9 @@ from typing import Final
 
 from sqljury.context import Context
 from sqljury.language import cues
+from sqljury.language.alike import letters, respelt
+from sqljury.language.ambiguity import quoted
+from sqljury.language.words import STOP_WORDS, words
 from sqljury.sql import text
 from sqljury.sql.parse import errors, exp, quiet, read_query
 from sqljury.sql.provenance import Probe, probes, steps
@@ -23,6 +27,9 @@ PROBE_SECONDS: Final = 1.0
 MOST: Final = 12
 """Counts at most."""
 _REASON: Final = 200
+_WORD: Final = re.compile(r"\w+")
+_SHORTEST: Final = 5
+"""Letters of a text that may be a misspelling of another."""
 
 
 @quiet()
@@ -36,7 +43,8 @@ def explained(candidate: Candidate, task: Task, context: Context) -> Explanation
     tree = read_query(candidate.sql, schema.dialect)
     if tree is None or not candidate.result.ok:
         return Explanation(uncounted="the query could not be read")
-    alike = tuple(_alike(candidate, schema))
+    values = (*_respelt(candidate, task.question.whole, schema), *_alike(candidate, schema))
+    alike = tuple({effect.text.partition(", where ")[0]: effect for effect in values}.values())
     try:
         told = (*steps(tree, schema), *_rewrites(candidate))
         planned = probes(tree, schema, each=cues.every(task.question.whole))
@@ -95,12 +103,34 @@ def _replaced(value: str, stored: str, column: str) -> Effect:
     return Effect("alike", f"{what}, where {text.literal(value)} was written and not found", warns=not same)
 
 
+def _respelt(candidate: Candidate, question: str, schema: Schema) -> Iterator[Effect]:
+    """Values of the query that the question spells otherwise: the model was shown the stored ones."""
+    asked = _WORD.findall(question)
+    for value, column in _texts(candidate.sql, schema.dialect).items():
+        size = len(_WORD.findall(value))
+        if not column or not size or len(value) < _SHORTEST or quoted(question, value):
+            continue
+        starts = [(at, more) for more in (0, 1, -1) for at in range(len(asked) - size - more + 1) if size + more > 0]
+        runs = [" ".join(asked[at : at + size + more]) for at, more in starts]
+        if any(letters(run) == letters(value) or words(run) == words(value) for run in runs):
+            continue
+        if (run := next((run for run in runs if _misspells(run, value)), None)) is not None:
+            what = f"the query looks for {text.literal(value)} in {column}"
+            yield Effect("alike", f"{what}, where the question says {text.literal(run)}", warns=True)
+
+
+def _misspells(run: str, value: str) -> bool:
+    """Whether words of a question are probably another spelling of a value."""
+    telling = not STOP_WORDS.issuperset(run.casefold().split())
+    return telling and len(run) >= _SHORTEST and run[0].lower() == value[0].lower() and respelt(run, value)
+
+
 def _texts(sql: str, dialect: str) -> dict[str, str]:
-    """The texts of a query, with the name of the column that each is compared with."""
+    """The texts that a query compares for equality, with the name of the column that each is compared with."""
     tree = read_query(sql, dialect)
     found: dict[str, str] = {}
     for literal in tree.find_all(exp.Literal) if tree is not None else ():
-        if literal.is_string and literal.parent is not None:
+        if literal.is_string and isinstance(literal.parent, exp.EQ | exp.NEQ | exp.In):
             columns = [part for part in literal.parent.iter_expressions() if isinstance(part, exp.Column)]
             found[literal.name] = text.printable(columns[0].name) if columns else ""
     return found

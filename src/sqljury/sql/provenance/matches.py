@@ -51,7 +51,11 @@ def _loss(sources: Joined, kept: str, dropped: str, schema: Schema, *, each: boo
     elif _wants_all(sources, retained, schema, each=each):
         keys = [meant(key, sources.select) for key in group_keys(sources.select)[0]]
         query, warns = _groups(base, keys, absent), True
-        what = ("group", f"of {listed([Phrases(schema).value(key) for key in keys])}", f"row in {names[1]}")
+        what = (
+            "value" if len(keys) == 1 else "combination",
+            f"of {listed([Phrases(schema).value(key) for key in keys])}",
+            f"row in {names[1]}",
+        )
     else:
         query, warns = _rows(sources, kept, retained, base, absent), False
         what = ("row", f"of {names[0]}", f"row in {names[1]}")
