@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from sqljury.cli import candidate_tables, case_tables, terminal
+from sqljury.cli import candidate_tables, case_tables, explanation, terminal
 from sqljury.cli.terminal import text
 from sqljury.types import Answer, serialize
 from sqljury.types.answer import in_words
@@ -56,6 +56,10 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool, *, defu
     """
     if limit is not None and len(found.rows) > limit and output != "table":
         found = replace(found, rows=found.rows[:limit], truncated=True)
+    if limit is not None and output == "json":
+        found = replace(found, readings=tuple(reading.first(limit) for reading in found.readings))
+    if output == "table":
+        found = explanation.chosen(found)
     if output == "json":
         print(terminal.to_json(found.to_dict()))
     elif found.abstained:
@@ -66,10 +70,14 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool, *, defu
         _sql(found)
     else:
         _table(found, limit or TABLE_ROWS)
+    if output != "json":
+        explanation.readings(found, stderr=output != "table")
     if found.verified is not None and output != "json":
         case_tables.verification(found, stderr=output != "table")
     if explain:
         stderr = output != "table"
+        if found.explanation is not None:
+            explanation.explanation(found.explanation, stderr=stderr)
         if found.linked:
             terminal.show("", terminal.clean(f"Tables shown: {', '.join(found.linked)}"), stderr=stderr)
         candidate_tables.evidence(

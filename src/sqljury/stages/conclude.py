@@ -18,7 +18,9 @@ from sqljury.llm.replies import is_write
 from sqljury.sql.names.suggest import unknown
 from sqljury.sql.text import plain
 from sqljury.stages import confidence, doubt
+from sqljury.stages.explain import explained
 from sqljury.stages.instructions import not_followed
+from sqljury.stages.readings import readings
 from sqljury.stages.repair import distance
 from sqljury.stages.repair.hints import looser
 from sqljury.stages.repair.meaning import doubts
@@ -79,6 +81,7 @@ def answer_of(state: State, context: Context) -> Answer:
     known = confidence.figures(candidates, choice, task)
     calibration = confidence.read(context.recipe.select.confidence)
     probability = calibration.probability(known)
+    explanation = explained(best, task, context)
     return Answer(
         question=task.question,
         sql=best.sql,
@@ -94,6 +97,7 @@ def answer_of(state: State, context: Context) -> Answer:
             *looser(best, task.known, context),
             *doubts(best, task, context),
             *not_followed(best, task, context.notes),
+            *explanation.warnings,
         ),
         cost=context.budget.total(),
         steps=context.budget.steps,
@@ -102,4 +106,6 @@ def answer_of(state: State, context: Context) -> Answer:
         dialect=task.known.dialect,
         model=context.model.name,
         recipe=context.recipe.name,
+        explanation=explanation,
+        readings=readings(state),
     )

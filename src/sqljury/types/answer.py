@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from sqljury.errors import MissingExtraError
 from sqljury.types import serialize
 from sqljury.types.candidate import Candidate
+from sqljury.types.explanation import Explanation, Reading
 from sqljury.types.question import Question
 from sqljury.types.result import Row
 from sqljury.types.testcase import Tried
@@ -107,6 +108,9 @@ class Answer:
     called the model, in order, with the cost of each. ``linked`` are the tables that schema linking selected, empty
     without linking. ``verified`` is None if no comparison with a rival was requested. ``dialect`` is that of
     ``sql``.
+
+    ``explanation`` tells how the answer came about. ``readings`` are two if words of the question can be read in two
+    ways, the answer's first, else none; see ``read_as``.
     """
 
     question: Question
@@ -128,11 +132,37 @@ class Answer:
     agreement: float | None = None
     signals: tuple[str, ...] = ()
     abstention: Abstention | None = None
+    explanation: Explanation | None = None
+    readings: tuple[Reading, ...] = ()
 
     @property
     def abstained(self) -> bool:
         """Whether the answer is not sure enough to be given."""
         return self.abstention is not None
+
+    def read_as(self, index: int) -> Answer:
+        """The answer by another of ``readings``, which comes first then, without what was known of this one's query.
+
+        Raises ``IndexError`` for a reading that there is not.
+        """
+        reading = self.readings[index]
+        if reading.sql == self.sql:
+            return self
+        return replace(
+            self,
+            sql=reading.sql,
+            columns=reading.columns,
+            rows=reading.rows,
+            truncated=reading.truncated,
+            choice=None if self.choice is None else replace(self.choice, index=reading.candidate),
+            confidence=None,
+            signals=(),
+            agreement=None,
+            explanation=None,
+            verified=None,
+            remarks=(),
+            readings=(reading, *(other for other in self.readings if other is not reading)),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Lists, numbers and strings for JSON; the keys are part of the public interface."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from sqljury.types.answer import Answer, Choice, Cost, Verified
     from sqljury.types.candidate import Candidate
+    from sqljury.types.explanation import Explanation, Reading
     from sqljury.types.result import Result, Row
     from sqljury.types.schema import Column, ForeignKey, Schema, Table
     from sqljury.types.testcase import Tried
@@ -156,6 +157,8 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
         "linked": list(answer.linked),
         "verified": None if answer.verified is None else _verified(answer.verified),
         "remarks": list(answer.remarks),
+        "explanation": None if answer.explanation is None else _explanation(answer.explanation),
+        "readings": [_reading(reading) for reading in answer.readings],
     }
 
 
@@ -239,6 +242,7 @@ def answer_html(answer: Answer) -> str:
         f"<p><b>{escape(answer.question.text)}</b></p><pre><code>{sql}</code></pre>"
         f"{_table(answer.columns, shown)}"
         f"<p>{'; '.join([rows, *map(escape, answer.remarks)])}{agreement}</p>"
+        f"{_readings_html(answer.readings)}"
         f"{_example(answer.verified.test, answer.dialect) if answer.verified and answer.verified.test else ''}"
     )
 
@@ -323,6 +327,37 @@ def _choice(choice: Choice) -> dict[str, Any]:
 def _verified(verified: Verified) -> dict[str, Any]:
     test = None if verified.test is None else tried_dict(verified.test)
     return {"outcome": verified.outcome, "rival": verified.rival, "test": test, "why": verified.why}
+
+
+def _explanation(explanation: Explanation) -> dict[str, Any]:
+    effects = [
+        {"kind": effect.kind, "text": effect.text, "rows": effect.rows, "sql": effect.sql, "warns": effect.warns}
+        for effect in explanation.effects
+    ]
+    steps = [{"kind": step.kind, "text": step.text, "depth": step.depth} for step in explanation.steps]
+    return {"steps": steps, "effects": effects, "uncounted": explanation.uncounted}
+
+
+def _reading(reading: Reading) -> dict[str, Any]:
+    return {
+        "words": reading.words,
+        "meaning": reading.meaning,
+        "sql": reading.sql,
+        "columns": list(reading.columns),
+        "rows": _rows(reading.rows),
+        "truncated": reading.truncated,
+        "votes": reading.votes,
+    }
+
+
+def _readings_html(readings: Sequence[Reading]) -> str:
+    """Both readings of an ambiguous question, collapsed; empty where there are none."""
+    if not readings:
+        return ""
+    tables = "".join(
+        f"<p>{escape(reading.meaning)}</p>{_table(reading.columns, reading.rows[:HTML_ROWS])}" for reading in readings
+    )
+    return f"<details><summary>{escape(readings[0].words)} can be read in two ways</summary>{tables}</details>"
 
 
 def cost_dict(cost: Cost) -> dict[str, Any]:
