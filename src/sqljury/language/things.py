@@ -70,7 +70,7 @@ SAME: Final[dict[str, tuple[str, ...]]] = {
     "sex": ("gender", "male", "female"),
 }
 """Other words for a thing, which names of columns and tables may have."""
-ENGLISH: Final = 0.3
+ENGLISH: Final = 0.25
 """The share of a question's words that say how to answer, from which on it is taken for English."""
 _FORMS: Final = re.compile(r".{2,}(?:ed|ing|ly|est)")
 """Verbs, adverbs and superlatives, mostly, by their ends."""
