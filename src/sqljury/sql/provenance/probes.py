@@ -128,7 +128,9 @@ def _ignoring_aggregates(select: exp.Select, phrases: Phrases) -> Iterator[tuple
     parts = [*select.selects, *([having.this] if having is not None else [])]
     parts += [] if order is None else order.expressions
     told: set[str] = set()
-    for node in (node for part in parts for node in outside_queries(part)):
+    nodes = [node for part in parts for node in outside_queries(part)]
+    all_counted = any(isinstance(node, exp.Count) and isinstance(node.this, exp.Star) for node in nodes)
+    for node in nodes:
         if not isinstance(node, exp.AggFunc) or isinstance(node.parent, exp.Window | exp.Filter):
             continue
         inner = node.this
@@ -137,7 +139,7 @@ def _ignoring_aggregates(select: exp.Select, phrases: Phrases) -> Iterator[tuple
         if not isinstance(inner, exp.Column) or isinstance(inner.this, exp.Star) or node.sql() in told:
             continue
         told.add(node.sql())
-        warns = isinstance(node, exp.Avg | exp.Count)
+        warns = isinstance(node, exp.Avg) or (isinstance(node, exp.Count) and not all_counted)
         yield inner, f"not part of {text.remark(phrases.value(node), _CHARS)}", warns
 
 
