@@ -21,12 +21,15 @@ from sqljury.datasets.pool import Pool
 from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
-from sqljury.errors import InputError
+from sqljury.errors import InputError, ProjectError
 from sqljury.keys import known_schema
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline, compiled, run
+from sqljury.project import Project
+from sqljury.project import find as find_project
+from sqljury.project import load as load_project
 from sqljury.recipes.parts import TestKind
 from sqljury.resources import Closing
 from sqljury.schema.describe import Description
@@ -96,6 +99,16 @@ class Session(Closing):
                 stack.callback(_close, other)
             self.pipeline = replace(pipeline, allowance=allowance, pool=pool)
             self._open = stack.pop_all()
+
+    @classmethod
+    def from_project(cls, database: str = "", *, project: Project | Path | None = None, **session: Any) -> Session:
+        """The session that a context folder describes for one of its databases, by default the default one.
+
+        ``project`` is the folder or what ``project.load`` returned; by default the nearest one at or above the current
+        folder. Further arguments are those of ``Session`` and override the folder's. Raises what ``Session`` and
+        ``project.find`` raise, and ``ProjectError`` where there is no such folder or database.
+        """
+        return cls(**{**project_of(project).database(database).session(), **session})
 
     def close(self) -> None:
         """Close what the session has opened; closing twice is harmless."""
@@ -245,6 +258,16 @@ def check_with(
     context = pipeline.context(question, database, **options)
     stages = compiled(pipeline.recipe, last="group")
     return check_query(sql, context, lambda: run(stages, State.of(question), context))
+
+
+def project_of(project: Project | Path | None = None) -> Project:
+    """The given context folder, or the nearest one at or above the current folder; raises ``ProjectError``."""
+    if project is None:
+        found = find_project()
+        if found is None:
+            raise ProjectError("no sqljury.toml in this folder or above it; give the folder that has one")
+        return found
+    return project if isinstance(project, Project) else load_project(project)
 
 
 def _opened(stack: ExitStack, database: Database | Path, schemas: Sequence[str], access: Access | None) -> Database:

@@ -21,6 +21,7 @@ from sqljury.cli import (
     evaluate,
     index,
     models,
+    project,
     reproduce,
     schema,
     suite,
@@ -40,6 +41,8 @@ app = typer.Typer(
 app.command("ask")(ask.ask)
 app.command("check")(check.check)
 app.command("choose")(choose.choose)
+app.command("init")(project.init)
+app.command("test")(project.retest)
 app.command("eval")(evaluate.evaluate)
 app.command("reproduce")(reproduce.reproduce)
 app.command("schema")(schema.describe)
