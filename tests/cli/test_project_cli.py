@@ -83,7 +83,7 @@ def test_the_approved_pairs(folder: Path, start: Start) -> None:
     code, out, _ = run(start, "SELECT 3", "test", cwd=folder / "deep")
     assert (code, out.splitlines()[-1]) == (0, "1 of 1 passed.")
     (folder / "examples.jsonl").write_text(right + '{"question": "\\u001b[31mWho?", "sql": "SELECT nme FROM animal"}\n')
-    code, out, _ = run(start, "SELECT 4", "test", "--junit", "out.xml", cwd=folder)
+    code, out, _ = run(start, "SELECT 4", "test", "--no-cache", "--junit", "out.xml", cwd=folder)
     assert (code, out.splitlines()[-1]) == (10, "0 of 2 passed.")
     assert "\x1b" not in out
     assert "3 became 4" in out
