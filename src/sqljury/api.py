@@ -5,6 +5,7 @@ A ``Session`` keeps a database and models open for many questions; ``ask`` and `
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.budget import UNLIMITED, Allowance
-from sqljury.context import Options, Progress, State, by_arguments, silent
+from sqljury.context import Kept, Options, Progress, State, by_arguments, silent
 from sqljury.datasets.pool import Pool
 from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
@@ -36,11 +37,12 @@ from sqljury.schema.describe import Description
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.schema.notes_files import load as load_notes
+from sqljury.schema.retrieve import Indexes
 from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
 from sqljury.stages.prepare import Preparation, described
 from sqljury.stages.registry import choosing_recipe
-from sqljury.types import Answer, Candidate, Limits, Question, Schema
+from sqljury.types import Answer, Candidate, Limits, Question, Result, Schema
 
 if TYPE_CHECKING:
     from sqljury.llm.ledger import Ledger, Price
@@ -113,6 +115,29 @@ class Session(Closing):
     def close(self) -> None:
         """Close what the session has opened; closing twice is harmless."""
         self._open.close()
+
+    def on(self, database: Database, access: Access | None = None, notes: Notes = NO_NOTES) -> Session:
+        """A session with the same recipe and models on another database, or on this one behind access rules.
+
+        What it learns of the database is its own. It holds nothing open: close this session after it, and ``database``
+        where it was opened. Raises what ``guard`` raises.
+        """
+        other = copy.copy(self)
+        other.database = guard(database, introspect(database), access) if access else database
+        other.notes = notes
+        other.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept())
+        other._open = ExitStack()
+        return other
+
+    def following(self, progress: Callable[[Progress], None], cancel: threading.Event | None = None) -> Session:
+        """The same session for one of several callers at once, with ``progress`` and ``cancel`` of its own."""
+        other = copy.copy(self)
+        other._progress, other._cancel, other._open = progress, cancel, ExitStack()
+        return other
+
+    def query(self, sql: str) -> Result:
+        """The result of a query of the caller's own, run read-only behind the access rules; nothing is raised."""
+        return self.database.execute(sql, self.pipeline.limits, self._cancel)
 
     def ask(self, question: str, *, evidence: str = "", verify: bool = False) -> Answer:
         """The answer to one question, with its evidence.
