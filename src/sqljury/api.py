@@ -43,6 +43,8 @@ from sqljury.stages.contrast import verified
 from sqljury.stages.prepare import Preparation, described
 from sqljury.stages.registry import choosing_recipe
 from sqljury.types import Answer, Candidate, Limits, Question, Result, Schema
+from sqljury.values.objects import Found
+from sqljury.values.objects import search as search_objects
 
 if TYPE_CHECKING:
     from sqljury.llm.ledger import Ledger, Price
@@ -135,9 +137,13 @@ class Session(Closing):
         other._progress, other._cancel, other._open = progress, cancel, ExitStack()
         return other
 
-    def query(self, sql: str) -> Result:
-        """The result of a query of the caller's own, run read-only behind the access rules; nothing is raised."""
-        return self.database.execute(sql, self.pipeline.limits, self._cancel)
+    def query(self, sql: str, rows: int | None = None) -> Result:
+        """The result of a query of the caller's own, run read-only behind the access rules; nothing is raised.
+
+        ``rows`` takes the place of the limit on rows.
+        """
+        limits = self.pipeline.limits if rows is None else replace(self.pipeline.limits, rows=rows)
+        return self.database.execute(sql, limits, self._cancel)
 
     def ask(self, question: str, *, evidence: str = "", verify: bool = False) -> Answer:
         """The answer to one question, with its evidence.
@@ -199,6 +205,17 @@ class Session(Closing):
             prepared = Preparation(recipe.schema, self.pipeline.indexes)
             prepared.index(self.database, schema, progress, self._cancel)
         return schema
+
+    def search(self, text: str, limit: int = 10) -> list[Found]:
+        """Tables, columns and values that ``text`` may mean, at most ``limit`` of each, best first.
+
+        Masked columns give no values. Raises what ``prepare`` raises.
+        """
+        progress = by_arguments(self._progress)
+        schema, _ = described(known_schema(self.database, progress, self._cancel), self.notes)
+        prepared = Preparation(self.pipeline.recipe.schema, self.pipeline.indexes)
+        values = prepared.index(self.database, schema, progress, self._cancel)
+        return search_objects(text, self.pipeline.indexes.of(schema), values, limit)
 
     def describe(self) -> Description:
         """What questions see of the database; see ``describe``."""

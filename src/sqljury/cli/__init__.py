@@ -20,6 +20,7 @@ from sqljury.cli import (
     choose,
     evaluate,
     index,
+    mcp,
     models,
     project,
     reproduce,
@@ -43,6 +44,7 @@ app.command("check")(check.check)
 app.command("choose")(choose.choose)
 app.command("init")(project.init)
 app.command("test")(project.retest)
+app.command("mcp")(mcp.serve)
 app.command("eval")(evaluate.evaluate)
 app.command("reproduce")(reproduce.reproduce)
 app.command("schema")(schema.describe)
