@@ -153,8 +153,10 @@ class Session(Closing):
         """
         asked = Question(question, evidence)
         answer = self.pipeline.answer(asked, self.database, **self._options())
-        if not verify:
-            return answer
+        return self.verify(answer) if verify else answer
+
+    def verify(self, answer: Answer) -> Answer:
+        """An answer of this session with some rows on which its query and the best other one differ."""
         self._progress(Progress("looking for rows that tell the answer from its rival", 0, 1))
         return verified(answer, self.database, seed=self.seed, cancel=self._cancel)
 

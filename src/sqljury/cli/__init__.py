@@ -16,6 +16,7 @@ from sqljury.cli import (
     ask,
     audit,
     bench,
+    chat,
     check,
     choose,
     evaluate,
@@ -40,9 +41,11 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("ask")(ask.ask)
+app.command("chat")(chat.chat)
 app.command("check")(check.check)
 app.command("choose")(choose.choose)
 app.command("init")(project.init)
+app.command("feedback")(project.feedback)
 app.command("test")(project.retest)
 app.command("mcp")(mcp.serve)
 app.command("eval")(evaluate.evaluate)

@@ -1,4 +1,4 @@
-"""``sqljury init`` and ``sqljury test``: make a context folder, and see what broke in it."""
+"""``sqljury init``, ``test`` and ``feedback``: make a context folder, see what broke in it, and let it learn."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sqljury.cli.options import AdapterOption, CacheOption, ModelOption, Project
 if TYPE_CHECKING:
     from sqljury.project import Project
     from sqljury.project.approved import Outcome
+    from sqljury.project.feedback import Feedback, Proposal
 
 BROKE = 10
 """What ``sqljury test`` ends with where a pair broke."""
@@ -76,6 +77,50 @@ def retest(
     terminal.show(f"{len(outcomes) - len(failed)} of {len(outcomes)} passed.")
     if failed:
         raise typer.Exit(BROKE)
+
+
+def feedback(
+    project: ProjectOption = None,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Write the proposed lines; review them with git diff.")
+    ] = False,
+) -> None:
+    """Propose examples, terms and rules from thumbs and corrections, and name the context that answers lacked."""
+    from sqljury.api import project_of
+    from sqljury.project import feedback as given
+
+    folder = project_of(project)
+    entries = given.read(folder)
+    proposal = given.Proposal()
+    for name in folder.names:
+        if any(entry.database == name for entry in entries):
+            _propose(folder, name, entries, proposal)
+    for entry in entries:
+        if entry.database not in folder.names:
+            proposal.left_out.append(f"{entry.place}: is on {entry.database[:80]!r}, which sqljury.toml does not have")
+    diff = proposal.diff(folder.folder)
+    print(terminal.clean_lines(diff) if diff else f"{len(entries)} lines of feedback propose nothing new.")
+    for heading, lines in (("Missing context:", proposal.missing), ("Not used:", proposal.left_out)):
+        if lines:
+            terminal.show("", heading, *(f"  {terminal.clean(line)}" for line in lines))
+    if apply:
+        proposal.apply()
+    elif diff:
+        terminal.say("nothing is written yet; --apply writes these lines")
+
+
+def _propose(folder: Project, name: str, entries: list[Feedback], proposal: Proposal) -> None:
+    from sqljury.api import Session
+    from sqljury.project.feedback import propose
+
+    known = folder.database(name)
+    with Session(**{**known.session(examples=False), "model": "none"}) as session:
+
+        def failing(sql: str) -> str:
+            error = session.query(sql, 1).error
+            return str(error) if error else ""
+
+        propose(folder, known, entries, session.describe().schema, failing, proposal)
 
 
 def _outcomes(folder: Project, name: str, sql_only: bool, timeout: float, session: dict[str, object]) -> list[Outcome]:

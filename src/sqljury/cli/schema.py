@@ -65,10 +65,11 @@ def describe(
     if output is Output.JSON:
         print(terminal.to_json(description.to_dict()))
         return
-    terminal.show(*_parts(description))
+    terminal.show(*parts(description))
 
 
-def _parts(description: Description) -> Iterator[RenderableType]:
+def parts(description: Description) -> Iterator[RenderableType]:
+    """The description as texts and tables, one below the other."""
     tables = description.schema.tables
     keys = [(table, key) for table in tables for key in table.foreign_keys]
     yield _heading(description, [key for _, key in keys])
