@@ -40,6 +40,34 @@ def init(
         terminal.say(f"the password is not in the file; set the environment variable {variable} before you ask")
 
 
+def take_over(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="dbt's manifest.json or semantic_manifest.json, or Apache Ossie semantic models."
+        ),
+    ],
+    db: Annotated[str, typer.Option("--db", help="The database of the folder; by default the default one.")] = "",
+    project: ProjectOption = None,
+) -> None:
+    """Take descriptions, joins and metrics over as notes, and list what could not be used."""
+    from sqljury.api import Session, project_of
+    from sqljury.project import imports
+
+    folder = project_of(project)
+    known = folder.database(db)
+    with Session(**{**known.session(examples=False), "notes": (), "model": "none"}) as session:
+        schema = session.describe().schema
+    for kind, imported in imports.collect(files, schema.dialect).items():
+        path = folder.imports_folder(known.name) / f"{kind}.yaml"
+        left_out = imports.write(path, imported, schema)
+        terminal.show(f"written: {terminal.clean(str(path))}")
+        if folder.settings.databases[known.name].notes:
+            terminal.say(f"sqljury.toml lists the notes of {known.name}: add {path.relative_to(folder.folder)} there")
+        if left_out:
+            terminal.show(f"Not used ({len(left_out)}):", *(f"  {terminal.clean(line)}" for line in left_out))
+
+
 def retest(
     db: Annotated[
         list[str] | None, typer.Option("--db", help="A database of the folder; repeatable, all by default.")

@@ -19,6 +19,7 @@ from sqljury.schema.notes_files import read_bird, read_glossary, read_yaml
 SETTINGS: Final = "sqljury.toml"
 NOTES: Final = "notes.yaml"
 GLOSSARY: Final = "glossary.yaml"
+IMPORTS: Final = "notes"
 EXAMPLES: Final = "examples.jsonl"
 FEEDBACK: Final = "feedback.jsonl"
 
@@ -101,7 +102,7 @@ class Project:
             str(self.folder / recipe) if recipe.endswith(".toml") else recipe,
             part.model or self.settings.model,
             Access(part.access.allow, part.access.deny, part.access.mask),
-            self._notes(part),
+            self._notes(name, part),
             tuple(pair for pair in self._pairs(part) if pair.database == name),
         )
 
@@ -122,13 +123,21 @@ class Project:
         url = expanded(part.url, place)
         return url if "://" in url else os.path.join(self.folder, os.path.expanduser(url))
 
-    def _notes(self, part: DatabasePart) -> Notes:
+    def imports_folder(self, name: str) -> Path:
+        """The folder whose YAML files are notes on this database, besides those of its own file."""
+        return self.folder / IMPORTS / name if len(self.names) > 1 else self.folder / IMPORTS
+
+    def _notes(self, name: str, part: DatabasePart) -> Notes:
+        """The glossary, then the notes; later ones override."""
         notes = NO_NOTES
         glossary = self.folder / (part.glossary or GLOSSARY)
         if part.glossary or glossary.exists():
             notes += read_glossary(glossary)
-        for name in part.notes or ((NOTES,) if (self.folder / NOTES).exists() else ()):
-            path = self.folder / name
+        paths = [self.folder / given for given in part.notes] or [
+            *sorted(self.imports_folder(name).glob("*.yaml")),
+            *([self.folder / NOTES] if (self.folder / NOTES).exists() else []),
+        ]
+        for path in paths:
             notes += read_bird(path) if path.is_dir() else read_yaml(path)
         return notes
 
