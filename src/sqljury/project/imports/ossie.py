@@ -79,7 +79,9 @@ def _relationship(
     given: Mapping[str, Any], tables: Mapping[str, str], fields: Mapping[str, Mapping[str, str]], found: Imported
 ) -> None:
     left, right = text_of(given.get("from")), text_of(given.get("to"))
-    columns = [given.get(key) if isinstance(given.get(key), list) else [] for key in ("from_columns", "to_columns")]
+    columns: list[list[Any]] = [
+        value if isinstance(value := given.get(key), list) else [] for key in ("from_columns", "to_columns")
+    ]
     if left not in tables or right not in tables or not columns[0] or len(columns[0]) != len(columns[1]):
         found.left_out.append(f"relationship {text_of(given.get('name'))}: has no two tables with as many columns each")
         return
