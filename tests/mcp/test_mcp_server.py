@@ -13,6 +13,7 @@ import anyio
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import ElicitResult
 
 from sqljury import FakeModel
 from sqljury.errors import InputError
@@ -225,3 +226,42 @@ def test_progress_is_reported(zoo: Databases) -> None:
 def test_http_stays_on_loopback(zoo: Databases, host: str) -> None:
     with pytest.raises(InputError, match="stays on"):
         serve_http(build(zoo), host, 8765)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    ("says", "rows", "by_user"),
+    [("1", [[3]], True), ("2", [[2]], True), ("decline", [[3]], False), ("cancel", [[3]], False)],
+)
+def test_competing_readings_are_asked_about(zoo: Databases, mode: str, says: str, rows: Any, by_user: bool) -> None:
+    asked: list[str] = []
+
+    async def choose(_: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        if says in ("1", "2"):
+            return ElicitResult(action="accept", content={"reading": says})
+        return ElicitResult(action=says)  # type: ignore[arg-type]
+
+    async def ask(client: Client) -> Any:
+        return (await client.call_tool("ask", {"question": "How many animals are there?"})).structured_content
+
+    found = talk(zoo, ask, mode=mode, elicitation_callback=choose)
+    assert (found["rows"], "reading_chosen_by_user" in found) == (rows, by_user)
+    (message,) = asked
+    assert "1: 3 - SELECT count(*) FROM animal" in message
+    assert "2: 2 - SELECT count(*)" in message
+    if says == "2":
+        assert found["confidence"] is None
+        assert [group["rows"] for group in found["dissent"]] == [[[3]]]
+
+
+def test_a_clear_answer_bothers_nobody(db: Path) -> None:
+    async def choose(_: Any, params: Any) -> ElicitResult:
+        raise AssertionError(params)
+
+    async def ask(client: Client) -> Any:
+        return (await client.call_tool("ask", {"question": "How many animals?"})).structured_content
+
+    model = FakeModel("SELECT count(*) FROM animal")
+    with Databases({"zoo": {"database": db, "model": model}}, cache=False) as databases:
+        assert talk(databases, ask, elicitation_callback=choose)["dissent"] == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeVar
 
@@ -18,20 +19,23 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import Field
 
 from sqljury.api import Session
 from sqljury.context import Progress, silent
 from sqljury.errors import InputError, NoAnswerError, SqljuryError
-from sqljury.mcp import replies
+from sqljury.mcp import readings, replies
 from sqljury.mcp.databases import Databases
+from sqljury.types import Answer
 
 MAX_TEXT: Final = 20_000
 """Characters of a question or a query."""
 MAX_ROWS: Final = 1_000
 AT_ONCE: Final = 8
 """Calls that work at the same time; others wait."""
+ANSWERS: Final = 32
+"""Answers that are kept while a client asks its user which reading is meant."""
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 _INSTRUCTIONS: Final = (
@@ -95,17 +99,26 @@ class Tools:
     def __init__(self, databases: Databases) -> None:
         self._databases = databases
         self._limiter: anyio.CapacityLimiter | None = None
+        self._answered: OrderedDict[tuple[str, str, str], Answer] = OrderedDict()
 
     async def ask(
         self, question: Text, context: Context[Any, Any], database: Database = "", evidence: Text = ""
     ) -> Any:
         """Answer a question in plain language with tested SQL; returns rows, confidence, dissenting queries, and rows on which they differ. evidence: definitions the database lacks."""  # noqa: E501
 
-        def work(session: Session) -> dict[str, Any]:
-            answer = session.ask(question, evidence=evidence, verify=True)
-            return replies.answer(answer, self._databases.name(database))
-
-        return _reply(await self._run(work, database, context))
+        key = database, question, evidence
+        answer = self._answered.get(key) if context.input_responses else None  # asked before, and now chosen
+        if answer is None:
+            answer = await self._run(lambda one: one.ask(question, evidence=evidence, verify=True), database, context)
+            self._answered[key] = answer
+            while len(self._answered) > ANSWERS:
+                self._answered.popitem(last=False)
+        group = readings.rival(answer)
+        chosen = None if group is None else await readings.meant(answer, group, context)
+        if isinstance(chosen, InputRequiredResult):
+            return chosen
+        reply = replies.answer(chosen or answer, self._databases.name(database))
+        return _reply({**reply, "reading_chosen_by_user": True} if chosen else reply)
 
     async def execute_sql(
         self, sql: Text, database: Database = "", limit: Annotated[int, Field(ge=1, le=MAX_ROWS)] = replies.ROWS
