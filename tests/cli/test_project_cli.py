@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -98,3 +99,47 @@ def test_importing_the_commands_does_not_load_pydantic() -> None:
     code = "import sys, sqljury, sqljury.cli, sqljury.project; print('pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_feedback_is_proposed_and_applied(folder: Path, start: Start) -> None:
+    code, out, error = run(start, "", "feedback", cwd=folder)
+    assert (code, error) == (0, "")
+    assert "propose nothing new" in out
+    chat = start("SELECT count(*) FROM animal", "chat", cwd=folder, stdin=subprocess.PIPE)
+    chat.communicate("How many beasts?\n\\good\nHow many vermin?\n\\bad vermin means legs > 4\n", timeout=120)
+    with (folder / "feedback.jsonl").open("a") as file:
+        file.write('{"question": "x?", "good": true, "sql": "SELECT 1", "db_id": "moon"}\n')
+    before = (folder / "examples.jsonl").read_text()
+    code, out, error = run(start, "", "feedback", cwd=folder)
+    assert code == 0
+    assert '+{"question": "How many beasts?", "sql": "SELECT count(*) FROM animal", "db_id": "beasts"}' in out
+    assert '+"vermin": "legs > 4"' in out
+    assert "line 3: is on 'moon'" in out
+    assert "--apply writes these lines" in error
+    assert (folder / "examples.jsonl").read_text() == before
+    assert run(start, "", "feedback", "--apply", cwd=folder)[0] == 0
+    assert run(start, "SELECT 3", "test", cwd=folder)[1].splitlines()[-1] == "1 of 1 passed."
+    assert "vermin" in (folder / "glossary.yaml").read_text()
+
+
+def test_notes_of_dbt_are_taken_over_and_used(folder: Path, start: Start) -> None:
+    columns = {
+        "name": {"name": "name", "description": "what the keepers call it"},
+        "x": {"name": "x", "description": "?"},
+    }
+    model = {"resource_type": "model", "name": "animal", "description": "the living", "columns": columns}
+    (folder / "manifest.json").write_text(json.dumps({"nodes": {"model.zoo.animal": model}}))
+    code, out, _ = run(start, "", "import", "manifest.json", cwd=folder)
+    assert code == 0
+    assert "Not used (1):" in out
+    assert "the database has no animal.x" in out
+    assert "what the keepers call it" in run(start, "", "schema", cwd=folder)[1]
+    code, out, error = run(start, "", "import", "examples.jsonl", cwd=folder)
+    assert (code, out) == (2, "")
+    assert "examples.jsonl" in error
+
+
+def test_the_value_index_by_name(folder: Path, start: Start) -> None:
+    code, out, _ = run(start, "", "index", "search", "beasts", "annt", cwd=folder / "deep")
+    assert code == 0
+    assert "animal.name" in out

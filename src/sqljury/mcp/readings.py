@@ -10,6 +10,7 @@ from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, Inpu
 from mcp_types.version import is_version_at_least
 from pydantic import BaseModel
 
+from sqljury.sql.text import remark
 from sqljury.stages.select.base import representative
 from sqljury.types import Answer, Result, serialize
 
@@ -73,7 +74,7 @@ def _question(answer: Answer, group: int) -> str:
 def _summary(result: Result) -> str:
     """A single value itself, otherwise how many rows there are."""
     if len(result.rows) == 1 and len(result.rows[0]) == 1:
-        return str(result.rows[0][0])[:_CHARS]
+        return remark(str(result.rows[0][0]), _CHARS)
     return f"{len(result.rows)} row{'' if len(result.rows) == 1 else 's'}"
 
 
