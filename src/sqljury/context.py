@@ -34,11 +34,12 @@ PLAIN: Final = Recipe("plain")
 
 
 class Progress(NamedTuple):
-    """What is being done: a step, and ``done`` of ``total`` of its pieces."""
+    """What is being done: a step, ``done`` of ``total`` of its pieces, and ``candidates`` that were just run."""
 
     step: str
     done: int
     total: int
+    candidates: tuple[Candidate, ...] = ()
 
 
 def silent(_: Progress) -> None:
@@ -154,9 +155,9 @@ class Context:
         """Calls of a model within the block are charged to this step, which may take that long; see ``Budget.step``."""
         return self.budget.step(name, seconds)
 
-    def emit(self, step: str, done: int = 0, total: int = 1) -> None:
-        """Tell whoever watches what is being done."""
-        self.progress(Progress(step, done, total))
+    def emit(self, step: str, done: int = 0, total: int = 1, candidates: Sequence[Candidate] = ()) -> None:
+        """Tell whoever watches what is being done, and which candidates were just run; from any thread."""
+        self.progress(Progress(step, done, total, tuple(candidates)))
 
     def exhausted(self) -> bool:
         """Whether no further call of a model is to be begun."""

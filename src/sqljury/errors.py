@@ -5,7 +5,8 @@
     │   ├── QuestionError             2   an empty question, or one that asks to change data
     │   ├── DatasetError              2   a dataset, prediction or run file that does not hold together
     │   ├── RecipeError               2   an unknown recipe, or one with a wrong field
-    │   └── NotesError                2   notes on a database that cannot be read, or name what it has not
+    │   ├── NotesError                2   notes on a database that cannot be read, or name what it has not
+    │   └── ProjectError              2   a context folder with a fault, or none where one is needed
     ├── DatabaseError                 3   the database cannot be used
     │   ├── DatabaseNotFoundError     3   nothing at this path or URL
     │   ├── NotADatabaseError         3   a file of another kind, or a corrupt one
@@ -66,6 +67,10 @@ class RecipeError(InputError):
 
 class NotesError(InputError):
     """Notes on a database cannot be read, or name what it does not have."""
+
+
+class ProjectError(InputError):
+    """A context folder has a fault, or there is none where one is needed."""
 
 
 class DatabaseError(SqljuryError):

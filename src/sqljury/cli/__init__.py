@@ -17,11 +17,14 @@ from sqljury.cli import (
     audit,
     bench,
     calibrate,
+    chat,
     check,
     choose,
     evaluate,
     index,
+    mcp,
     models,
+    project,
     reproduce,
     schema,
     suite,
@@ -40,8 +43,14 @@ app = typer.Typer(
 )
 app.command("ask")(ask.ask)
 app.command("calibrate")(calibrate.calibrate)
+app.command("chat")(chat.chat)
 app.command("check")(check.check)
 app.command("choose")(choose.choose)
+app.command("import")(project.take_over)
+app.command("init")(project.init)
+app.command("feedback")(project.feedback)
+app.command("test")(project.retest)
+app.command("mcp")(mcp.serve)
 app.command("eval")(evaluate.evaluate)
 app.command("reproduce")(reproduce.reproduce)
 app.command("schema")(schema.describe)

@@ -12,6 +12,7 @@ from sqljury.cli.options import (
     AccessOption,
     AdapterOption,
     AllowOption,
+    AskedRecipe,
     BudgetSeconds,
     BudgetTokens,
     CacheOption,
@@ -26,7 +27,7 @@ from sqljury.cli.options import (
     ModelOption,
     NotesOption,
     PriceOption,
-    RecipeOption,
+    ProjectOption,
     SchemaOption,
     SeedOption,
     TimeoutOption,
@@ -36,6 +37,7 @@ from sqljury.cli.options import (
     ledger,
     price_of,
 )
+from sqljury.cli.target import session_options
 from sqljury.cli.terminal import interruptible
 
 
@@ -50,11 +52,12 @@ class Output(StrEnum):
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
-    db: DbOption,
+    db: DbOption = None,
+    project: ProjectOption = None,
     schema: SchemaOption = None,
     evidence: EvidenceOption = "",
     notes: NotesOption = None,
-    recipe: RecipeOption = "default",
+    recipe: AskedRecipe = None,
     model: ModelOption = None,
     adapter: AdapterOption = None,
     output: Annotated[Output, typer.Option(help="The output format.")] = Output.TABLE,
@@ -104,17 +107,21 @@ def ask(
     if defuse and output is not Output.CSV:
         raise InputError("--defuse-formulas is for --output csv; add that, or leave it out")
     check_question(Question(question, evidence))
+    target = session_options(
+        db,
+        project,
+        schemas=schema,
+        recipe=recipe,
+        model=adapted(model, adapter),
+        access=access_of(access, allow, deny, mask),
+        notes=notes,
+        examples=examples,
+    )
     with (
         show.progress() as report,
         interruptible() as cancel,
         Session(
-            db,
-            schemas=schema or (),
-            recipe=recipe,
-            model=adapted(model, adapter),
-            access=access_of(access, allow, deny, mask),
-            notes=notes or (),
-            examples=examples,
+            **target,
             limits=Limits(seconds=timeout),
             allowance=allowance(budget_seconds, budget_tokens),
             cache=cache,

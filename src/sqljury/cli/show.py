@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 import sys
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Self
 
 from sqljury.cli import candidate_tables, case_tables, explanation, terminal
 from sqljury.cli.terminal import text
 from sqljury.types import Answer, serialize
 from sqljury.types.answer import in_words
+from sqljury.types.csv_lines import csv_line
 
 if TYPE_CHECKING:
     from sqljury.context import Progress
@@ -94,34 +92,11 @@ def _sql(found: Answer) -> None:
     terminal.say_escapes(found.sql, found.dialect)
 
 
-_FORMULA: Final = re.compile(r"[\s\ufeff\u200b-\u200f\u2060]*[=+@\-\t\r\n＝＋－＠−]|[\t\r\n]")
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-
-
-def _defused(cell: Any) -> Any:
-    """A cell with an apostrophe before it if a spreadsheet would run it as a formula, as OWASP advises."""
-    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
-        return cell
-    return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
 def _csv(found: Answer, defuse: bool) -> None:
-    """Print header and rows; NULL is empty, a blob is ``0x`` and its digits.
-
-    Cells are cut and cleaned on a terminal only. With ``defuse`` every text is quoted too: a program with
-    another separator must not find a cell inside a text.
-    """
+    """Print header and rows; cells are cut and cleaned on a terminal only."""
     for row in (found.columns, *found.rows):
-        if terminal.at_terminal():
-            cells = ["" if cell is None else text(cell) for cell in row]
-        else:
-            cells = ["" if cell is None else f"0x{cell.hex()}" if isinstance(cell, bytes) else cell for cell in row]
-        line = io.StringIO()  # a csv writer quotes only the line ends that it knows
-        if defuse:
-            csv.writer(line, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC).writerow(map(_defused, cells))
-        else:
-            csv.writer(line, lineterminator="\r\n").writerow(cells)
-        print(line.getvalue().removesuffix("\r\n"))
+        cells = ["" if cell is None else text(cell) for cell in row] if terminal.at_terminal() else row
+        print(csv_line(cells, defuse=defuse))
 
 
 def _table(found: Answer, limit: int) -> None:
