@@ -16,11 +16,13 @@ from sqljury.cli import (
     ask,
     audit,
     bench,
+    bench_run,
     check,
     choose,
     evaluate,
     index,
     models,
+    report,
     reproduce,
     schema,
     suite,
@@ -40,7 +42,9 @@ app = typer.Typer(
 app.command("ask")(ask.ask)
 app.command("check")(check.check)
 app.command("choose")(choose.choose)
+app.command("cost")(bench_run.cost)
 app.command("eval")(evaluate.evaluate)
+app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)
 app.command("schema")(schema.describe)
 app.add_typer(audit.app, name="audit")
