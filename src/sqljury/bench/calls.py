@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Final, Unpack
 
 from sqljury.budget import Budget
+from sqljury.errors import BudgetExceededError
 from sqljury.evaluation.run_folder import CALLS, append_line, is_figure, misshapen
 from sqljury.llm.base import LanguageModel, Message, Reply, Sampling, Streaming, Wrapper
 from sqljury.pipeline import Pipeline
@@ -83,6 +84,8 @@ class Recorded(Wrapper):
         began = time.perf_counter()
         try:
             reply = self.model.complete(messages, sampling, n, **streaming)
+        except BudgetExceededError:  # it was refused before anything was sent
+            raise
         except Exception:
             self._journal.add(self.name, Cost(calls=1, seconds=time.perf_counter() - began))
             raise

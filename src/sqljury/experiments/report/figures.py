@@ -82,7 +82,7 @@ def cost_rows(cost: Mapping[str, Any]) -> list[list[str]]:
 def spread_rows(cost: Mapping[str, Any]) -> list[list[str]]:
     """The rows of a table of how costs are distributed over questions."""
     return [
-        [FIGURE_NAMES[name], *(f"{figure:,.4g}" for figure in one.values())]
+        [FIGURE_NAMES[name], *(f"{figure:,.6f}" if name == "usd" else f"{figure:,.1f}" for figure in one.values())]
         for name, one in cost["spread"].items()
         if name != "usd" or cost["priced"]
     ]

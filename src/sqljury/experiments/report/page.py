@@ -246,7 +246,7 @@ def _risk(run: Mapping[str, Any]) -> Iterator[str]:
     lines = {"by confidence": points, "in random order": [(0.0, found["area_random"]), (100.0, found["area_random"])]}
     axes = ("answered, % of questions", "wrong, %")
     yield _figure("Risk and coverage", svg.curves(lines, "Risk and coverage", axes, (100.0, 0.0), True))
-    without = f"; {found['without']} questions have no answer or no confidence" if found["without"] else ""
+    without = f"; questions without an answer or a confidence: {found['without']}" if found["without"] else ""
     yield (
         f'<p class="dim">Mean share wrong over all coverages: {found["area"]:.1f} %; in random order '
         f"{found['area_random']:.1f} %, in the best {found['area_best']:.1f} %{without}.</p>"

@@ -71,7 +71,7 @@ def histogram(values: Sequence[float], title: str, unit: str) -> str:
     bins = [0] * _BINS
     for value in ordered:
         bins[min(_BINS - 1, int(_BINS * value / top))] += 1
-    most, room = max(bins), WIDTH - _LEFT - 10
+    most, room = max(bins) + max(bins) % 2, WIDTH - _LEFT - 10
     parts, base = _y_axis(most, height, "questions"), height - _BOTTOM
     for place, count in enumerate(bins):
         x, tall = _LEFT + room * place / _BINS, (base - 10) * count / most
@@ -103,7 +103,7 @@ def curves(
     end_x = most[0] or max((x for x, _ in points), default=1.0)
     end_y = most[1] or nice(max((y for _, y in points), default=1.0) or 1.0)
     room, base = WIDTH - _LEFT - 14, height - _BOTTOM - 18
-    parts = _y_axis(end_y, base + _BOTTOM, axes[1])
+    parts, legend = _y_axis(end_y, base + _BOTTOM, axes[1]), float(_LEFT)
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         parts.append(_text(_LEFT + room * share, base + 14, f"{end_x * share:g}", "middle" if share < 1 else "end"))
     for number, (label, line) in enumerate(lines.items()):
@@ -112,9 +112,9 @@ def curves(
         parts.append(f'<polyline class="line {style}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in at)}"/>')
         if dots:
             parts += [f'<circle class="dot {style}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in at]
-        x = _LEFT + number * (room / max(1, len(lines)))
-        parts.append(f'<rect class="dot {style}" x="{x:.1f}" y="{height - 12}" width="10" height="4"/>')
-        parts.append(_text(x + 14, height - 6, _short(label, 52 // max(1, len(lines)))))
+        parts.append(f'<rect class="dot {style}" x="{legend:.1f}" y="{height - 12}" width="10" height="4"/>')
+        parts.append(_text(legend + 14, height - 6, label))
+        legend += 30 + 6.2 * len(label)
     parts.append(_text(_LEFT + room / 2, base + 28, axes[0], "middle", "t dim"))
     return _svg(height, title, parts)
 
