@@ -104,9 +104,7 @@ def test_a_file_of_ones_own(databases: Path, tmp_path: Path) -> None:
         (".", {"kind": "bird"}, DatasetError, "dev.json: cannot be read"),
     ],
 )
-def test_what_is_none(
-    tmp_path: Path, name: str, options: dict[str, Any], error: type[Exception], words: str
-) -> None:
+def test_what_is_none(tmp_path: Path, name: str, options: dict[str, Any], error: type[Exception], words: str) -> None:
     (tmp_path / "mine.jsonl").write_text("{}")
     with pytest.raises(error, match=words):
         benchmarks.load(tmp_path / name, **options)
