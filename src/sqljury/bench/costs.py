@@ -37,8 +37,8 @@ class Spread:
         if not values:
             return cls(0.0, 0.0, 0.0, 0.0, 0.0)
         ordered = sorted(values)
-        at = [ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.9, 0.99)]
-        return cls(statistics.fmean(ordered), *at, ordered[-1])
+        p50, p90, p99 = (ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.9, 0.99))
+        return cls(statistics.fmean(ordered), p50, p90, p99, ordered[-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,7 @@ def _print(run_dir: Path, found: RunCost) -> None:
         ("USD", "usd", 6),
     ):
         if figure != "usd" or found.priced:
-            one = found.spread(figure)
-            cells = (one.mean, one.p50, one.p90, one.p99, one.most)
+            own = found.spread(figure)
+            cells = (own.mean, own.p50, own.p90, own.p99, own.most)
             spread.add_row(title, *(f"{cell:,.{digits}f}" for cell in cells))
     terminal.show(terminal.clean(str(run_dir)), "", table, "", spread)

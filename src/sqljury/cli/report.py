@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -45,7 +46,9 @@ def report(
         file = stack.enter_context(table_file(out, begins, (data, *runs)))  # before the long work
         stack.enter_context(interruptible())
         found = reports.report(runs, data, processes, prices_of(prices, price))
-        shown = {Form.HTML: page.html, Form.MARKDOWN: text.markdown, Form.JSON: json.dumps}[form](found)
+        writers: dict[Form, Callable[[dict[str, Any]], str]]
+        writers = {Form.HTML: page.html, Form.MARKDOWN: text.markdown, Form.JSON: json.dumps}
+        shown = writers[form](found)
         if file is not None:
             # files with errors hold characters that have no bytes in UTF-8
             file.write(shown.encode("utf-8", "replace").decode("utf-8"))
