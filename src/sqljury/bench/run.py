@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from math import inf
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from sqljury.bench.calls import Journal
 from sqljury.bench.versions import versions
@@ -134,30 +134,47 @@ def run(
 
     A model that keeps what it has read of a schema then reads each schema once. ``settled`` comes from ``settings``.
     ``on_answer`` is told how many answers there are and the newest, first None for those that were there before. A
-    question that fails for reasons of its own (``UNANSWERED``) is a record
-    with an error, not the end of the run. Raises ``DatasetError`` for a folder that holds another run or is in use,
-    and ``CancelledError`` once ``cancel`` is set; the question at hand is then not recorded.
+    question that fails for reasons of its own (``UNANSWERED``) is a record with an error, not the end of the run.
+    Raises ``DatasetError`` for a folder that holds another run or is in use, and ``CancelledError`` once ``cancel`` is
+    set; the question at hand is then not recorded.
     """
     cancel = cancel or threading.Event()
     seed = int(settled["seed"])
-    with claimed(folder, settled) as (stream, before):
+    with writing(examples, folder, settled, on_answer) as (waiting, calls, write), KeptOpen() as databases:
+        journal = Journal(calls)
+        recorded = journal.recorded(pipeline)
+        for number, example in waiting:
+            record = answer(example, recorded, seed, cancel, journal, databases.open)
+            if cancel.is_set():  # what was stopped half way is no answer
+                raise CancelledError("stopped; the same command goes on with the run")
+            write({**record, "number": number})
+
+
+@contextmanager
+def writing(
+    examples: Iterable[Example],
+    folder: Path,
+    settled: Mapping[str, Any],
+    on_answer: Callable[[int, Record | None], None] = lambda *_: None,
+) -> Iterator[tuple[list[tuple[int, Example]], IO[str], Callable[[Record], None]]]:
+    """What is left to answer, with its places, the stream of the journal of calls, and what writes an answer down.
+
+    Examples on one database stand together. Raises what ``run`` raises for a folder that cannot be written to.
+    """
+    with claimed(folder, settled) as (stream, before), appending(folder / CALLS) as calls:
         known, examples = {record["id"] for record in before}, list(examples)
         _refuse_others(examples, before, folder)
         restate(folder, settled)
         done = len(before)
         on_answer(done, None)
-        with appending(folder / CALLS) as written, KeptOpen() as databases:
-            journal = Journal(written)
-            recorded = journal.recorded(pipeline)
-            for number, example in grouped(examples):
-                if example.id in known:
-                    continue
-                record = {**answer(example, recorded, seed, cancel, journal, databases.open), "number": number}
-                if cancel.is_set():  # what was stopped half way is no answer
-                    raise CancelledError("stopped; the same command goes on with the run")
-                append_line(stream, record)
-                done += 1
-                on_answer(done, record)
+
+        def write(record: Record) -> None:
+            nonlocal done
+            append_line(stream, record)
+            done += 1
+            on_answer(done, record)
+
+        yield [(number, example) for number, example in grouped(examples) if example.id not in known], calls, write
 
 
 class KeptOpen(Closing):
