@@ -166,7 +166,7 @@ def test_what_changed_is_shown_and_the_old_run_can_be_put_aside(data: Path, tmp_
         run.run([], pipeline, out, settled)
     settings = json.loads((out / folder.SETTINGS).read_text())
     assert (settings["code"], settings["prompts"]) == (code_hash(), prompt_hash())
-    assert settings["identities"] == {"fake": "fake"}
+    assert settings["identities"] == {}
     (out / folder.SETTINGS).write_text(json.dumps({**settings, "prompts": "of another version"}))
     with pytest.raises(DatasetError, match=r"\(prompts differ\): prompts was \"of another version\", is"):
         start(data, out, FakeModel("SELECT 1"))
@@ -202,5 +202,5 @@ def test_identities_are_those_of_the_models(data: Path, tmp_path: Path) -> None:
         return "SELECT 1"
 
     start(data, tmp_path / "run", Named(says))
-    with pytest.raises(DatasetError, match=r'identities.fake was "weights abc", is "fake"'):
+    with pytest.raises(DatasetError, match=r'identities.fake was "weights abc", is not recorded'):
         start(data, tmp_path / "run", FakeModel("SELECT 1"))

@@ -19,11 +19,11 @@ _SOURCES: Final = (".py", ".json", ".toml", ".sql", ".jsonl", ".txt")
 
 def versions(pipeline: Pipeline) -> dict[str, object]:
     """The hashes, and what each model says that its replies depend on beside its name, such as its weights' hash."""
-    models = (pipeline.model, *pipeline.others())
+    models = {model.name: str(getattr(model, "identity", model.name)) for model in (pipeline.model, *pipeline.others())}
     return {
         "code": code_hash(),
         "prompts": prompt_hash(),
-        "identities": {model.name: str(getattr(model, "identity", model.name)) for model in models},
+        "identities": {name: identity for name, identity in models.items() if identity != name},
     }
 
 
