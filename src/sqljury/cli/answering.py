@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,23 +16,17 @@ if TYPE_CHECKING:
     from sqljury.pipeline import Pipeline
 
 
-def say(out: Path, count: int) -> Callable[[int, Record | None], None]:
-    """What prints a line for each answer of a run of ``count`` questions."""
-
-    def line(done: int, record: Record | None) -> None:
-        if record is not None:
-            outcome = record["error"] or written.one_line(record["sql"])
-            terminal.note(f"{done}/{count} {record['cost']['seconds']:.1f} s {outcome[:100]}")
-        elif done:
-            terminal.note(f"{out} has {done} of {count} answers; going on")
-
-    return line
-
-
 def answer_all(
     examples: Sequence[Example], pipeline: Pipeline, out: Path, settled: Record, cancel: threading.Event
 ) -> None:
     """Answer what the folder has no answer to; raises what ``bench.run.run`` raises."""
     from sqljury.bench import run
 
-    run.run(examples, pipeline, out, settled, say(out, len(examples)), cancel)
+    def say(done: int, record: Record | None) -> None:
+        if record is not None:
+            outcome = record["error"] or written.one_line(record["sql"])
+            terminal.note(f"{done}/{len(examples)} {record['cost']['seconds']:.1f} s {outcome[:100]}")
+        elif done:
+            terminal.note(f"{out} has {done} of {len(examples)} answers; going on")
+
+    run.run(examples, pipeline, out, settled, say, cancel)

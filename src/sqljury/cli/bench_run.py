@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.answering import answer_all, say
+from sqljury.cli.answering import answer_all
 from sqljury.cli.options import (
     AdapterOption,
     BudgetSeconds,
@@ -39,14 +38,11 @@ from sqljury.cli.options import (
 from sqljury.cli.terminal import interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from sqljury.bench.costs import RunCost
     from sqljury.datasets.benchmarks import Benchmark
-    from sqljury.llm.ledger import Ledger, Price
-    from sqljury.llm.prices import Prices
-    from sqljury.parallel.cluster import Cluster
-    from sqljury.pipeline import Pipeline
+    from sqljury.llm.ledger import Ledger
     from sqljury.schema.notes import Notes
 
 
@@ -98,83 +94,36 @@ def run(
     max_usd: MaxUsd = None,
     price: PriceOption = None,
     prices: PricesOption = None,
-    cluster: Annotated[
-        str,
-        typer.Option(
-            metavar="local|auto|ray://HOST:PORT",
-            help="Answer on a Ray cluster: one started here, the one that runs here, or the one at an address.",
-        ),
-    ] = "",
-    workers: Annotated[int, typer.Option(min=0, help="With --cluster: the workers; 0 for one a CPU.")] = 0,
     force_new: Annotated[
         bool, typer.Option("--force-new", help="Begin anew: a run in --out is moved to before-1 (2, ...) in it.")
     ] = False,
 ) -> None:
     """Answer a dataset's questions by a recipe; the same command continues a run that was stopped or killed."""
-    from sqljury.bench import clustered
     from sqljury.bench import run as bench
     from sqljury.datasets import benchmarks, spider, subset
     from sqljury.evaluation.run_folder import put_aside
+    from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
-    where = _cluster(cluster, workers, limited=not max_calls is max_tokens is max_usd is None)
     found = benchmarks.load(data, dataset and dataset.value, split, db_dir)  # type: ignore[arg-type]
     drawn = spider.sample(subset.of_databases(found.examples, among, left_out), limit, seed)
     settings = found.settings | {"limit": limit, "count": len(drawn)}
     settings |= {key: text for key, text in (("databases", among), ("without", left_out)) if text}
     priced, counter = prices_of(prices, price), ledger(max_calls, max_tokens, max_usd)
+    notes = _notes(found, {one.db_id for one in drawn}) if found.descriptions and descriptions else {}
+    settings |= {"descriptions": descriptions} if found.descriptions else {}
+    opened = opening(model, adapter, cache=cache, ledger=counter, price=priced)
+    pipeline = Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened)
+    budget = allowance(budget_seconds, budget_tokens)
+    pipeline = replace(pipeline, allowance=budget, pool=pool_of(shots), notes=notes)
     if force_new and (aside := put_aside(out)):
         terminal.note(f"the run that was in {out} is now in {aside}")
     _count_before(counter, out)
-    notes = _notes(found, {one.db_id for one in drawn}) if found.descriptions and descriptions else {}
-    settings |= {"descriptions": descriptions} if found.descriptions else {}
-    building = partial(_pipeline, recipe, model, adapter, cache, priced)
-    told: dict[str, Any] = {"allowance": allowance(budget_seconds, budget_tokens), "pool": pool_of(shots)}
-    told |= {"limits": Limits(seconds=timeout), "notes": notes}
-    pipeline = replace(building(counter), **told)
     with interruptible() as cancel:
-        settled = bench.settings(pipeline, settings, seed)
-        if where is None:
-            answer_all(drawn, pipeline, out, settled, cancel)
-        else:
-            clustered.run(where, drawn, partial(_told, building, told), out, settled, say(out, len(drawn)), cancel)
+        answer_all(drawn, pipeline, out, bench.settings(pipeline, settings, seed), cancel)
     terminal.note(
         f"{len(drawn)} answers in {out}; now run: sqljury eval {out}, or sqljury report {out} --out FILE.html"
     )
-
-
-def _cluster(address: str, workers: int, *, limited: bool) -> Cluster | None:
-    """The cluster that is named, if any; raises ``InputError`` for options that do not go together."""
-    from sqljury.errors import InputError
-    from sqljury.parallel.cluster import Cluster
-
-    if not address:
-        if workers:
-            raise InputError("--workers are those of a cluster; add --cluster local, or leave them out")
-        return None
-    if limited:
-        raise InputError("--max-calls, --max-tokens and --max-usd are counted in one process; leave out --cluster")
-    return Cluster(address, workers)
-
-
-def _pipeline(
-    recipe: str,
-    model: str | None,
-    adapter: str | None,
-    cache: bool,
-    price: Price | Prices | None,
-    counter: Ledger | None = None,
-) -> Pipeline:
-    """The pipeline of a recipe on the command's models."""
-    from sqljury.pipeline import Pipeline
-
-    opened = opening(model, adapter, cache=cache, ledger=counter, price=price)
-    return Pipeline.from_recipe(recipe, opened(), opened=opened)
-
-
-def _told(building: Callable[[], Pipeline], told: Mapping[str, Any]) -> Pipeline:
-    """The pipeline with what else the command says of it; made anew in each worker."""
-    return replace(building(), **told)
 
 
 def _count_before(counter: Ledger | None, out: Path) -> None:
