@@ -46,6 +46,11 @@ class Budget:
         """The steps that asked a model, in the order in which they first did, with what each of them took."""
         return tuple(self._steps.items())
 
+    @property
+    def current(self) -> str:
+        """The step under way; empty between steps."""
+        return self._step
+
     @contextlib.contextmanager
     def step(self, name: str, seconds: float = inf) -> Iterator[None]:
         """Charges within the block count for this step; the budget is exhausted for it after so many seconds."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqljury import FakeModel
-from sqljury.bench import choices, given, stored
+from sqljury.bench import choices, export, given, stored
 from sqljury.bench.run import Controls
 from sqljury.engines.databases import of_run
 from sqljury.errors import CancelledError, DatasetError, InputError, RecipeError
@@ -119,7 +119,7 @@ def test_bad_lines_are_named_and_the_rest_is_judged(data: Path, tmp_path: Path) 
     pipeline = given.pipeline_for(sources.pool, NoModel(), limits=Limits(seconds=0.5))
     found = given.choose(sources, pipeline)
     assert [record["sql"] for record in found.records] == [COUNT, "", SORTED, ""]
-    assert found.lines().splitlines() == [COUNT, OLD, SORTED, given.NOTHING]
+    assert found.lines().splitlines() == [COUNT, OLD, SORTED, export.NOTHING]
     assert len(found.unanswered) == 2
 
 

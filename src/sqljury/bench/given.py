@@ -7,9 +7,7 @@ for each system.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from sqljury import recipes
+from sqljury.bench import export
 from sqljury.bench import run as bench
 from sqljury.bench.run import UNATTENDED, Controls
 from sqljury.datasets import candidates, questions
@@ -37,14 +36,8 @@ from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import Join, Notes
 from sqljury.stages.registry import choosing_recipe
 from sqljury.types import Limits, Schema
-from sqljury.types import serialize as written
-
-NOTHING: Final = "SELECT NULL"
-"""Stands in a prediction file for a question without any query: an empty line would end a dialogue there."""
 
 MOST_SYSTEMS: Final = 256
-
-_BREAKS: Final = re.compile(r"[\t\n\r]")
 
 
 @dataclass(frozen=True)
@@ -103,19 +96,12 @@ class Choices:
         return tuple(f"question {one['id']!r}: {one['error']}" for one in self.records if one["error"])
 
     def lines(self) -> str:
-        """Spider's prediction file: a query on each line, in the order of the questions.
-
-        Where no candidate could be run, the one of the most trusted system that wrote any; see ``NOTHING``.
-        """
-        return "".join(f"{_query(record)}\n" for record in self.records)
+        """Spider's prediction file: a query on each line, in the order of the questions; see ``export.spider``."""
+        return export.spider(self.records)
 
     def bird(self) -> str:
         """BIRD's prediction file, a JSON object from positions to queries with their databases."""
-        entries = {
-            str(number): f"{_query(record)}\t----- bird -----\t{record['db_id']}"
-            for number, record in enumerate(self.records)
-        }
-        return json.dumps(entries, indent=4, ensure_ascii=False) + "\n"
+        return export.bird(self.records)
 
 
 def read(
@@ -209,17 +195,6 @@ def save(choices: Choices, file: Path) -> None:
         write_whole(file, choices.bird() if file.suffix.lower() == ".json" else choices.lines())
     except OSError as error:
         raise InputError(f"{file}: cannot be written ({error.strerror}); name another --out") from None
-
-
-def _query(record: Record) -> str:
-    """The chosen query on one line; else the first that a system wrote."""
-    texts = (record["sql"], *(one["sql"] for one in record["candidates"]))
-    return next((line for text in texts if (line := _line(text))), NOTHING)
-
-
-def _line(sql: str) -> str:
-    """The query as it is where it has one line and no tab, behind which a database would be read."""
-    return (written.one_line(sql).replace("\t", " ") if _BREAKS.search(sql) else sql).strip()
 
 
 @dataclass

@@ -1,21 +1,30 @@
-"""Runs a recipe over a benchmark, a line a question, so that a run can be broken off and continued."""
+"""Runs a recipe over a benchmark, a line a question, so that a run can be broken off and continued.
+
+Each answer is on disk before the next question is asked, and each call of a model is written down as it ends. A run
+that is killed at any moment, with SIGKILL too, loses the question in flight and nothing else.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import platform
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from math import inf
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
+from sqljury.bench.calls import Journal
+from sqljury.bench.versions import versions
 from sqljury.budget import Allowance, Budget
 from sqljury.context import State
 from sqljury.datasets.pool import Pool
 from sqljury.datasets.spider import Example
+from sqljury.db.base import Database
 from sqljury.db.connect import connect
 from sqljury.errors import (
     CancelledError,
@@ -26,11 +35,23 @@ from sqljury.errors import (
     QueryError,
     QuestionError,
 )
-from sqljury.evaluation.run_folder import SETTINGS, Record, append_line, claimed, described, lasting, records, restate
+from sqljury.evaluation.run_folder import (
+    CALLS,
+    SETTINGS,
+    Record,
+    append_line,
+    appending,
+    claimed,
+    described,
+    lasting,
+    records,
+    restate,
+)
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe
+from sqljury.resources import Closing
 from sqljury.stages.select.light import read
 from sqljury.types import Candidate, Choice, Cost, Limits, QueryFailure, Result
 
@@ -46,6 +67,7 @@ def settings(pipeline: Pipeline, dataset: Mapping[str, Any], seed: int) -> Recor
         **_named(pipeline),
         **conditions(pipeline.recipe, pipeline.limits, pipeline.allowance, pipeline.pool),
         "seed": seed,
+        **versions(pipeline),
         "sqljury": version("sqljury"),
         "python": platform.python_version(),
     }
@@ -108,41 +130,111 @@ def run(
     on_answer: Callable[[int, Record | None], None] = lambda *_: None,
     cancel: threading.Event | None = None,
 ) -> None:
-    """Answer every example that ``folder`` has no answer to yet.
+    """Answer every example that ``folder`` has no answer to yet, those on one database together.
 
-    ``settled`` comes from ``settings``. ``on_answer`` is told how many answers there are and the newest, first
-    None for those that were there before. A question that fails for reasons of its own (``UNANSWERED``) is a record
-    with an error, not the end of the run. Raises ``DatasetError`` for a folder that holds another run or is in use,
-    and ``CancelledError`` once ``cancel`` is set; the question at hand is then not recorded.
+    A model that keeps what it has read of a schema then reads each schema once. ``settled`` comes from ``settings``.
+    ``on_answer`` is told how many answers there are and the newest, first None for those that were there before. A
+    question that fails for reasons of its own (``UNANSWERED``) is a record with an error, not the end of the run.
+    Raises ``DatasetError`` for a folder that holds another run or is in use, and ``CancelledError`` once ``cancel`` is
+    set; the question at hand is then not recorded.
     """
     cancel = cancel or threading.Event()
     seed = int(settled["seed"])
-    with claimed(folder, settled) as (stream, before):
-        known = {record["id"]: (record["question"], record["gold"]) for record in before}
-        examples = list(examples)
-        for example in examples:
-            own = (example.question.text, example.gold_sql)
-            if known.get(example.id, own) != own:
-                raise DatasetError(
-                    f"{folder} answers another question {example.id!r}, of another dataset; give another folder with "
-                    "--out"
-                )
+    with writing(examples, folder, settled, on_answer) as (waiting, calls, write), KeptOpen() as databases:
+        journal = Journal(calls)
+        recorded = journal.recorded(pipeline)
+        for number, example in waiting:
+            record = answer(example, recorded, seed, cancel, journal, databases.open)
+            if cancel.is_set():  # what was stopped half way is no answer
+                raise CancelledError("stopped; the same command goes on with the run")
+            write({**record, "number": number})
+
+
+@contextmanager
+def writing(
+    examples: Iterable[Example],
+    folder: Path,
+    settled: Mapping[str, Any],
+    on_answer: Callable[[int, Record | None], None] = lambda *_: None,
+) -> Iterator[tuple[list[tuple[int, Example]], IO[str], Callable[[Record], None]]]:
+    """What is left to answer, with its places, the stream of the journal of calls, and what writes an answer down.
+
+    Examples on one database stand together. Raises what ``run`` raises for a folder that cannot be written to.
+    """
+    with claimed(folder, settled) as (stream, before), appending(folder / CALLS) as calls:
+        known, examples = {record["id"] for record in before}, list(examples)
+        _refuse_others(examples, before, folder)
         restate(folder, settled)
         done = len(before)
         on_answer(done, None)
-        for example in examples:
-            if example.id in known:
-                continue
-            record = answer(example, pipeline, seed, cancel)
-            if cancel.is_set():  # what was stopped half way is no answer
-                raise CancelledError("stopped; the same command goes on with the run")
+
+        def write(record: Record) -> None:
+            nonlocal done
             append_line(stream, record)
             done += 1
             on_answer(done, record)
 
+        yield [(number, example) for number, example in grouped(examples) if example.id not in known], calls, write
 
-def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Event | None = None) -> Record:
-    """One question's record: the query, every candidate with its repairs, the cost."""
+
+class KeptOpen(Closing):
+    """Opens databases, and keeps the latest one open for the next question on it."""
+
+    def __init__(self) -> None:
+        self._url = ""
+        self._database: Database | None = None
+
+    @contextmanager
+    def open(self, database: os.PathLike[str]) -> Iterator[Database]:
+        """The database; it is opened anew after another one, and after an error."""
+        url = os.fspath(database)
+        if self._database is None or url != self._url:
+            self.close()
+            self._url, self._database = url, connect(database)
+        try:
+            yield self._database
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the database that is open."""
+        if self._database is not None:
+            self._database.close()
+        self._database = None
+
+
+def _refuse_others(examples: Iterable[Example], before: Iterable[Record], folder: Path) -> None:
+    """Raise ``DatasetError`` where an example has the id of another question that was answered."""
+    known = {record["id"]: (record["question"], record["gold"]) for record in before}
+    for example in examples:
+        own = (example.question.text, example.gold_sql)
+        if known.get(example.id, own) != own:
+            raise DatasetError(
+                f"{folder} answers another question {example.id!r}, of another dataset; give another folder with --out"
+            )
+
+
+def grouped(examples: Iterable[Example]) -> list[tuple[int, Example]]:
+    """The examples with their places, those on one database together, databases in the order of their first example."""
+    by_database: dict[str, list[tuple[int, Example]]] = {}
+    for number, example in enumerate(examples):
+        by_database.setdefault(example.db_id, []).append((number, example))
+    return [numbered for group in by_database.values() for numbered in group]
+
+
+def answer(
+    example: Example,
+    pipeline: Pipeline,
+    seed: int,
+    cancel: threading.Event | None = None,
+    journal: Journal | None = None,
+    opened: Callable[[os.PathLike[str]], AbstractContextManager[Database]] = connect,
+) -> Record:
+    """One question's record: the query, every candidate with its repairs, the cost.
+
+    ``journal`` is that of the pipeline's models, to be told of the question and its steps. ``opened`` opens databases.
+    """
     record: Record = {
         "id": example.id,
         "db_id": example.db_id,
@@ -151,11 +243,16 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
     }
     more = {"evidence": example.question.evidence, "source_gold": example.source_gold, "hardness": example.hardness}
     record |= {name: text for name, text in more.items() if text}
+    record |= {} if example.interaction is None else {"interaction": example.interaction}
     budget = Budget()  # until the question's own counts
+    if journal is not None:
+        journal.begin(example.id)
     try:
-        with connect(example.database) as db:
+        with opened(example.database) as db:
             context = pipeline.context(example.question, db, seed=seed, cancel=cancel)
             budget = context.budget
+            if journal is not None:
+                journal.follow(budget)
             found = pipeline.finish(replace(State.of(example.question), candidates=example.candidates), context)
     except UNANSWERED as error:
         tried = error.candidates if isinstance(error, NoAnswerError) else _unrun(example.candidates, str(error))
@@ -165,16 +262,9 @@ def answer(example: Example, pipeline: Pipeline, seed: int, cancel: threading.Ev
     made["choice"] = None if found.choice is None else kept(found.choice)
     linked = {"linked": list(found.linked)} if found.linked else {}
     if found.abstention is not None:
-        linked["unanswerable"] = found.abstention.reason
-    return {
-        **record,
-        "sql": found.sql,
-        "error": None,
-        "confidence": found.confidence,
-        "agreement": found.agreement,
-        **linked,
-        **made,
-    }
+        linked["abstained"] = found.abstention.reason
+    sure = {"confidence": found.confidence, "agreement": found.agreement}
+    return {**record, "sql": found.sql, "error": None, **sure, **linked, **made}
 
 
 def _unrun(candidates: Sequence[Candidate], reason: str) -> tuple[Candidate, ...]:

@@ -16,6 +16,7 @@ from sqljury.cli import (
     ask,
     audit,
     bench,
+    bench_run,
     calibrate,
     chat,
     check,
@@ -25,6 +26,7 @@ from sqljury.cli import (
     mcp,
     models,
     project,
+    report,
     reproduce,
     schema,
     suite,
@@ -51,7 +53,9 @@ app.command("init")(project.init)
 app.command("feedback")(project.feedback)
 app.command("test")(project.retest)
 app.command("mcp")(mcp.serve)
+app.command("cost")(bench_run.cost)
 app.command("eval")(evaluate.evaluate)
+app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)
 app.command("schema")(schema.describe)
 app.add_typer(audit.app, name="audit")

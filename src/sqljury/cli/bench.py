@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sqljury.cli import ladder, refining, repeats, terminal
+from sqljury.cli import bench_run, ladder, refining, repeats, terminal
 from sqljury.cli.analyze import (
     Analysis,
     AnalyzeOption,
@@ -82,6 +82,8 @@ def _bench() -> None:
     pass
 
 
+app.command("run")(bench_run.run)
+app.command("export")(bench_run.export)
 app.command("refine")(refining.refine)
 app.command("ladder")(ladder.ladder)
 

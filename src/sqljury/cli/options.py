@@ -6,6 +6,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from sqljury.datasets.pool import Pool
     from sqljury.llm.base import LanguageModel
     from sqljury.llm.ledger import Ledger, Price
+    from sqljury.llm.prices import Prices
 
 
 class Tests(StrEnum):
@@ -110,6 +112,14 @@ PriceOption = Annotated[
     str | None,
     typer.Option(metavar="IN/OUT", help="The price in US dollars per million tokens read and written, such as 0.25/1."),
 ]
+PricesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--prices",
+        metavar="FILE",
+        help="A TOML file of prices by model, in US dollars per million tokens; see docs/benchmarks.md.",
+    ),
+]
 BudgetSeconds = Annotated[
     float | None,
     typer.Option(
@@ -169,7 +179,7 @@ def opening(
     *,
     cache: bool,
     ledger: Ledger | None = None,
-    price: Price | None = None,
+    price: Price | Prices | None = None,
 ) -> Callable[..., LanguageModel]:
     """``open_model`` for a command: without a name it opens the command's own model, with one a recipe's model.
 
@@ -195,6 +205,18 @@ def ledger(calls: int | None, tokens: int | None, usd: float | None) -> Ledger |
     from sqljury.llm.ledger import Budget, Ledger
 
     return None if calls is tokens is usd is None else Ledger(Budget(calls, tokens, usd))
+
+
+def prices_of(table: Path | None, price: str | None) -> Price | Prices | None:
+    """The table of ``--prices``, or the one price of ``--price``; raises ``InputError`` for both."""
+    from sqljury.errors import InputError
+    from sqljury.llm.prices import load
+
+    if table is None:
+        return price_of(price)
+    if price is not None:
+        raise InputError("--price and --prices both say what the model costs; leave one of them out")
+    return load(table)
 
 
 def allowance(seconds: float | None, tokens: int | None) -> Allowance:

@@ -34,6 +34,7 @@ class Example:
 
     Asked of a copy on another engine, ``gold_sql`` is in its dialect, ``source_gold`` what the file has, and
     ``hardness`` that query's level. ``candidates`` are queries of other systems, which are given, not written.
+    ``interaction`` numbers the dialogue of which the question is a turn, None outside of dialogues.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Example:
     source_gold: str = ""
     hardness: str = ""
     candidates: tuple[Candidate, ...] = ()
+    interaction: int | None = None
 
 
 def load(directory: str | Path, split: str, *, databases: bool = True) -> list[Example]:
@@ -55,7 +57,7 @@ def load(directory: str | Path, split: str, *, databases: bool = True) -> list[E
     """
     folder = Path(directory)
     examples: list[Example] = []
-    for file in _files(folder, split):
+    for file in files(folder, split):
         for number, entry in enumerate(_read(file)):
             place = f"{file}, entry {number}"
             examples.append(_example(entry, place, folder, f"{split}-{len(examples):04d}", databases))
@@ -84,15 +86,16 @@ def sample(items: Sequence[T], limit: int | None, seed: int) -> list[T]:
     return [items[position] for position in sorted(chosen)]
 
 
-def _files(folder: Path, split: str) -> list[Path]:
+def files(folder: Path, split: str) -> list[Path]:
+    """The files of a split; raises ``DatasetError`` for an unknown split and for files that are not there."""
     if split not in SPLITS:
         raise DatasetError(f"Spider has no split {split!r}; give one of {', '.join(SPLITS)}")
     if not folder.is_dir():
         raise DatasetError(f"{folder}: no such folder; give the one that Spider was unpacked into")
     for names in SPLITS[split]:
-        files = [folder / name for name in names]
-        if all(file.is_file() for file in files):
-            return files
+        found = [folder / name for name in names]
+        if all(file.is_file() for file in found):
+            return found
     wanted = ", or ".join(" and ".join(names) for names in SPLITS[split])
     raise DatasetError(f"{folder}: there is no {wanted}; give the folder that Spider was unpacked into")
 

@@ -141,7 +141,10 @@ def of_run(described: Mapping[str, Any], data: Path, folder: Path) -> Databases:
     On a server they are copied to the one that the environment variable ``SQLJURY_BENCH_SERVER`` names, else to one
     that is started.
     """
-    engine, within = Engine.of(described["dataset"]), described["dataset"].get("databases", WITHIN)
+    dataset = described["dataset"]
+    engine, within = Engine.of(dataset), dataset.get("folder", WITHIN)
+    if "predictions" in dataset:  # a run of `choose` calls the folder so, others their choice of databases
+        within = dataset.get("databases", within)
     if not isinstance(within, str) or not is_file_name(within):
         raise DatasetError(f"{folder}: {within!r} is not the name of a folder of databases; run the command again")
     return Databases(data, engine, folder / FOLDER, usual_server(engine), within)

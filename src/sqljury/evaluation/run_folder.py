@@ -1,7 +1,8 @@
 """The folder of a run, read with distrust: it may be half written, edited, or somebody else's.
 
 ``run.json`` says what was run, ``answers.jsonl`` holds one JSON object a question, in the order they were answered,
-and ``run.lock`` is held by the program that writes.
+``calls.jsonl`` one a call of a model, and ``run.lock`` is held by the program that writes. A run that was put aside is
+in ``before-1``, ``before-2``, ..., each a run by itself.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from sqljury.errors import DatasetError
-from sqljury.resources import locked_folder, write_whole
+from sqljury.resources import LOCK, locked_folder, write_whole
 
 SETTINGS = "run.json"
 ANSWERS = "answers.jsonl"
+CALLS = "calls.jsonl"
+BEFORE = "before-"
 
 Record = dict[str, Any]
 
@@ -37,6 +40,9 @@ _CANDIDATE_MAY_HAVE: dict[str, type | tuple[type, ...]] = {"tokens": (int, type(
 _FIX_SHAPE: dict[str, type | tuple[type, ...]] = {"before": str, "by": str}
 _COSTS = ("seconds", "prompt_tokens", "cached_tokens", "completion_tokens")
 _HUGE = 1e15
+_ABSENT: Final = object()
+_SHOWN: Final = 8
+_LONG: Final = 60
 
 
 def described(folder: Path) -> Record:
@@ -106,13 +112,27 @@ def appending(file: Path) -> Iterator[IO[str]]:
     _drop_unfinished(file)
     # a question may hold what UTF-8 has no bytes for; as an escape it is JSON all the same
     with file.open("a", encoding="utf-8", errors="backslashreplace") as stream:
+        _sync_folder(file.parent)
         yield stream
 
 
-def append_line(stream: IO[str], line: Mapping[str, Any]) -> None:
-    """Write ``line`` as JSON, at once."""
+def append_line(stream: IO[str], line: Mapping[str, Any], *, durable: bool = True) -> None:
+    """Write ``line`` as JSON, at once: it outlasts this process, and where it is ``durable`` a power cut too."""
     stream.write(json.dumps(line, ensure_ascii=False) + "\n")
     stream.flush()
+    if durable:
+        with suppress(OSError):  # a pipe has nothing to sync
+            os.fsync(stream.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new file's entry in its folder outlast a power cut, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _drop_unfinished(file: Path) -> None:
@@ -131,11 +151,44 @@ def _claim(folder: Path, wanted: Mapping[str, Any]) -> None:
     if not file.exists() or _was_cut_off(folder, text):
         keep_settings(folder, text)
         return
-    before, now = described(folder), json.loads(text)
-    if changed := sorted(_differing(lasting(before), lasting(now))):
+    changed = dict(sorted(_differing(lasting(described(folder)), lasting(json.loads(text)))))
+    if changed:
+        shown = [f"{name} was {_said(was)}, is {_said(now)}" for name, (was, now) in changed.items()]
+        more = f"; and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         raise DatasetError(
-            f"{folder} holds a run with other settings ({', '.join(changed)} differ); give another folder with --out"
+            f"{folder} holds a run with other settings ({', '.join(changed)} differ): {'; '.join(shown[:_SHOWN])}{more}"
+            ". Give another folder with --out, or put that run aside with --force-new (of bench run)"
         )
+
+
+def _said(value: Any) -> str:
+    """A setting's value for a message; long ones are cut."""
+    if value is _ABSENT:
+        return "not recorded"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
+
+
+def put_aside(folder: Path) -> Path | None:
+    """Move the run that ``folder`` holds to ``before-N`` in it, and return that folder; None where there is no run.
+
+    Raises ``DatasetError`` for a run that another program is writing.
+    """
+    if not any((folder / name).exists() for name in (SETTINGS, ANSWERS)):
+        return None
+    with locked_folder(folder):
+        numbers = (int(one.name.removeprefix(BEFORE)) for one in folder.glob(f"{BEFORE}*") if _is_aside(one))
+        aside = folder / f"{BEFORE}{max(numbers, default=0) + 1}"
+        aside.mkdir()
+        # the settings go last: until then the run is where it was, and continuing it is refused
+        files = [one for one in folder.iterdir() if not _is_aside(one) and one.name not in (LOCK, SETTINGS)]
+        for file in (*files, *([folder / SETTINGS] if (folder / SETTINGS).exists() else [])):
+            file.rename(aside / file.name)
+        return aside
+
+
+def _is_aside(folder: Path) -> bool:
+    return folder.name.startswith(BEFORE) and folder.name.removeprefix(BEFORE).isdecimal()
 
 
 def restate(folder: Path, wanted: Mapping[str, Any]) -> None:
@@ -173,14 +226,28 @@ def lasting(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, "dataset": {name: one for name, one in dataset.items() if name != "data"}}
 
 
-def _differing(before: Mapping[str, Any], now: Mapping[str, Any], within: str = "") -> Iterator[str]:
-    """The names of what differs, those of inner settings behind a dot."""
+def _differing(
+    before: Mapping[str, Any], now: Mapping[str, Any], within: str = ""
+) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """The names of what differs, those of inner settings behind a dot, each with both values.
+
+    A setting that is not there is as one that is null.
+    """
     for key in {*before, *now}:
-        one, other = before.get(key), now.get(key)
-        if isinstance(one, dict) and isinstance(other, dict):
-            yield from _differing(one, other, f"{within}{key}.")
-        elif one != other:
-            yield f"{within}{key}"
+        one, other = before.get(key, _ABSENT), now.get(key, _ABSENT)
+        if _is_nested(one) and _is_nested(other):
+            yield from _differing(_named(one), _named(other), f"{within}{key}.")
+        elif one != other and {one is None or one is _ABSENT, other is None or other is _ABSENT} != {True}:
+            yield f"{within}{key}", (one, other)
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and all(isinstance(one, dict) for one in value))
+
+
+def _named(value: Any) -> dict[str, Any]:
+    """Settings by name; those of a list by number, from 1."""
+    return value if isinstance(value, dict) else {str(number): one for number, one in enumerate(value, 1)}
 
 
 def _fault(record: Any) -> str | None:
@@ -197,6 +264,12 @@ def _fault(record: Any) -> str | None:
     for key in ("evidence", "hardness", "source_gold"):
         if not isinstance(record.get(key, ""), str):
             return f"{key} is of the wrong kind"
+    for key in ("number", "interaction"):
+        if type(record.get(key, 0)) is not int:
+            return f"{key} is of the wrong kind"
+    for key in ("confidence", "agreement"):
+        if not (record.get(key) is None or (is_figure(record[key]) and record[key] <= 1)):
+            return f"{key} is no share"
     for candidate in record["candidates"]:
         fault = misshapen(candidate, _CANDIDATE_SHAPE)
         if fault or candidate["logprob"] != candidate["logprob"]:  # NaN has no rank

@@ -25,14 +25,12 @@ from sqljury.evaluation.findings import (
 )
 from sqljury.evaluation.judge import Evaluation, Judged
 from sqljury.metrics import agreement
-from sqljury.metrics.hardness import LEVELS
+from sqljury.metrics.hardness import BIRD_LEVELS, LEVELS
 from sqljury.metrics.partial import Shares, table
 from sqljury.sql.scan import pieces
 
 TABLE_BEGINS: Final = "index\thardness"
 """The first columns of the table of queries, as other programs expect them."""
-
-BIRD_LEVELS = ("simple", "moderate", "challenging")
 
 
 def findings(evaluation: Evaluation, against: Evaluation | None = None, seed: int = 0) -> Findings:

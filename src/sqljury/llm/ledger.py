@@ -15,17 +15,22 @@ from sqljury.types import Cost
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens, from your provider's price list; a cached token costs ``input`` if not given."""
+    """US dollars for a million tokens, from your provider's price list; a cached token costs ``input`` if not given.
+
+    ``hour`` is the price of an hour of calls, for a machine that is paid by time.
+    """
 
     input: float
     output: float
     cached_input: float | None = None
+    hour: float = 0.0
 
     def usd(self, cost: Cost) -> float:
-        """The dollars for the tokens of ``cost``."""
+        """The dollars for the tokens and seconds of ``cost``."""
         cached = self.input if self.cached_input is None else self.cached_input
         fresh = cost.prompt_tokens - cost.cached_tokens
-        return (fresh * self.input + cost.cached_tokens * cached + cost.completion_tokens * self.output) / 1e6
+        tokens = (fresh * self.input + cost.cached_tokens * cached + cost.completion_tokens * self.output) / 1e6
+        return tokens + self.hour * cost.seconds / 3600
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from sqljury.errors import ModelError
 from sqljury.llm import adapters, models
 from sqljury.llm.base import LanguageModel, NoModel
 from sqljury.llm.ledger import Ledger, Metered, Price
+from sqljury.llm.prices import Prices
 
 CACHE_FILE = "replies.sqlite"
 
@@ -19,7 +20,7 @@ def open_model(
     base: str | None = None,
     cache: bool = True,
     ledger: Ledger | None = None,
-    price: Price | None = None,
+    price: Price | Prices | None = None,
 ) -> LanguageModel:
     """The model of that name: one of the catalogue, a ``.gguf`` file, or a service such as ``openai:NAME``.
 
@@ -27,14 +28,15 @@ def open_model(
     the embedded default. ``+ADAPTER`` is that model with this adapter in place of its own, if any. Weights are loaded
     when they are first used; those that ``name`` itself names must be there now. ``none`` is
     a model that cannot be asked. ``cache`` keeps replies between runs;
-    ``ledger`` counts calls, tokens and dollars at ``price`` and holds them to its budget; several models may share one.
+    ``ledger`` counts calls, tokens and dollars at ``price``, which may be a table of prices by model, and holds them to
+    its budget; several models may share one.
     Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
     """
     model = _bare(_spec(name, base))
     if name and not name.startswith("+"):
         _look_for(name)  # a recipe may come to it only after minutes
     if ledger is not None or price is not None:
-        model = Metered(model, ledger or Ledger(), price)
+        model = Metered(model, ledger or Ledger(), price.of(model.name) if isinstance(price, Prices) else price)
     if cache:
         from sqljury.llm.cache import Cached
 

@@ -8,6 +8,8 @@ from sqljury.metrics.spider.structure import Condition, Query
 
 Hardness = Literal["easy", "medium", "hard", "extra"]
 LEVELS: Final[tuple[Hardness, ...]] = ("easy", "medium", "hard", "extra")
+BIRD_LEVELS: Final = ("simple", "moderate", "challenging")
+"""The levels that BIRD's files give; they are not computed."""
 
 
 def hardness(gold: Query) -> Hardness:

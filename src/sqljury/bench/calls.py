@@ -1,0 +1,110 @@
+"""The journal of a run's calls of models: written as they end, so that those of a question that is killed count too.
+
+``calls.jsonl`` holds one JSON object a call: the question's id, the call's ``number`` within this attempt at the
+question, from 1, the step, the model, and the cost.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import IO, Any, Final, Unpack
+
+from sqljury.budget import Budget
+from sqljury.errors import BudgetExceededError
+from sqljury.evaluation.run_folder import CALLS, append_line, is_figure, misshapen
+from sqljury.llm.base import LanguageModel, Message, Reply, Sampling, Streaming, Wrapper
+from sqljury.pipeline import Pipeline
+from sqljury.types import Cost
+
+_LINE: Final[dict[str, type | tuple[type, ...]]] = {"id": str, "number": int, "step": str, "model": str}
+_FIGURES: Final = tuple(one.name for one in fields(Cost))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: the ``number`` of it within its attempt at the question, from 1."""
+
+    id: str
+    number: int
+    step: str
+    model: str
+    cost: Cost
+
+
+class Journal:
+    """Writes the calls of the question at hand to ``stream``; threads may share it."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+        self._id, self._number = "", 0
+        self._budget: Budget | None = None
+
+    def begin(self, id: str) -> None:
+        """From now on calls belong to this question."""
+        with self._lock:
+            self._id, self._number, self._budget = id, 0, None
+
+    def follow(self, budget: Budget) -> None:
+        """From now on calls belong to the step under way in this budget."""
+        self._budget = budget
+
+    def add(self, model: str, cost: Cost) -> None:
+        """Write a call that has ended."""
+        with self._lock:
+            self._number += 1
+            step = "" if self._budget is None else self._budget.current
+            call = {"id": self._id, "number": self._number, "step": step, "model": model, **asdict(cost)}
+            append_line(self._stream, call, durable=False)  # a power cut loses the last of them, a kill none
+
+    def recorded(self, pipeline: Pipeline) -> Pipeline:
+        """The same pipeline, its models' calls written to this journal."""
+        around = {id(model): Recorded(model, self) for model in (pipeline.model, *pipeline.models.values())}
+        models = {name: around[id(model)] for name, model in pipeline.models.items()}
+        return replace(pipeline, model=around[id(pipeline.model)], models=models)
+
+
+class Recorded(Wrapper):
+    """A model whose calls are written to a journal; a failed one counts as a call with its seconds."""
+
+    def __init__(self, model: LanguageModel, journal: Journal) -> None:
+        super().__init__(model)
+        self._journal = journal
+
+    def complete(
+        self, messages: Sequence[Message], sampling: Sampling, n: int = 1, **streaming: Unpack[Streaming]
+    ) -> Reply:
+        """Answer through the model within."""
+        began = time.perf_counter()
+        try:
+            reply = self.model.complete(messages, sampling, n, **streaming)
+        except BudgetExceededError:  # it was refused before anything was sent
+            raise
+        except Exception:
+            self._journal.add(self.name, Cost(calls=1, seconds=time.perf_counter() - began))
+            raise
+        self._journal.add(self.name, reply.cost)
+        return reply
+
+
+def calls(folder: Path) -> list[Call]:
+    """The calls that a run's journal holds, in the order in which they ended; lines that are none are left out."""
+    try:
+        lines = (folder / CALLS).read_bytes().splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            loaded: dict[str, Any] = json.loads(line)
+            if misshapen(loaded, _LINE) or not all(is_figure(loaded.get(name)) for name in _FIGURES):
+                continue
+            cost = Cost(**{name: loaded[name] for name in _FIGURES})
+            found.append(Call(**{name: loaded[name] for name in _LINE}, cost=cost))
+    return found

@@ -1,0 +1,155 @@
+"""What a run has cost: calls, tokens, seconds and money, by step, by model and by question.
+
+The journal of calls is what is added up. Calls of questions that were broken off, and asked again later, are counted
+apart: they were paid too. Runs of before there was a journal are added up from their answers.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sqljury.bench.calls import Call, calls
+from sqljury.bench.stored import cost_of
+from sqljury.errors import InputError
+from sqljury.evaluation.run_folder import Record, described, records
+from sqljury.llm.ledger import Price
+from sqljury.llm.prices import Prices
+from sqljury.types import Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How a figure is distributed over questions; all 0 for none."""
+
+    mean: float
+    p50: float
+    p90: float
+    p99: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Of these values; percentiles are the nearest of them."""
+        if not values:
+            return cls(0.0, 0.0, 0.0, 0.0, 0.0)
+        ordered = sorted(values)
+        p50, p90, p99 = (ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.9, 0.99))
+        return cls(statistics.fmean(ordered), p50, p90, p99, ordered[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class RunCost:
+    """The costs of a run; seconds of ``steps``, ``models`` and ``broken_off`` are those of calls of models.
+
+    ``questions`` holds the whole cost of each answered question, ``broken_off`` what was paid for questions in flight
+    when a run was stopped. ``priced`` says whether dollars are known.
+    """
+
+    questions: Mapping[str, Cost]
+    steps: Mapping[str, Cost]
+    models: Mapping[str, Cost]
+    broken_off: Cost
+    priced: bool
+
+    @property
+    def answers(self) -> Cost:
+        """All answered questions together; seconds are from question to answer."""
+        return total(self.questions.values())
+
+    @property
+    def spent(self) -> Cost:
+        """All that was paid, with what was broken off."""
+        return self.answers + self.broken_off
+
+    def spread(self, figure: str) -> Spread:
+        """How a figure of ``Cost`` is distributed over questions."""
+        return Spread.of([float(getattr(cost, figure)) for cost in self.questions.values()])
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures, ready for JSON."""
+        return {
+            "answered": len(self.questions),
+            "priced": self.priced,
+            "spent": asdict(self.spent),
+            "answers": asdict(self.answers),
+            "broken_off": asdict(self.broken_off),
+            "steps": {name: asdict(cost) for name, cost in self.steps.items()},
+            "models": {name: asdict(cost) for name, cost in self.models.items()},
+            "spread": {
+                figure: asdict(self.spread(figure)) for figure in ("seconds", "calls", "computed_tokens", "usd")
+            },
+            "questions": {name: asdict(cost) for name, cost in self.questions.items()},
+        }
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    """The sum."""
+    return sum(costs, Cost())
+
+
+def costs(folder: Path, price: Price | Prices | None = None) -> RunCost:
+    """What a run has cost; ``price`` replaces the dollars that were counted when it ran.
+
+    Raises ``DatasetError`` for a folder that holds no run, and ``InputError`` where a model has no price.
+    """
+    settings, answered = described(folder), records(folder)
+    finished, lost = _attempts(calls(folder), answered)
+    if not finished and not lost:
+        finished = list(_from_answers(settings, answered, price))
+    finished, lost = [[_priced(call, price) for call in listed] for listed in (finished, lost)]
+    dollars: dict[str, float] = {}
+    for call in finished:
+        dollars[call.id] = dollars.get(call.id, 0.0) + call.cost.usd
+    questions = {one["id"]: replace(cost_of(one["cost"]), usd=dollars.get(one["id"], 0.0)) for one in answered}
+    return RunCost(
+        questions=questions,
+        steps=_summed((call.step, call.cost) for call in finished),
+        models=_summed((call.model, call.cost) for call in (*finished, *lost)),
+        broken_off=total(call.cost for call in lost),
+        priced=price is not None or any(call.cost.usd for call in (*finished, *lost)),
+    )
+
+
+def _attempts(found: Sequence[Call], answered: Sequence[Record]) -> tuple[list[Call], list[Call]]:
+    """The calls of each answered question's last attempt, and all others; an attempt's first call is number 1."""
+    known, last = {record["id"] for record in answered}, dict[str, int]()
+    for place, call in enumerate(found):
+        if call.number == 1:
+            last[call.id] = place
+    kept = [call.id in known and place >= last.get(call.id, 0) for place, call in enumerate(found)]
+    return (
+        [call for call, is_kept in zip(found, kept, strict=True) if is_kept],
+        [call for call, is_kept in zip(found, kept, strict=True) if not is_kept],
+    )
+
+
+def _from_answers(settings: Record, answered: Sequence[Record], price: Price | Prices | None) -> Iterator[Call]:
+    """The steps of stored answers, as if each were one call; they do not say which model was asked."""
+    if price is not None and settings.get("others"):
+        raise InputError(
+            "this run asked several models and has no journal of its calls, so it cannot be priced; leave the price out"
+        )
+    for record in answered:
+        steps = record.get("steps")
+        for step, cost in (steps if isinstance(steps, dict) else {"": record["cost"]}).items():
+            yield Call(record["id"], 1, step, settings["model"], cost_of(cost))
+
+
+def _priced(call: Call, price: Price | Prices | None) -> Call:
+    if price is None:
+        return call
+    own = price.of(call.model) if isinstance(price, Prices) else price
+    if own is None:
+        raise InputError(f"the table of prices has none for the model {call.model!r}; add it, 0 where it costs nothing")
+    return replace(call, cost=replace(call.cost, usd=own.usd(call.cost)))
+
+
+def _summed(named: Iterable[tuple[str, Cost]]) -> dict[str, Cost]:
+    found: dict[str, Cost] = {}
+    for name, cost in named:
+        found[name] = found.get(name, Cost()) + cost
+    return found

@@ -1,0 +1,77 @@
+"""Prediction files of a run's answers, in the forms that the official programs of Spider and BIRD read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from sqljury.errors import DatasetError, InputError
+from sqljury.evaluation.run_folder import Record, described, records
+from sqljury.types import serialize as written
+
+Format = Literal["spider", "bird"]
+
+NOTHING: Final = "SELECT NULL"
+"""Stands in a prediction file for a question without any query: an empty line would end a dialogue there."""
+
+_BREAKS: Final = re.compile(r"[\t\n\r]")
+
+
+def export(folder: Path, format: str) -> str:
+    """The predictions of a finished run, in the order of its questions.
+
+    Raises ``DatasetError`` for a run that is not finished, since such files are read by position, and ``InputError``
+    for an unknown format.
+    """
+    if format not in get_args(Format):
+        raise InputError(f"there is no format {format!r} of predictions; give one of {', '.join(get_args(Format))}")
+    asked, found = described(folder)["dataset"].get("count"), records(folder)
+    if not found or (type(asked) is int and len(found) < asked):
+        raise DatasetError(
+            f"{folder} has {len(found)} of {asked or 'its'} answers; finish it first, such files are read by position"
+        )
+    ordered = in_order(found)
+    return bird(ordered) if format == "bird" else spider(ordered)
+
+
+def in_order(found: Sequence[Record]) -> list[Record]:
+    """The records in the order of the dataset, which is not that of the answers; as they are where none is known."""
+    if any("number" not in record for record in found):
+        return list(found)
+    return sorted(found, key=lambda record: int(record["number"]))
+
+
+def spider(found: Sequence[Record]) -> str:
+    """Spider's and CoSQL's form: a query on each line, and an empty line between dialogues.
+
+    Where no candidate could be run, the first that was written; see ``NOTHING``.
+    """
+    lines, dialogue = [], found[0].get("interaction") if found else None
+    for record in found:
+        if record.get("interaction") != dialogue:
+            dialogue = record.get("interaction")
+            lines.append("\n")
+        lines.append(f"{_query(record)}\n")
+    return "".join(lines)
+
+
+def bird(found: Sequence[Record]) -> str:
+    """BIRD's form: a JSON object from positions to queries with their databases."""
+    entries = {
+        str(number): f"{_query(record)}\t----- bird -----\t{record['db_id']}" for number, record in enumerate(found)
+    }
+    return json.dumps(entries, indent=4, ensure_ascii=False) + "\n"
+
+
+def _query(record: Record) -> str:
+    """The chosen query on one line; else the first that was written."""
+    texts = (record["sql"], *(one["sql"] for one in record["candidates"]))
+    return next((line for text in texts if (line := _line(text))), NOTHING)
+
+
+def _line(sql: str) -> str:
+    """The query as it is where it has one line and no tab, behind which a database would be read."""
+    return (written.one_line(sql).replace("\t", " ") if _BREAKS.search(sql) else sql).strip()

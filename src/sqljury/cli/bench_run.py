@@ -1,0 +1,219 @@
+"""``sqljury bench run`` and ``export``: any dataset by any recipe, and the answers as a file of predictions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqljury.cli import terminal
+from sqljury.cli.answering import answer_all
+from sqljury.cli.options import (
+    AdapterOption,
+    BudgetSeconds,
+    BudgetTokens,
+    CacheOption,
+    DatabasesOption,
+    ExamplesOption,
+    MaxCalls,
+    MaxTokens,
+    MaxUsd,
+    ModelOption,
+    PriceOption,
+    PricesOption,
+    QuestionsOption,
+    RecipeOption,
+    SplitOption,
+    TimeoutOption,
+    WithoutDatabases,
+    allowance,
+    ledger,
+    opening,
+    pool_of,
+    prices_of,
+)
+from sqljury.cli.terminal import interruptible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqljury.bench.costs import RunCost
+    from sqljury.datasets.benchmarks import Benchmark
+    from sqljury.llm.ledger import Ledger
+    from sqljury.schema.notes import Notes
+
+
+class Dataset(StrEnum):
+    """The kinds of datasets."""
+
+    SPIDER = "spider"
+    BIRD = "bird"
+    COSQL = "cosql"
+    JSONL = "jsonl"
+
+
+class Predictions(StrEnum):
+    """The forms of prediction files."""
+
+    SPIDER = "spider"
+    BIRD = "bird"
+
+
+def run(
+    data: Annotated[
+        Path, typer.Option(help="The folder of Spider, BIRD, CoSQL or SParC, or a file of questions (JSON or JSONL).")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")],
+    dataset: Annotated[
+        Dataset | None, typer.Option(help="The kind of dataset, where it cannot be told by the files.")
+    ] = None,
+    db_dir: Annotated[
+        Path | None, typer.Option(help="For a file of questions: the folder that holds <db_id>/<db_id>.sqlite.")
+    ] = None,
+    split: SplitOption = "dev",
+    among: DatabasesOption = "",
+    left_out: WithoutDatabases = "",
+    limit: QuestionsOption = None,
+    seed: Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")] = 0,
+    recipe: RecipeOption = "default",
+    model: ModelOption = None,
+    adapter: AdapterOption = None,
+    timeout: TimeoutOption = 30.0,
+    cache: CacheOption = False,
+    shots: ExamplesOption = None,
+    descriptions: Annotated[
+        bool, typer.Option(help="Show the model BIRD's descriptions of columns, where the dataset has them.")
+    ] = True,
+    budget_seconds: BudgetSeconds = None,
+    budget_tokens: BudgetTokens = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    price: PriceOption = None,
+    prices: PricesOption = None,
+    force_new: Annotated[
+        bool, typer.Option("--force-new", help="Begin anew: a run in --out is moved to before-1 (2, ...) in it.")
+    ] = False,
+) -> None:
+    """Answer a dataset's questions by a recipe; the same command continues a run that was stopped or killed."""
+    from sqljury.bench import run as bench
+    from sqljury.datasets import benchmarks, spider, subset
+    from sqljury.evaluation.run_folder import put_aside
+    from sqljury.pipeline import Pipeline
+    from sqljury.types import Limits
+
+    found = benchmarks.load(data, dataset and dataset.value, split, db_dir)  # type: ignore[arg-type]
+    drawn = spider.sample(subset.of_databases(found.examples, among, left_out), limit, seed)
+    settings = found.settings | {"limit": limit, "count": len(drawn)}
+    settings |= {key: text for key, text in (("databases", among), ("without", left_out)) if text}
+    priced, counter = prices_of(prices, price), ledger(max_calls, max_tokens, max_usd)
+    notes = _notes(found, {one.db_id for one in drawn}) if found.descriptions and descriptions else {}
+    settings |= {"descriptions": descriptions} if found.descriptions else {}
+    opened = opening(model, adapter, cache=cache, ledger=counter, price=priced)
+    pipeline = Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened)
+    budget = allowance(budget_seconds, budget_tokens)
+    pipeline = replace(pipeline, allowance=budget, pool=pool_of(shots), notes=notes)
+    if force_new and (aside := put_aside(out)):
+        terminal.note(f"the run that was in {out} is now in {aside}")
+    _count_before(counter, out)
+    with interruptible() as cancel:
+        answer_all(drawn, pipeline, out, bench.settings(pipeline, settings, seed), cancel)
+    terminal.note(
+        f"{len(drawn)} answers in {out}; now run: sqljury eval {out}, or sqljury report {out} --out FILE.html"
+    )
+
+
+def _count_before(counter: Ledger | None, out: Path) -> None:
+    """Let limits hold for the whole run, with what was spent before it was continued."""
+    from sqljury.bench.costs import costs
+    from sqljury.evaluation.run_folder import SETTINGS
+
+    if counter is not None and (out / SETTINGS).is_file():
+        counter.add(costs(out).spent)
+
+
+def _notes(found: Benchmark, names: set[str]) -> Mapping[str, Notes]:
+    """BIRD's descriptions by the URL of the database."""
+    from sqljury.db.connect import connect
+    from sqljury.schema.notes_files import load
+
+    notes = {}
+    for name in sorted(names & found.descriptions.keys()):
+        with connect(found.data / found.folder / name / f"{name}.sqlite") as db:
+            notes[db.url] = load(found.descriptions[name])
+    return notes
+
+
+def export(
+    run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a finished run.")],
+    out: Annotated[Path, typer.Option(help="The file of predictions to write.")],
+    form: Annotated[
+        Predictions, typer.Option("--format", help="The form: Spider's (and CoSQL's) lines, or BIRD's JSON.")
+    ] = Predictions.SPIDER,
+) -> None:
+    """Write the answers of a run as a file of predictions for the official programs and leaderboards."""
+    from sqljury.bench.export import export as predictions
+    from sqljury.errors import InputError
+    from sqljury.resources import write_whole
+
+    text = predictions(run_dir, form.value)
+    if out.resolve().parent == run_dir.resolve():
+        raise InputError(f"{out}: lies in the folder of the run; name another --out")
+    try:
+        write_whole(out, text)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror}); name another --out") from None
+    terminal.note(f"the predictions of {run_dir} are in {out}")
+
+
+def cost(
+    run_dir: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The folder of a run, finished or not.")],
+    price: PriceOption = None,
+    prices: PricesOption = None,
+    output: Annotated[
+        str, typer.Option(metavar="table|json", help="The form of the output; JSON has every question.")
+    ] = "table",
+) -> None:
+    """Show what a run has cost: calls, tokens, seconds and money, by step and by model."""
+    from sqljury.bench.costs import costs
+    from sqljury.errors import InputError
+
+    if output not in ("table", "json"):
+        raise InputError(f"--output {output!r} is unknown; give table or json")
+    found = costs(run_dir, prices_of(prices, price))
+    if output == "json":
+        print(terminal.to_json({"run": str(run_dir), **found.to_json()}))
+    else:
+        _print(run_dir, found)
+
+
+def _print(run_dir: Path, found: RunCost) -> None:
+    from rich.text import Text
+
+    from sqljury.cli.eval_tables import plain_table
+
+    answered = len(found.questions)
+    table = plain_table(f"{answered} answers", "calls", "prompt", "cached", "written", "seconds", "USD")
+    rows = {"answered questions": found.answers, "broken off": found.broken_off, "all": found.spent}
+    rows |= {f"  step {name or '(none)'}": one for name, one in found.steps.items()}
+    rows |= {f"  model {name}": one for name, one in found.models.items()}
+    for name, one in rows.items():
+        figures = (one.calls, one.prompt_tokens, one.cached_tokens, one.completion_tokens)
+        dollars = f"{one.usd:,.4f}" if found.priced else "-"
+        table.add_row(
+            Text(terminal.clean(name)), *(f"{figure:,}" for figure in figures), f"{one.seconds:,.1f}", dollars
+        )
+    spread = plain_table("a question", "mean", "median", "90 %", "99 %", "most")
+    for title, figure, digits in (
+        ("seconds", "seconds", 2),
+        ("computed tokens", "computed_tokens", 0),
+        ("USD", "usd", 6),
+    ):
+        if figure != "usd" or found.priced:
+            own = found.spread(figure)
+            cells = (own.mean, own.p50, own.p90, own.p99, own.most)
+            spread.add_row(title, *(f"{cell:,.{digits}f}" for cell in cells))
+    terminal.show(terminal.clean(str(run_dir)), "", table, "", spread)

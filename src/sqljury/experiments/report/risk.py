@@ -1,0 +1,76 @@
+"""How far a run's confidence tells right answers from wrong ones: risk and coverage, and calibration.
+
+Risk-coverage curves are El-Yaniv & Wiener 2010 ("On the foundations of noise-free selective classification"): of the
+questions on which the answers are surest, the share that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, Final
+
+BINS: Final = 10
+
+Answered = tuple[float | None, bool]
+"""The confidence in an answer, None where there is no answer, and whether it is right."""
+
+
+def risk(answers: Sequence[Answered]) -> dict[str, Any] | None:
+    """The curve, the area below it and the calibration, ready for JSON; None where no answer has a confidence.
+
+    ``points`` are (coverage, share wrong, least confidence) in percent but for the last; answers of equal confidence
+    are taken together. ``area`` is the mean share wrong over all coverages, beside that of answers in random order and
+    in the best. ``calibration`` has a bin's mean confidence and share right, ``error`` the mean distance of the two,
+    weighted by answers (expected calibration error).
+    """
+    if not any(confidence is not None for confidence, _ in answers):
+        return None
+    ordered = sorted(answers, key=_surest)
+    points, wrong, taken = [], 0, 0
+    for confidence, group in groupby(ordered, key=lambda answer: answer[0]):
+        rights = [right for _, right in group]
+        taken, wrong = taken + len(rights), wrong + rights.count(False)
+        if confidence is not None:
+            points.append((100 * taken / len(answers), 100 * wrong / taken, confidence))
+    bins = _bins([(confidence, right) for confidence, right in answers if confidence is not None])
+    count = sum(one["answers"] for one in bins)
+    error = sum(one["answers"] * abs(one["confidence"] - one["right"]) for one in bins) / count
+    return {
+        "points": [tuple(round(figure, 4) for figure in point) for point in points],
+        "area": round(_area(ordered), 2),
+        "area_random": round(100 * wrong / len(answers), 2),
+        "area_best": round(_area(sorted(answers, key=lambda answer: not answer[1]), tied=False), 2),
+        "calibration": bins,
+        "error": round(error, 2),
+        "without": sum(confidence is None for confidence, _ in answers),
+    }
+
+
+def _surest(answer: Answered) -> float:
+    return 1.0 if answer[0] is None else -answer[0]
+
+
+def _area(ordered: Sequence[Answered], *, tied: bool = True) -> float:
+    """The mean share wrong among the first 1, 2, ... answers, in percent; ties count as in random order."""
+    total, wrong, taken = 0.0, 0.0, 0
+    groups = groupby(ordered, key=lambda answer: answer[0]) if tied else (((), [one]) for one in ordered)
+    for _, group in groups:
+        rights = [right for _, right in group]
+        share = rights.count(False) / len(rights)
+        for _ in rights:
+            taken, wrong = taken + 1, wrong + share
+            total += wrong / taken
+    return 100 * total / len(ordered)
+
+
+def _bins(answers: Sequence[tuple[float, bool]]) -> list[dict[str, Any]]:
+    """Bins of equal width that hold an answer, in percent."""
+    found = []
+    for number in range(BINS):
+        within = [(sure, right) for sure, right in answers if min(int(sure * BINS), BINS - 1) == number]
+        if within:
+            mean = 100 * sum(sure for sure, _ in within) / len(within)
+            share = 100 * sum(right for _, right in within) / len(within)
+            found.append({"answers": len(within), "confidence": round(mean, 2), "right": round(share, 2)})
+    return found

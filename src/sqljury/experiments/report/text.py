@@ -1,0 +1,91 @@
+"""A report as Markdown: the figures as tables, and for two runs the questions that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from sqljury.experiments.report.figures import COST_HEAD, SPREAD_HEAD, cost_rows, spread_rows
+from sqljury.experiments.report.questions import visible
+
+BEGINS: Final = "<!-- sqljury report -->\n"
+"""The first line of every report, by which an earlier one is known."""
+
+_LISTED: Final = 100
+_SLICES: Final = {"hardness": "hardness", "joins": "joins in gold", "clause": "clause of gold", "database": "database"}
+
+
+def markdown(found: Mapping[str, Any]) -> str:
+    """The text for what ``report`` found."""
+    parts = [BEGINS + "# Report on runs", *_table(("run", "right, %", "95 % interval", "questions"), _summary(found))]
+    texts = {one["id"]: one["text"] for one in found["questions"]}
+    for run, one in zip(found["runs"][1:], found["compared"], strict=True):
+        parts += _changed(found["runs"][0]["label"], run["label"], one, texts)
+    for run in found["runs"]:
+        parts += _run(run)
+    return "\n".join(parts) + "\n"
+
+
+def _summary(found: Mapping[str, Any]) -> Iterator[Sequence[object]]:
+    for run in found["runs"]:
+        yield run["label"], *_share(run["accuracy"])
+
+
+def _run(run: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", f"## {_cell(run['label'])}", "")
+    yield f"Recipe {_cell(run['recipe'])}, model {_cell(run['model'])}, folder {_cell(run['folder'])}."
+    if run["faults"]:
+        yield f"{len(run['faults'])} questions cannot be judged and are left out."
+    yield from _table(
+        ("step", "right, %", "95 % interval", "of"), ((one["label"], *_share(one)) for one in run["steps"])
+    )
+    for by, title in _SLICES.items():
+        rows = ((one["name"], *_share(one)) for one in run["slices"][by])
+        yield from _table((title, "right, %", "95 % interval", "of"), rows)
+    wrong = ((one["label"], one["questions"], one["had_right"]) for one in run["wrong"])
+    yield from _table(("wrong answers", "questions", "a candidate was right"), wrong)
+    methods = ((one["label"], *_share(one), f"{one['difference']:+.1f}") for one in run["selectors"]["methods"])
+    yield from _table(("way to choose", "right, %", "95 % interval", "of", "points over votes"), methods)
+    regions = ((" + ".join(one["solved_by"]) or "none", one["questions"]) for one in run["overlap"]["regions"])
+    yield from _table(("solved by exactly", "questions"), regions)
+    if run["risk"] is not None:
+        points = ((f"{x:.1f}", f"{y:.1f}", f"{sure:.3f}") for x, y, sure in run["risk"]["points"])
+        yield from _table(("answered, %", "wrong, %", "least confidence"), points)
+        yield f"Mean share wrong over all coverages {run['risk']['area']:.1f} %, in random order "
+        yield f"{run['risk']['area_random']:.1f} %; expected calibration error {run['risk']['error']:.1f} points."
+    yield from _table(("cost", *COST_HEAD), cost_rows(run["cost"]))
+    yield from _table(SPREAD_HEAD, spread_rows(run["cost"]))
+
+
+def _changed(first: str, second: str, one: Mapping[str, Any], texts: Mapping[str, str]) -> Iterator[str]:
+    yield from ("", f"## {_cell(second)} against {_cell(first)}", "")
+    yield f"{one['second']:.1f} against {one['first']:.1f} % on {one['questions']} questions:"
+    yield f"{one['difference']:+.2f} points, 95 % interval {one['low']:+.2f} to {one['high']:+.2f};"
+    yield f"{len(one['won'])} won, {len(one['lost'])} lost,"
+    yield f"McNemar p = {one['p']:.3g}."
+    for name in ("won", "lost"):
+        yield from _table((name, "question"), ((id_, texts[id_]) for id_ in one[name][:_LISTED]))
+        if len(one[name]) > _LISTED:
+            yield f"and {len(one[name]) - _LISTED} more; JSON has all."
+
+
+def _share(one: Mapping[str, Any]) -> tuple[str, str, int]:
+    return f"{one['percent']:.1f}", f"{one['low']:.1f} - {one['high']:.1f}", one["total"]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    listed = list(rows)
+    if listed:
+        yield ""
+        yield f"| {' | '.join(head)} |"
+        yield f"|---|{'---:|' * (len(head) - 1)}"
+        yield from (f"| {' | '.join(_cell(str(cell)) for cell in row)} |" for row in listed)
+        yield ""
+
+
+def _cell(text: str) -> str:
+    """Text that neither ends its cell nor is read as markup."""
+    shown = visible(text)
+    for mark in "\\`*_[]<>|":
+        shown = shown.replace(mark, f"\\{mark}")
+    return shown

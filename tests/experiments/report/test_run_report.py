@@ -1,0 +1,213 @@
+"""Reports on runs: figures worked out by hand, and pages on which hostile content stays text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqljury import FakeModel, Pipeline
+from sqljury.bench import run
+from sqljury.datasets import benchmarks
+from sqljury.errors import DatasetError, InputError
+from sqljury.experiments.report import page, report, svg, text
+from sqljury.experiments.report.risk import risk
+from sqljury.llm.ledger import Price
+from sqljury.recipes import GeneratePart, Recipe
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> ‮ ]]>--> |`[x](javascript:alert(3))"
+RECIPE = Recipe("test", generate=(GeneratePart(), GeneratePart(samples=2, temperature=1.0)))
+RIGHT = {
+    "How many cats": "SELECT count(*) FROM cat",
+    "old cats": "SELECT name FROM cat WHERE age > 5",
+    "by age": f"SELECT '{HOSTILE}' FROM cat",
+    "How many dogs": "SELECT age FROM nowhere",
+}
+
+
+def finished(data: Path, out: Path, says: dict[str, str]) -> Path:
+    found = benchmarks.load(data)
+    pipeline = Pipeline(RECIPE, FakeModel(says))
+    run.run(found.examples, pipeline, out, run.settings(pipeline, found.settings, 0))
+    return out
+
+
+@pytest.fixture
+def hostile(data: Path) -> Path:
+    """A benchmark with a question that would like to be more than text."""
+    entries = json.loads((data / "dev.json").read_text())
+    entries[2]["question"] = f"Cats by age? {HOSTILE}"
+    (data / "dev.json").write_text(json.dumps(entries))
+    return data
+
+
+@pytest.fixture
+def two(hostile: Path, tmp_path: Path) -> dict[str, Any]:
+    """A report on two runs, the second wrong on the cats and right on the dogs."""
+    first = finished(hostile, tmp_path / "first", RIGHT)
+    says = {**RIGHT, "How many cats": "SELECT 9", "How many dogs": "SELECT count(*) FROM dog"}
+    return report([first, finished(hostile, tmp_path / "<b>second", says)], price=Price(1.0, 1.0))
+
+
+class Tags(HTMLParser):
+    """Every tag and attribute of a page, and what its script elements hold."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._inside = tag == "script"
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = False
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.scripts.append(data)
+
+
+def test_the_figures_of_two_runs(two: dict[str, Any]) -> None:
+    first, second = two["runs"]
+    assert (first["accuracy"]["right"], second["accuracy"]["right"], first["questions"]) == (2, 2, 4)
+    assert [one["right"] for one in first["steps"]] == [2, 2, 2, 2, 2, 2]
+    assert {one["name"]: one["right"] for one in first["slices"]["database"]} == {"more": 0, "pets": 2}
+    assert [(one["kind"], one["questions"]) for one in first["wrong"]] == [("fails", 1), ("cells", 1)]
+    (changed,) = two["compared"]
+    assert (changed["won"], changed["lost"], changed["difference"]) == (["dev-0003"], ["dev-0000"], 0.0)
+    assert first["cost"]["priced"]
+    assert first["distributions"]["usd"][0] > 0
+    assert [one["label"] for one in first["overlap"]["sources"]] == ["1 direct, greedy", "2 direct, 2 at T 1"]
+    assert first["overlap"]["regions"][0]["questions"] == 2
+
+
+def test_every_question_has_its_candidates_and_verdicts(two: dict[str, Any]) -> None:
+    questions = two["questions"]
+    assert [one["id"] for one in questions] == [f"dev-000{number}" for number in range(4)]
+    ours, theirs = questions[0]["runs"]
+    assert (ours["right"], theirs["right"], len(ours["candidates"]), len(ours["queries"])) == (True, False, 3, 1)
+    assert theirs["queries"][theirs["answer"]]["deviation"] == "cells"
+    failed = questions[3]["runs"][0]
+    assert failed["answer"] is None
+    assert "no such table" in failed["queries"][0]["error"]
+
+
+def test_hostile_content_stays_text(two: dict[str, Any]) -> None:
+    shown = page.html(two)
+    parser = Tags()
+    parser.feed(shown)
+    assert [attributes.get("type") for tag, attributes in parser.tags if tag == "script"] == ["application/json", None]
+    assert not [
+        tag for tag, attributes in parser.tags if tag == "img" or any(key.startswith("on") for key in attributes)
+    ]
+    assert not [name for _, one in parser.tags for name in ("src", "style", "srcset") if name in one]
+    assert all((one.get("href") or "#").startswith("#") for _, one in parser.tags)
+    data, script = parser.scripts
+    assert "‮" not in shown
+    assert not set("<>&") & set(data)
+    assert HOSTILE.replace("‮", " ") in json.loads(data)["questions"][2]["text"]
+    assert "innerHTML" not in script
+    assert "&lt;b&gt;second" in shown
+
+
+def test_the_policy_allows_the_pages_own_script_and_style_only(two: dict[str, Any]) -> None:
+    shown = page.html(two)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', shown)
+    assert policy is not None
+    assert policy[1].startswith("default-src 'none'; ")
+    for element in ("script", "style"):
+        inner = re.search(rf"<{element}>(.*?)</{element}>", shown, re.DOTALL)
+        assert inner is not None
+        digest = base64.b64encode(hashlib.sha256(inner[1].encode()).digest()).decode()
+        assert f"{element}-src 'sha256-{digest}';" in policy[1]
+
+
+def test_markdown_is_not_steered_by_content(two: dict[str, Any]) -> None:
+    shown = text.markdown(two)
+    assert shown.startswith(text.BEGINS)
+    assert "\\<b\\>second" in shown
+    assert not re.search(r"(?<!\\)<(?!!--)", shown)
+    assert "| dev-0003 | How many dogs? |" in shown
+
+
+def test_reports_that_cannot_be_made(hostile: Path, tmp_path: Path) -> None:
+    first = finished(hostile, tmp_path / "first", RIGHT)
+    with pytest.raises(InputError, match="1 to 6 different runs"):
+        report([first, first])
+    entries = json.loads((hostile / "dev.json").read_text())
+    (hostile / "dev.json").write_text(json.dumps([{**one, "query": "SELECT 5"} for one in entries]))
+    with pytest.raises(DatasetError, match="shares no question"):
+        report([first, finished(hostile, tmp_path / "other", RIGHT)])
+
+
+def test_risk_and_coverage_by_hand() -> None:
+    found = risk([(0.9, True), (0.9, False), (0.5, True), (None, False)])
+    assert found is not None
+    assert found["points"] == [(50.0, 50.0, 0.9), (75.0, 33.3333, 0.5)]
+    # in expectation 1/2, 1/2, 1/3 and 2/4 are wrong among the first one, two, three and four
+    assert found["area"] == pytest.approx(100 * (1 / 2 + 1 / 2 + 1 / 3 + 1 / 2) / 4, abs=0.01)
+    assert found["area_best"] == pytest.approx(100 * (0 + 0 + 1 / 3 + 1 / 2) / 4, abs=0.01)
+    assert (found["area_random"], found["without"]) == (50.0, 1)
+    assert found["calibration"] == [
+        {"answers": 1, "confidence": 50.0, "right": 100.0},
+        {"answers": 2, "confidence": 90.0, "right": 50.0},
+    ]
+    assert found["error"] == pytest.approx((1 * 50 + 2 * 40) / 3, abs=0.01)
+    assert risk([(None, True)]) is None
+
+
+def test_charts_are_whole_and_escaped() -> None:
+    figure = {"percent": 50.0, "low": 20.0, "high": 80.0}
+    charts = [
+        svg.shares([("<x>&", figure)], "a <title>"),
+        svg.counts([("<x>", 3)], "t"),
+        svg.counts([], "none"),
+        svg.histogram([0.0, 1.0, 2.0, 100.0], "t", "s"),
+        svg.histogram([], "t", "s"),
+        svg.histogram([0.0], "t", "s"),
+        svg.curves({"<a>": [(0.0, 1.0), (100.0, 2.0)], "b": []}, "t", ("x", "y")),
+    ]
+    for chart in charts:
+        assert ET.fromstring(chart).tag == "svg"
+    assert svg.nice(0.03) == 0.05
+    assert svg.nice(70) == 100
+
+
+def test_a_report_in_a_browser(two: dict[str, Any], tmp_path: Path) -> None:
+    """Chromium opens the page from disk, narrow and dark, without an error, a request or a scroll bar below it."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = Path("/usr/bin/chromium")
+    if not chromium.is_file():
+        pytest.skip("no chromium; run: apt-get install chromium")
+    file = tmp_path / "report.html"
+    file.write_text(page.html(two))
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=str(chromium), args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": 400, "height": 800}, color_scheme="dark")
+        said: list[str] = []
+        opened.on("console", lambda message: said.append(message.text))
+        opened.on("pageerror", lambda error: said.append(str(error)))
+        opened.on("dialog", lambda dialog: said.append(dialog.message))
+        opened.on("request", lambda request: said.append(request.url) if request.url != file.as_uri() else None)
+        opened.goto(file.as_uri())
+        assert opened.locator("details.q").count() == 4
+        opened.select_option("select[name=outcome]", "changed 0")
+        assert opened.locator("details.q").count() == 2
+        opened.select_option("select[name=outcome]", "")
+        opened.fill("input[name=text]", "alert(1)")
+        assert opened.locator("details.q").count() == 1
+        opened.locator("details.q summary").first.click()
+        assert "</script>" in opened.locator("details.q pre").last.inner_text()
+        assert opened.evaluate("document.documentElement.scrollWidth") <= 400
+        assert said == []
+        browser.close()
