@@ -29,8 +29,9 @@ LAYERS = {
     15: ("bench", "check"),
     16: ("audit",),
     17: ("experiments", "train"),
-    18: ("cli",),
-    19: ("__main__",),
+    18: ("web",),
+    19: ("cli",),
+    20: ("__main__",),
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 WITHIN_ZERO = {("types", "errors")}

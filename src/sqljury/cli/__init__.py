@@ -23,6 +23,7 @@ from sqljury.cli import (
     models,
     reproduce,
     schema,
+    serve,
     suite,
     terminal,
     train,
@@ -43,6 +44,7 @@ app.command("choose")(choose.choose)
 app.command("eval")(evaluate.evaluate)
 app.command("reproduce")(reproduce.reproduce)
 app.command("schema")(schema.describe)
+app.command("serve")(serve.serve)
 app.add_typer(audit.app, name="audit")
 app.add_typer(bench.app, name="bench")
 app.add_typer(index.app, name="index")

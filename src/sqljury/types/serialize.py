@@ -255,11 +255,13 @@ def _example(tried: Tried, dialect: str) -> str:
 
 def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(_cell(cell)))}</td>" for cell in row) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(json_cell(cell)))}</td>" for cell in row) + "</tr>" for row in rows
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _cell(cell: Any) -> Any:
+def json_cell(cell: Any) -> Any:
     """A cell for JSON: bytes become ``0x`` and hex digits; infinities, NaN and types that JSON lacks become text."""
     if isinstance(cell, bytes):
         return f"0x{cell.hex()}"
@@ -269,7 +271,7 @@ def _cell(cell: Any) -> Any:
 
 
 def _rows(rows: Sequence[Row]) -> list[list[Any]]:
-    return [[_cell(cell) for cell in row] for row in rows]
+    return [[json_cell(cell) for cell in row] for row in rows]
 
 
 def result_dict(result: Result) -> dict[str, Any]:
