@@ -89,7 +89,8 @@ class ResultOut(BaseModel):
     columns: list[str]
     rows: list[list[Any]]
     row_count: Annotated[int, Field(description="Rows that the database returned; `rows` may hold fewer.")]
-    truncated: bool
+    truncated: Annotated[bool, Field(description="`rows` are not all rows of the query.")]
+    limit_reached: Annotated[bool, Field(description="The server read only `row_count` rows of the query.")]
 
 
 class Group(ResultOut):

@@ -51,12 +51,16 @@ def answer_json(answer: Answer, database: str, rows: int, clean: Clean) -> dict[
 
 
 def result_json(result: Result, rows: int) -> dict[str, Any]:
-    """Columns and at most ``rows`` rows; ``row_count`` counts those that the database returned."""
+    """Columns and at most ``rows`` rows.
+
+    ``row_count`` counts those that the database returned, and ``limit_reached`` says that it may have more.
+    """
     return {
         "columns": list(result.columns),
         "rows": [_cells(row) for row in result.rows[:rows]],
         "row_count": len(result.rows),
         "truncated": result.truncated or len(result.rows) > rows,
+        "limit_reached": result.truncated,
     }
 
 
