@@ -103,10 +103,9 @@ def serve(
     from sqljury.errors import InputError, MissingExtraError
 
     try:
-        import uvicorn
-
         from sqljury.web.app import create
         from sqljury.web.databases import Databases
+        from sqljury.web.running import WebServer
         from sqljury.web.settings import Settings
         from sqljury.web.tokens import Tokens
     except ImportError as error:
@@ -148,19 +147,7 @@ def serve(
         app = create(databases, settings, known)
         terminal.note(f"databases: {', '.join(served)}")
         terminal.note(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}/ (Ctrl-C ends it)")
-        uvicorn.run(
-            app,
-            host=host,
-            port=port,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            ws="none",
-            limit_concurrency=settings.connections,
-            timeout_graceful_shutdown=settings.grace,
-            timeout_keep_alive=30,
-        )
+        WebServer(app).run()
 
 
 def _new_token(name: str, targets: list[str]) -> None:

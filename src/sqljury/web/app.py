@@ -10,7 +10,6 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.types import ASGIApp
 
 from sqljury.web import asking, chat, looking, page
 from sqljury.web.bodies import ProblemOut
@@ -28,7 +27,7 @@ DESCRIPTION = """Ask databases in plain language; an answer is SQL that was test
 Errors are problems (RFC 9457) with a `code` for programs."""
 
 
-def create(databases: Databases, settings: Settings | None = None, tokens: Tokens | None = None) -> ASGIApp:
+def create(databases: Databases, settings: Settings | None = None, tokens: Tokens | None = None) -> Walls:
     """The application, for any ASGI server; the databases are whoever's who opened them.
 
     Raises ``InputError`` for an address that is not safe without tokens, and for access rules that do not fit.
@@ -61,7 +60,7 @@ def create(databases: Databases, settings: Settings | None = None, tokens: Token
         app.include_router(router)
     _handle_errors(app, server)
     _describe(app, tokens=tokens is not None)
-    return Walls(app, settings, server.metrics)
+    return Walls(app, server)
 
 
 def _handle_errors(app: FastAPI, server: Server) -> None:

@@ -12,9 +12,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sqljury.web.metrics import Metrics
 from sqljury.web.problems import ProblemError
-from sqljury.web.settings import Settings
+from sqljury.web.server import Server
 
 SECURITY: Final = {
     "Content-Security-Policy": (
@@ -38,8 +37,9 @@ class Walls:
     ``Host`` shows (DNS rebinding), or across sites, which ``Origin`` and ``Sec-Fetch-Site`` show.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
-        self._app, self._settings, self._metrics = app, settings, metrics
+    def __init__(self, app: ASGIApp, server: Server) -> None:
+        self.server = server
+        self._app, self._settings, self._metrics = app, server.settings, server.metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
