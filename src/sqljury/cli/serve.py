@@ -105,7 +105,7 @@ def serve(
     try:
         from sqljury.web.app import create
         from sqljury.web.databases import Databases
-        from sqljury.web.running import WebServer
+        from sqljury.web.running import WebServer, listen
         from sqljury.web.settings import Settings
         from sqljury.web.tokens import Tokens
     except ImportError as error:
@@ -146,8 +146,10 @@ def serve(
         databases = Databases(base, served, access_of(access, allow, deny, mask))
         app = create(databases, settings, known)
         terminal.note(f"databases: {', '.join(served)}")
-        terminal.note(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}/ (Ctrl-C ends it)")
-        WebServer(app).run()
+        with listen(settings) as listening:
+            at = listening.getsockname()[1]
+            terminal.note(f"listening on http://{f'[{host}]' if ':' in host else host}:{at}/ (Ctrl-C ends it)")
+            WebServer(app).run([listening])
 
 
 def _new_token(name: str, targets: list[str]) -> None:

@@ -20,7 +20,7 @@ from sqljury.web.metrics import Metrics
 from sqljury.web.problems import ProblemError, Problems
 from sqljury.web.server import Json, Server
 from sqljury.web.settings import Settings
-from sqljury.web.tokens import Tokens
+from sqljury.web.tokens import LOCAL, Tokens
 from sqljury.web.walls import Walls
 
 DESCRIPTION = """Ask databases in plain language; an answer is SQL that was tested, its result, and the evidence.
@@ -34,8 +34,7 @@ def create(databases: Databases, settings: Settings | None = None, tokens: Token
     """
     settings = settings or Settings()
     settings.check(tokens=tokens is not None)
-    if tokens is not None:
-        databases.check(tokens.clients)
+    databases.check([LOCAL] if tokens is None else tokens.clients)
     places = [place for served in databases.served.values() for place in served.places]
     jobs = Jobs(settings.workers, settings.queue, settings.seconds, shared=tokens is not None)
     server = Server(settings, databases, tokens, jobs, History(settings.history), Metrics(), Problems(places))

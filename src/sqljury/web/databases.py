@@ -20,7 +20,7 @@ from sqljury.resources import Closing
 from sqljury.schema.describe import Description
 from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.types.schema import DIALECT_NAMES
-from sqljury.web.tokens import Client
+from sqljury.web.tokens import LOCAL, Client
 
 DESCRIBED_SECONDS: Final = 60.0
 """How long a description is shown before the schema is read again."""
@@ -77,7 +77,8 @@ class Databases(Closing):
                 try:
                     self.session(client, name)
                 except InputError as error:
-                    raise InputError(f"{client.name} on {name}: {error}") from None
+                    whose = "" if client == LOCAL else f"{client.name} on "
+                    raise InputError(f"{whose}{name}: {error}") from None
 
     def names(self, client: Client) -> list[str]:
         """The databases that a client may ask about."""

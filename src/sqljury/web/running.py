@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 
 import uvicorn
 
+from sqljury.errors import InputError
+from sqljury.web.settings import Settings
 from sqljury.web.walls import Walls
+
+
+def listen(settings: Settings) -> socket.socket:
+    """A socket that listens where the settings say; raises ``InputError`` where it cannot."""
+    host, port = settings.host, settings.port
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        return socket.create_server(address[:2], family=family, backlog=settings.connections)  # type: ignore[arg-type]
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error.strerror)
+        raise InputError(f"cannot listen on {host} port {port} ({reason}); give another --port or --host") from None
 
 
 class WebServer(uvicorn.Server):
@@ -18,8 +34,6 @@ class WebServer(uvicorn.Server):
         settings = app.server.settings
         config = uvicorn.Config(
             app,
-            host=settings.host,
-            port=settings.port,
             log_level="error",
             access_log=False,
             server_header=False,
