@@ -109,6 +109,7 @@ def test_errors_are_problems_that_name_no_paths(
         (json.dumps({"question": "x" * 5_000, "database": "people"}).encode(), 422),
         (b'{"question": "Who?", "database": "people", "evidence": "' + b"x" * 300_000 + b'"}', 413),
         (b"[" * 100_000, 400),
+        (b'{"question": "Who \\ud800?", "database": "people"}', 422),
     ],
 )
 def test_malformed_requests(serve: Serve, content: bytes, status: int) -> None:
@@ -168,6 +169,17 @@ def test_rows_are_bounded_and_csv_has_all_defused(serve: Serve) -> None:
     response = client.post("/v1/query", json=body, headers={"Accept": "text/csv"})
     assert response.headers["content-disposition"] == 'attachment; filename="people.csv"'
     assert list(csv.reader(io.StringIO(response.text))) == [["name"], ["Ann"], ["'=Bo"], ["Cy"]]
+
+
+def test_characters_that_headers_and_json_lack(serve: Serve) -> None:
+    client = serve()
+    odd = client.post("/v1/query", json={"database": "people", "sql": "SELECT 'é\u2028', 1e999, x'00ff'"}).json()
+    assert odd["rows"] == [["é\u2028", "inf", "0x00ff"]]
+    nul = client.post("/v1/query", json={"database": "people", "sql": "SELECT 1\x00, 2"})
+    assert nul.status_code == 422
+    half = b'{"model": "sqljury/people", "messages": [{"role": "user", "content": "Who \\udc00?"}]}'
+    response = client.post("/v1/chat/completions", content=half, headers={"Content-Type": "application/json"})
+    assert response.status_code in (200, 400, 422), response.text
 
 
 def test_check_says_whether_a_query_is_right(serve: Serve) -> None:

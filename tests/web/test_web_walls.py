@@ -190,6 +190,7 @@ def test_tokens_are_kept_as_digests() -> None:
         ("sales=/data/x.db", "sales", "/data/x.db"),
         ("postgresql://me@host/shop?sslmode=require", "shop", "postgresql://me@host/shop?sslmode=require"),
         ("/data/my files/", "my_files", "/data/my files/"),
+        ("données.db", "donn_es", "données.db"),
     ],
 )
 def test_names_of_databases(given: str, name: str, place: str) -> None:

@@ -192,8 +192,10 @@ async def check(request: Request, body: bodies.Check, server: TheServer, client:
         found = await unless_gone(server.jobs.start(client.name, work), request.receive)
     except Exception as error:
         raise server.problems.of(error, name, server.jobs.retry_after) from None
-    if found["result"]["error"]:
-        found["result"]["error"] = server.problems.clean(found["result"]["error"])
+    for result in filter(None, (found["result"], found["correction"])):
+        cut = len(result["rows"]) > server.settings.rows
+        result["rows"], result["truncated"] = result["rows"][: server.settings.rows], result["truncated"] or cut
+        result["error"] = result["error"] and server.problems.clean(result["error"])
     found["why"] = server.problems.clean(found["why"])
     noted = {"question": body.question, "sql": body.sql, "verdict": found["verdict"]}
     server.history.add(client.name, id=request.state.request_id, kind="check", database=name, **noted)
@@ -232,9 +234,10 @@ async def query(request: Request, body: bodies.Query, server: TheServer, client:
         client.name, id=request.state.request_id, kind="query", database=name, sql=body.sql, rows=len(result.rows)
     )
     if "text/csv" in request.headers.get("accept", ""):
-        return _csv(result, name)
+        return await asyncio.to_thread(_csv, result, name)
     shown = result_json(result, server.settings.rows)
-    return Json({"id": request.state.request_id, "database": name, "seconds": round(result.seconds, 3), **shown})
+    about = {"id": request.state.request_id, "database": name, "seconds": round(result.seconds, 3)}
+    return await asyncio.to_thread(Json, {**about, **shown})  # cells may be megabytes
 
 
 def _csv(result: Result, name: str) -> Response:

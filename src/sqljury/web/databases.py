@@ -27,8 +27,8 @@ DESCRIBED_SECONDS: Final = 60.0
 VIEWS: Final = 256
 """Sessions behind access rules that are kept, the latest used ones."""
 
-_NAMED: Final = re.compile(r"([A-Za-z][\w.-]{0,63})=(.+)", re.DOTALL)
-_NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
+_NAMED: Final = re.compile(r"([A-Za-z][\w.-]{0,63})=(.+)", re.DOTALL | re.ASCII)
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+", re.ASCII)
 
 
 class UnknownDatabaseError(Exception):

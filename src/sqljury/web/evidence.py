@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from sqljury.types import Answer, Candidate, Choice, Result, Row, serialize
@@ -31,7 +32,7 @@ def in_words(confidence: float | None) -> str:
 
 def answer_json(answer: Answer, database: str, rows: int, clean: Clean) -> dict[str, Any]:
     """An answer for clients: ``Answer.to_dict`` with at most ``rows`` rows, and ``groups`` of equal results."""
-    made = answer.to_dict()
+    made = replace(answer, rows=answer.rows[:rows]).to_dict()
     for candidate in made["candidates"]:
         if candidate["error"]:
             candidate["error"] = clean(candidate["error"])
