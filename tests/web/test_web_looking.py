@@ -57,6 +57,8 @@ def test_an_unknown_address_and_a_wrong_method(serve: Serve) -> None:
     client = serve()
     assert client.get("/v1/nothing").json()["code"] == "not-found"
     assert client.get("/v1/ask").status_code == 405
+    wrong = client.put("/v1/history")
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "DELETE, GET")
 
 
 def chat(client: Any, **more: Any) -> Any:

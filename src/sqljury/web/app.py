@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from sqljury.web import asking, chat, looking, page
-from sqljury.web.bodies import ProblemOut
+from sqljury.web.bodies import ChatErrorOut, ProblemOut
 from sqljury.web.databases import Databases, UnknownDatabaseError
 from sqljury.web.history import History
 from sqljury.web.jobs import Jobs
@@ -78,7 +78,11 @@ def _handle_errors(app: FastAPI, server: Server) -> None:
         detail = "there is nothing here; GET /v1/openapi.json describes the API"
         if error.status_code != 404:
             detail = str(error.detail)
-        return said(request, ProblemError(error.status_code, code, detail, dict(error.headers or {})))
+        headers = dict(error.headers or {})
+        if error.status_code == 405:  # Starlette names the methods of the first route with this path only
+            methods = (app.openapi_schema or {}).get("paths", {}).get(request.url.path, {})
+            headers = {"Allow": ", ".join(sorted(map(str.upper, methods))) or headers.get("allow", "GET")}
+        return said(request, ProblemError(error.status_code, code, detail, headers))
 
     def by_validation(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -107,6 +111,7 @@ def _describe(app: FastAPI, *, tokens: bool) -> None:
     components = made.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     schemas["ProblemOut"] = ProblemOut.model_json_schema()
+    schemas["ChatErrorOut"] = ChatErrorOut.model_json_schema()
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     if tokens:

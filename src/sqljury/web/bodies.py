@@ -81,6 +81,12 @@ class ProblemOut(BaseModel):
     request_id: str
 
 
+class ChatErrorOut(BaseModel):
+    """An error in OpenAI's form, with `message`, `type`, `code` and `request_id`."""
+
+    error: dict[str, Any]
+
+
 class ResultOut(BaseModel):
     """Rows. Integers beyond 2^53 and values that JSON lacks are texts."""
 
@@ -167,10 +173,15 @@ class HealthOut(BaseModel):
     status: Literal["ok"]
 
 
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The errors of an endpoint for the OpenAPI document, with those that any request may meet."""
+def problems(*statuses: int, chat: bool = False) -> dict[int | str, dict[str, Any]]:
+    """The errors of an endpoint for the OpenAPI document, with those that any request may meet.
+
+    Those of ``chat`` are in OpenAI's form, but for those that no route has seen.
+    """
     every = {400, 401, 403, 413, 421, 422, 500, 503, *statuses}
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemOut"}}}
+    if chat:
+        content["application/json"] = {"schema": {"$ref": "#/components/schemas/ChatErrorOut"}}
     return {status: {"description": DESCRIPTIONS[status], "content": content} for status in sorted(every)}
 
 

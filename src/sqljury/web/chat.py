@@ -41,7 +41,7 @@ async def models(server: TheServer, client: TheClient) -> Response:
     "/chat/completions",
     dependencies=[Depends(json_only)],
     responses={
-        **bodies.problems(404, 415, 429, 504),
+        **bodies.problems(404, 415, 429, 504, chat=True),
         200: {
             "description": "A completion in OpenAI's form; `sqljury` holds the answer with its evidence.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
