@@ -20,7 +20,7 @@ def listen(settings: Settings) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        return socket.create_server(address[:2], family=family, backlog=settings.connections)  # type: ignore[arg-type]
+        return socket.create_server(address[:2], family=family, backlog=settings.connections)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error.strerror)
         raise InputError(f"cannot listen on {host} port {port} ({reason}); give another --port or --host") from None
