@@ -135,6 +135,25 @@ def test_prepare_makes_what_the_first_question_would_wait_for(path: Path, monkey
     assert any(step.step == "indexing" for step in seen)
 
 
+def test_several_callers_share_a_session_each_with_rules_and_progress_of_its_own(path: Path) -> None:
+    seen: list[Progress] = []
+    cancel = threading.Event()
+    cancel.set()
+    with connect(path) as db, Session(db, recipe="fast", model=FakeModel(lambda _: TALL)) as session:
+        session.following(seen.append).ask("Who is tall?")
+        ran = [candidate for step in seen for candidate in step.candidates]
+        assert [(candidate.sql, len(candidate.result.rows)) for candidate in ran] == [(TALL, 2)]
+        with pytest.raises(CancelledError):
+            session.following(seen.append, cancel).ask("Who is tall?")
+        hidden = session.on(db, Access(deny=("*.height",)))
+        assert hidden.query("SELECT height FROM person").error_kind == "refused"
+        with pytest.raises(NoAnswerError):
+            hidden.ask("Who is tall?")
+        assert session.query("SELECT height FROM person WHERE id = 1").rows == ((185,),)
+        hidden.close()
+        assert session.ask("Who is tall?").rows == (("Ann",), ("Cy",))  # it closes nothing of the others
+
+
 @pytest.mark.parametrize(
     ("given", "error"),
     [

@@ -28,9 +28,10 @@ LAYERS = {
     14: ("evaluation",),
     15: ("bench", "check"),
     16: ("audit",),
-    17: ("experiments", "train", "mcp"),
-    18: ("cli",),
-    19: ("__main__",),
+    17: ("experiments", "train"),
+    18: ("mcp", "web"),
+    19: ("cli",),
+    20: ("__main__",),
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 WITHIN_ZERO = {("types", "errors")}

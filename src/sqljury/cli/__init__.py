@@ -29,6 +29,7 @@ from sqljury.cli import (
     report,
     reproduce,
     schema,
+    serve,
     suite,
     terminal,
     train,
@@ -58,6 +59,7 @@ app.command("eval")(evaluate.evaluate)
 app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)
 app.command("schema")(schema.describe)
+app.command("serve")(serve.serve)
 app.add_typer(audit.app, name="audit")
 app.add_typer(bench.app, name="bench")
 app.add_typer(index.app, name="index")

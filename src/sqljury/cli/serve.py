@@ -1,0 +1,191 @@
+"""``sqljury serve``: the page and the HTTP API."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqljury.cli import terminal
+from sqljury.cli.options import (
+    AccessOption,
+    AdapterOption,
+    AllowOption,
+    BudgetSeconds,
+    BudgetTokens,
+    CacheOption,
+    DenyOption,
+    ExamplesOption,
+    MaskOption,
+    MaxCalls,
+    MaxTokens,
+    MaxUsd,
+    ModelOption,
+    PriceOption,
+    RecipeOption,
+    SchemaOption,
+    SeedOption,
+    TimeoutOption,
+    access_of,
+    adapted,
+    allowance,
+    ledger,
+    price_of,
+)
+
+if TYPE_CHECKING:
+    from sqljury.web.databases import Served
+
+
+def serve(
+    db: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--db", metavar="[NAME=]PLACE", help="A database, as for `ask`, with the name it is to have; repeatable."
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on; other than loopback only with --tokens.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 for any free one.")] = 8000,
+    tokens: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A TOML file of tokens with their databases and access rules.")
+    ] = None,
+    new_token: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Print a new token and its entry for the file of tokens, and exit."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name under which clients call this server; repeatable."),
+    ] = None,
+    https: Annotated[
+        bool, typer.Option("--https", help="Clients come by TLS, through a proxy: secure cookies.")
+    ] = False,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="The number of questions worked on at once.")] = 4,
+    queue: Annotated[
+        int, typer.Option(min=0, help="The number of questions that may wait; further ones get 429.")
+    ] = 64,
+    seconds: Annotated[
+        float, typer.Option(min=1, help="The time limit of a question, in seconds, waiting included.")
+    ] = 300.0,
+    rows: Annotated[int, typer.Option(min=1, help="The number of rows in an answer; CSV has all.")] = 1_000,
+    schema: SchemaOption = None,
+    notes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]PATH", help="Notes on a database, with its name if there are several; repeatable."
+        ),
+    ] = None,
+    recipe: RecipeOption = "default",
+    model: ModelOption = None,
+    adapter: AdapterOption = None,
+    seed: SeedOption = 0,
+    timeout: TimeoutOption = 30.0,
+    cache: CacheOption = True,
+    examples: ExamplesOption = None,
+    budget_seconds: BudgetSeconds = None,
+    budget_tokens: BudgetTokens = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    price: PriceOption = None,
+    access: AccessOption = None,
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    mask: MaskOption = None,
+) -> None:
+    """Serve the page and the HTTP API; ends with Ctrl-C, after the questions under way."""
+    if new_token is not None:
+        _new_token(new_token, db or [])
+        return
+    from sqljury.errors import InputError, MissingExtraError
+
+    try:
+        from sqljury.web.app import create
+        from sqljury.web.databases import Databases
+        from sqljury.web.running import WebServer, listen
+        from sqljury.web.settings import Settings
+        from sqljury.web.tokens import Tokens
+    except ImportError as error:
+        raise MissingExtraError(error.name or "fastapi", "serve") from None
+    from sqljury.api import Session
+    from sqljury.types import Limits
+
+    if not db:
+        raise InputError("there is no database to serve; give one with --db")
+    settings = Settings(
+        host=host,
+        port=port,
+        hosts=tuple(allow_host or ()),
+        workers=workers,
+        queue=queue,
+        seconds=seconds,
+        rows=rows,
+        https=https,
+    )
+    settings.check(tokens=tokens is not None)
+    with ExitStack() as stack:
+        served = _opened(stack, db, schema or [], notes or [])
+        known = Tokens.load(tokens, list(served)) if tokens is not None else None
+        base = stack.enter_context(
+            Session(
+                next(iter(served.values())).database,
+                recipe=recipe,
+                model=adapted(model, adapter),
+                examples=examples,
+                limits=Limits(seconds=timeout),
+                allowance=allowance(budget_seconds, budget_tokens),
+                cache=cache,
+                ledger=ledger(max_calls, max_tokens, max_usd),
+                price=price_of(price),
+                seed=seed,
+            )
+        )
+        databases = Databases(base, served, access_of(access, allow, deny, mask))
+        app = create(databases, settings, known)
+        terminal.note(f"databases: {', '.join(served)}")
+        with listen(settings) as listening:
+            at = listening.getsockname()[1]
+            terminal.note(f"listening on http://{f'[{host}]' if ':' in host else host}:{at}/ (Ctrl-C ends it)")
+            WebServer(app).run([listening])
+
+
+def _new_token(name: str, targets: list[str]) -> None:
+    """Print an entry for the file on stdout, and the token itself, which is kept nowhere, on stderr."""
+    from sqljury.web.databases import named
+    from sqljury.web.tokens import entry, new_token
+
+    token = new_token()
+    print(entry(name, token, [named(target)[0] for target in targets]))
+    terminal.note(f"token of {name}, shown only now: {token}")
+
+
+def _opened(stack: ExitStack, targets: list[str], schemas: list[str], notes: list[str]) -> dict[str, Served]:
+    """The databases by name, closed with the stack; raises what ``connect`` and ``load`` raise, and ``InputError``."""
+    from sqljury.db.connect import connect
+    from sqljury.errors import InputError
+    from sqljury.schema.introspect import introspect
+    from sqljury.schema.notes import NO_NOTES
+    from sqljury.schema.notes_files import load
+    from sqljury.web.databases import Served, named
+
+    places = [named(target) for target in targets]
+    names = [name for name, _ in places]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"two databases are called {twice}; name them, as in --db {twice}2=PLACE")
+    paths: dict[str, list[str]] = {name: [] for name in names}
+    for given in notes:
+        name, separator, path = given.partition("=")
+        if not separator or name not in paths:
+            if len(names) > 1:
+                raise InputError(f"--notes {given}: say of which database, as in --notes {names[0]}=PATH")
+            name, path = names[0], given
+        paths[name].append(path)
+    served = {}
+    for name, place in places:
+        database = stack.enter_context(connect(place, schemas))
+        introspect(database)  # one without tables is said now
+        served[name] = Served(database, load(*paths[name]) if paths[name] else NO_NOTES)
+    return served

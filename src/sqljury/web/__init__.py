@@ -1,0 +1,1 @@
+"""The HTTP API and the page of ``sqljury serve``; ``app.create`` puts them together."""

@@ -1,0 +1,249 @@
+"""The routes that work: ask, check, and a query of the client's own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from sqljury.context import Progress
+from sqljury.errors import NoAnswerError
+from sqljury.types import Answer, FailureKind, Result
+from sqljury.types.csv_lines import csv_line
+from sqljury.web import bodies
+from sqljury.web.evidence import answer_json, candidate_json, result_json
+from sqljury.web.jobs import Following, Report
+from sqljury.web.problems import ProblemError
+from sqljury.web.server import (
+    KEEP_ALIVE_SECONDS,
+    EventStream,
+    Json,
+    Server,
+    TheClient,
+    TheServer,
+    event,
+    json_only,
+    unless_gone,
+)
+from sqljury.web.tokens import Client
+
+router = APIRouter(prefix="/v1", dependencies=[Depends(json_only)], tags=["questions"])
+
+_FAILURES: dict[FailureKind, tuple[int, str]] = {
+    "refused": (422, "query-refused"),
+    "limit": (422, "query-limit"),
+    "sql": (422, "query-failed"),
+    "locked": (503, "database-locked"),
+    "database": (503, "database-unavailable"),
+    "cancelled": (503, "stopped"),
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question of a client, from the request to its answer, its history and its count."""
+
+    server: Server
+    client: Client
+    database: str
+    question: str
+    evidence: str = ""
+    verify: bool = False
+    id: str = ""
+
+    def start(self, report: Report | None = None) -> asyncio.Task[Answer]:
+        """Enter the queue; raises ``BusyError`` where it is full."""
+
+        def work(following: Following) -> Answer:
+            session = self.server.databases.session(self.client, self.database)
+            one = session.following(following.progress, following.cancel)
+            return one.ask(self.question, evidence=self.evidence, verify=self.verify)
+
+        return self.server.jobs.start(self.client.name, work, report)
+
+    def answered(self, answer: Answer) -> dict[str, Any]:
+        """The answer for the client, noted and counted."""
+        made = answer_json(answer, self.database, self.server.settings.rows, self.server.problems.clean)
+        self.server.metrics.asked("answered", answer.cost.seconds, answer.cost)
+        self._note(sql=answer.sql, confidence=made["confidence"], rows=made["row_count"])
+        return {"id": self.id, **made}
+
+    def failed(self, error: BaseException, seconds: float) -> ProblemError:
+        """The problem for the client, noted and counted; one without an answer shows what was tried."""
+        problem = self.server.problems.of(error, self.database, self.server.jobs.retry_after)
+        cost = None
+        if isinstance(error, NoAnswerError):
+            clean, cost = self.server.problems.clean, error.cost
+            problem.more = {"candidates": [candidate_json(one, clean) for one in error.candidates]}
+        self.server.metrics.asked(problem.code, seconds, cost)
+        self._note(problem=problem.code)
+        return problem
+
+    def _note(self, **outcome: Any) -> None:
+        self.server.history.add(
+            self.client.name, id=self.id, kind="ask", database=self.database, question=self.question, **outcome
+        )
+
+
+def asked(
+    request: Request,
+    server: Server,
+    client: Client,
+    database: str,
+    question: str,
+    evidence: str = "",
+    *,
+    verify: bool = False,
+) -> Asked:
+    """A question of a request; raises ``UnknownDatabaseError``."""
+    name = server.databases.name(client, database)
+    return Asked(server, client, name, question, evidence, verify, request.state.request_id)
+
+
+@router.post(
+    "/ask",
+    response_model=bodies.AnswerOut,
+    responses={
+        **bodies.problems(404, 415, 429, 504),
+        200: {
+            "description": "The answer. With `stream`, or `Accept: text/event-stream`, events: `queued`, `stage`, "
+            "`candidate`, and at last `answer` or `problem`.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+    },
+    summary="Answer a question",
+)
+async def ask(request: Request, body: bodies.Ask, server: TheServer, client: TheClient) -> Response:
+    """Write several queries, run and compare them, and answer with the best and the evidence for it."""
+    one = asked(request, server, client, body.database, body.question, body.evidence, verify=body.verify)
+    if body.stream or "text/event-stream" in request.headers.get("accept", ""):
+        return _streamed(one)
+    began = time.monotonic()
+    try:
+        return Json(one.answered(await unless_gone(one.start(), request.receive)))
+    except Exception as error:
+        raise one.failed(error, time.monotonic() - began) from None
+
+
+def _streamed(one: Asked) -> EventStream:
+    """The answer as events; a full queue is said by the status, before the first of them."""
+    news: asyncio.Queue[Progress] = asyncio.Queue()
+    began = time.monotonic()
+    try:
+        task = one.start(news.put_nowait)
+    except Exception as error:
+        raise one.failed(error, 0.0) from None
+    return EventStream(_events(one, task, news, began), task)
+
+
+async def _events(
+    one: Asked, task: asyncio.Task[Answer], news: asyncio.Queue[Progress], began: float
+) -> AsyncIterator[str]:
+    yield event("queued", {"id": one.id, "waiting": one.server.jobs.turns.waiting})
+    async for progress in reports(task, news):
+        if progress is None:
+            yield ": still working\n\n"
+            continue
+        for candidate in progress.candidates:
+            yield event("candidate", candidate_json(candidate, one.server.problems.clean))
+        if not progress.candidates:
+            stage = {"step": progress.step, "done": progress.done, "total": progress.total}
+            yield event("stage", {**stage, "seconds": round(time.monotonic() - began, 2)})
+    try:
+        yield event("answer", one.answered(await task))
+    except Exception as error:
+        yield event("problem", one.failed(error, time.monotonic() - began).to_dict(one.id))
+
+
+async def reports(task: asyncio.Task[Answer], news: asyncio.Queue[Progress]) -> AsyncIterator[Progress | None]:
+    """What is reported until the task ends; None where nothing was for ``KEEP_ALIVE_SECONDS``."""
+    while not task.done() or not news.empty():
+        getting = asyncio.ensure_future(news.get())
+        try:
+            await asyncio.wait({task, getting}, timeout=KEEP_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if getting.done():
+                yield getting.result()
+            elif not task.done():
+                yield None
+        finally:
+            getting.cancel()
+
+
+@router.post(
+    "/check",
+    response_model=bodies.CheckedOut,
+    responses=bodies.problems(404, 415, 429, 504),
+    summary="Is this query right?",
+)
+async def check(request: Request, body: bodies.Check, server: TheServer, client: TheClient) -> Response:
+    """Compare a query with those written for the question, by tests on small databases."""
+    name = server.databases.name(client, body.database)
+
+    def work(following: Following) -> dict[str, Any]:
+        session = server.databases.session(client, name).following(following.progress, following.cancel)
+        return session.check(body.question, body.sql, evidence=body.evidence).to_dict()
+
+    try:
+        found = await unless_gone(server.jobs.start(client.name, work), request.receive)
+    except Exception as error:
+        raise server.problems.of(error, name, server.jobs.retry_after) from None
+    for result in filter(None, (found["result"], found["correction"])):
+        cut = len(result["rows"]) > server.settings.rows
+        result["rows"], result["truncated"] = result["rows"][: server.settings.rows], result["truncated"] or cut
+        result["error"] = result["error"] and server.problems.clean(result["error"])
+    found["why"] = server.problems.clean(found["why"])
+    noted = {"question": body.question, "sql": body.sql, "verdict": found["verdict"]}
+    server.history.add(client.name, id=request.state.request_id, kind="check", database=name, **noted)
+    return Json({"id": request.state.request_id, "database": name, **found})
+
+
+@router.post(
+    "/query",
+    response_model=bodies.ResultOut,
+    responses={
+        **bodies.problems(404, 415, 429, 504),
+        200: {
+            "description": "The rows; with `Accept: text/csv` all of them as CSV, defused for spreadsheets.",
+            "content": {"text/csv": {"schema": {"type": "string"}}},
+        },
+    },
+    summary="Run a query of your own, read-only",
+)
+async def query(request: Request, body: bodies.Query, server: TheServer, client: TheClient) -> Response:
+    """Run a query behind the same walls and access rules as the written ones."""
+    name = server.databases.name(client, body.database)
+
+    def work(following: Following) -> Result:
+        session = server.databases.session(client, name)
+        return session.following(following.progress, following.cancel).query(body.sql)
+
+    try:
+        result = await unless_gone(server.jobs.start(client.name, work), request.receive)
+    except Exception as error:
+        raise server.problems.of(error, name, server.jobs.retry_after) from None
+    if result.error is not None:
+        status, code = _FAILURES.get(result.error.kind, (422, "query-failed"))
+        detail = server.problems.clean(str(result.error))
+        raise ProblemError(status, code, detail, {"Retry-After": "5"} if status == 503 else {})
+    server.history.add(
+        client.name, id=request.state.request_id, kind="query", database=name, sql=body.sql, rows=len(result.rows)
+    )
+    if "text/csv" in request.headers.get("accept", ""):
+        return await asyncio.to_thread(_csv, result, name)
+    shown = result_json(result, server.settings.rows)
+    about = {"id": request.state.request_id, "database": name, "seconds": round(result.seconds, 3)}
+    return await asyncio.to_thread(Json, {**about, **shown})  # cells may be megabytes
+
+
+def _csv(result: Result, name: str) -> Response:
+    lines = (csv_line(row, defuse=True) for row in (result.columns, *result.rows))
+    text = "".join(f"{line}\r\n" for line in lines).encode("utf-8", "replace")
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    if result.truncated:
+        headers["X-Truncated"] = "true"
+    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)

@@ -1,0 +1,35 @@
+// Elements without innerHTML: whatever a database or a model wrote stays text.
+
+export function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name === "class") made.className = value;
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+export const count = (number, noun, nouns = `${noun}s`) => `${number.toLocaleString("en")} ${number === 1 ? noun : nouns}`;
+
+export const seconds = (value) => (value < 10 ? `${value.toFixed(1)} s` : `${Math.round(value)} s`);
+
+export const $ = (id) => document.getElementById(id);
+
+/** Tells people who listen to the page rather than see it. */
+export function say(text) {
+  $("status").textContent = text;
+}
+
+export async function copy(text, button) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not allowed here";
+  }
+  setTimeout(() => { button.textContent = label; }, 1500);
+}

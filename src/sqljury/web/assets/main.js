@@ -1,0 +1,167 @@
+// The page: a question goes out, its stages come in, an answer is shown.
+import { ask, query } from "./api.js";
+import { $, count, el, say, seconds } from "./dom.js";
+import { answerView, problemCard, queryView } from "./result.js";
+import { schemaOf, showHistory, showSchema, tabs } from "./side.js";
+
+const form = $("ask"), box = $("question"), view = $("view"), submit = $("submit"), picker = $("database");
+let running = null;
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+/** The stages of a question as they pass, with the candidates as they come. */
+function progressCard(question) {
+  const steps = el("ol", { class: "steps" }), coming = el("ul", { class: "coming", hidden: true });
+  const clock = el("span", { class: "quiet small" }, "0.0 s"), began = performance.now();
+  const card = el("section", { class: "card", "aria-label": "Progress", "aria-busy": "true" },
+    el("header", {}, el("h2", {}, question), el("div", { class: "tools" }, clock, el("button", { class: "link", type: "button", onclick: () => running?.abort() }, "Stop"))), steps, coming);
+  const timer = setInterval(() => { clock.textContent = seconds((performance.now() - began) / 1000); }, 100);
+  const items = new Map();
+
+  function stage(name, detail) {
+    const kind = name.startsWith("looking for keys") ? "looking for keys" : name.startsWith("indexing") ? "indexing values" : name;
+    for (const [other, item] of items) {
+      item.li.classList.remove("now");
+      if (other !== kind) item.label.textContent = capital(other);
+    }
+    if (!items.has(kind)) {
+      const label = el("span"), when = el("span", { class: "seconds" }), li = el("li", {}, label, when);
+      items.set(kind, { li, label, when, since: performance.now() });
+      steps.append(li);
+    }
+    const item = items.get(kind);
+    item.li.classList.add("now");
+    item.label.textContent = capital(kind) + (detail ? ` (${detail})` : "");
+    item.when.textContent = seconds((performance.now() - began) / 1000);
+    say(item.label.textContent);
+  }
+
+  function heard(kind, data) {
+    if (kind === "queued") stage(data.waiting ? `waiting for a turn, ${data.waiting} in the queue` : "starting", "");
+    else if (kind === "stage") stage(data.step, data.total > 1 ? `${data.done} of ${data.total}` : "");
+    else if (kind === "candidate") {
+      coming.hidden = false;
+      const outcome = data.error ? el("span", { class: "out bad", title: data.error }, "failed") : el("span", { class: "out" }, count(data.row_count, "row"));
+      coming.append(el("li", {}, el("code", { title: data.sql }, data.sql || "(no query)"), outcome));
+    }
+  }
+
+  return { card, heard, end: () => clearInterval(timer) };
+}
+
+async function run(question) {
+  running?.abort();
+  const own = new AbortController();
+  running = own;
+  document.body.classList.add("asked-once");
+  submit.disabled = true;
+  const progress = progressCard(question);
+  view.replaceChildren(progress.card);
+  const body = { question, database: picker.value, evidence: $("evidence").value, verify: $("verify").checked };
+  try {
+    const answer = await ask(body, progress.heard, own.signal);
+    if (running !== own) return;
+    view.replaceChildren(...answerView(answer));
+    say(`Answered: ${count(answer.row_count, "row")}, ${answer.confidence_in_words}.`);
+  } catch (error) {
+    if (running !== own) return;
+    if (error.name === "AbortError") {
+      view.replaceChildren(el("section", { class: "card state" }, el("h2", {}, "Stopped"), el("p", {}, "The question was stopped, on the server too.")));
+      say("Stopped.");
+    } else {
+      view.replaceChildren(problemCard(error, () => run(question)));
+    }
+  } finally {
+    progress.end();
+    if (running === own) {
+      running = null;
+      submit.disabled = false;
+      refreshHistory();
+    }
+  }
+}
+
+function refreshHistory() {
+  if (!$("panel-history").hidden) showHistory(open);
+}
+
+/** Something asked before: a query is run again, a question is asked again. */
+async function open(entry) {
+  if ([...picker.options].some((one) => one.value === entry.database)) choose(entry.database);
+  $("side").classList.remove("open");
+  $("side-toggle").setAttribute("aria-expanded", "false");
+  document.body.classList.add("asked-once");
+  if (entry.question) box.value = entry.question;
+  if (entry.kind !== "query") {
+    run(entry.question);
+    return;
+  }
+  try {
+    view.replaceChildren(...queryView(await query({ sql: entry.sql, database: entry.database }), entry.sql, entry.database));
+  } catch (error) {
+    view.replaceChildren(problemCard(error, () => open(entry)));
+  }
+}
+
+/** Questions that any database can answer, about its own tables, until the reader has better ones. */
+function ideas(schema) {
+  if (!schema || document.body.classList.contains("asked-once")) return;
+  const tables = schema.tables.filter((table) => table.kind === "table");
+  const largest = [...tables].sort((one, other) => other.columns.length - one.columns.length);
+  const dated = largest.find((table) => table.columns.some((column) => /date|_on$|_at$|year/i.test(column.name)));
+  const spoken = (table) => table.name.replaceAll("_", " ");
+  const texts = [
+    largest[0] && `How many rows does ${spoken(largest[0])} have?`,
+    dated && `How many entries of ${spoken(dated)} are there in each year?`,
+    largest[1] && `Show ten rows of ${spoken(largest[1])}.`,
+  ].filter(Boolean);
+  view.replaceChildren(el("div", { class: "ideas" }, ...texts.map((text) => el("button", { type: "button", onclick: () => { box.value = text; run(text); } }, text))));
+}
+
+function choose(database) {
+  if (picker.value === database) return;
+  picker.value = database;
+  picker.dispatchEvent(new Event("change"));
+}
+
+async function changed() {
+  const name = picker.value;
+  try { localStorage.setItem("database", name); } catch { /* storage may be closed to pages */ }
+  await showSchema(name);
+  if (picker.value === name && !running && !view.querySelector(".card")) ideas(await schemaOf(name).catch(() => null));
+}
+
+function theme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  try { localStorage.setItem("theme", root.dataset.theme); } catch { /* it holds for this page then */ }
+}
+
+function start() {
+  $("theme").addEventListener("click", theme);
+  if (!picker) {
+    form.hidden = true;
+    return;
+  }
+  try { choose([...picker.options].map((one) => one.value).find((name) => name === localStorage.getItem("database")) ?? picker.value); } catch { /* the first one */ }
+  picker.addEventListener("change", changed);
+  form.addEventListener("submit", (event) => { event.preventDefault(); if (box.value.trim()) run(box.value.trim()); });
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); form.requestSubmit(); }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") running?.abort();
+    if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "")) { event.preventDefault(); box.focus(); }
+  });
+  $("side-toggle").addEventListener("click", () => {
+    const opened = $("side").classList.toggle("open");
+    $("side-toggle").setAttribute("aria-expanded", opened);
+  });
+  tabs((name) => { if (name === "history") showHistory(open); });
+  changed();
+  const asked = new URLSearchParams(location.search).get("q");
+  if (asked) box.value = asked.slice(0, box.maxLength);
+}
+
+start();

@@ -1,0 +1,130 @@
+// An answer: its rows, its query (editable and re-runnable), and how sure it is.
+import { csv, query } from "./api.js";
+import { copy, el, say, seconds } from "./dom.js";
+import { broken, highlighted } from "./sql.js";
+import { resultOf } from "./table.js";
+import { why } from "./why.js";
+
+export const level = (confidence) => (confidence === null || confidence === undefined ? "" : confidence >= 0.75 ? "good" : confidence >= 0.5 ? "fair" : "bad");
+
+const percent = (share) => `${Math.round(share * 100)}%`;
+
+function badge(answer) {
+  const sure = answer.confidence === null ? "" : ` · ${percent(answer.confidence)}`;
+  const words = answer.confidence_in_words;
+  return el("span", { class: `badge ${level(answer.confidence)}`, title: "How sure the answer is" }, words[0].toUpperCase() + words.slice(1) + sure);
+}
+
+export function problemCard(error, again) {
+  const problem = error.problem ?? { title: "Error", detail: String(error), code: "page" };
+  const retry = problem.retry ? ` Try again in ${problem.retry} s.` : "";
+  const titles = { "no-answer": "No query could answer this", "query-refused": "This query is refused", "query-failed": "The query failed", "bad-question": "This cannot be asked", "queue-full": "The server is busy" };
+  const tried = problem.candidates?.filter((one) => one.sql) ?? [];
+  return el("section", { class: "card alarm", role: "alert" },
+    el("h2", {}, titles[problem.code] ?? problem.title ?? "Error"),
+    el("p", {}, problem.detail[0].toUpperCase() + problem.detail.slice(1) + retry),
+    tried.length ? el("details", { class: "more" }, el("summary", {}, `What was tried (${tried.length})`),
+      el("ul", { class: "failures" }, ...tried.map((one) => el("li", {}, highlighted(broken(one.sql)), el("p", {}, one.error ?? ""))))) : null,
+    el("div", { class: "foot" },
+      again ? el("button", { class: "plain", type: "button", onclick: again }, "Try again") : null,
+      el("span", { class: "quiet small" }, [problem.code, problem.request_id && `request ${problem.request_id}`].filter(Boolean).join(" · "))));
+}
+
+function save(blob, name) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: `${name}.csv` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+async function download(sql, database, button) {
+  button.disabled = true;
+  try {
+    save(await csv({ sql, database }), database);
+  } catch (error) {
+    button.title = error.message;
+    say(`The download failed: ${error.message}`);
+  }
+  button.disabled = false;
+}
+
+/** The rows of a result, with what can be done with them; `title` stands above. */
+function rowsCard(result, sql, database, title, marks) {
+  const tools = el("div", { class: "tools" });
+  tools.append(el("button", { class: "link", type: "button", onclick: (event) => download(sql, database, event.currentTarget) }, "Download CSV"));
+  return el("section", { class: "card", "aria-label": "Result" },
+    el("header", {}, el("h2", { tabindex: "-1" }, title), ...marks, result.rows.length ? tools : null),
+    ...resultOf(result));
+}
+
+/** A query that can be read, copied, edited and run again; `ran(result, sql)` gets what comes back.
+ *  Gives the card, and what runs another query in its place. */
+function sqlCard(sql, database, ran) {
+  const place = el("div"), tools = el("div", { class: "tools" }), said = el("div", { role: "status" });
+  const tool = (label, act) => el("button", { class: "link", type: "button", onclick: act }, label);
+  let current = sql;
+
+  function read() {
+    place.replaceChildren(highlighted(broken(current)));
+    tools.replaceChildren(tool("Copy", (event) => copy(current, event.currentTarget)), tool("Edit", edit));
+    said.replaceChildren();
+  }
+
+  function edit() {
+    const box = el("textarea", { class: "sql", spellcheck: "false", "aria-label": "SQL to run, read-only" });
+    box.value = broken(current);
+    const button = tool("Run", () => run(box.value, button));
+    box.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) button.click();
+      if (event.key === "Escape") { event.stopPropagation(); read(); }
+    });
+    place.replaceChildren(box, el("p", { class: "quiet small" }, "Ctrl + Enter runs it. It only reads: anything else is refused."));
+    tools.replaceChildren(button, tool("Cancel", read));
+    box.focus();
+  }
+
+  async function run(text, button) {
+    button.disabled = true;
+    said.replaceChildren(el("p", { class: "quiet small" }, "Running…"));
+    try {
+      const result = await query({ sql: text, database });
+      current = text;
+      read();
+      ran(result, current);
+    } catch (error) {
+      said.replaceChildren(problemCard(error));
+    }
+    button.disabled = false;
+  }
+
+  read();
+  const card = el("section", { class: "card", "aria-label": "Query" }, el("header", {}, el("h2", {}, "SQL"), tools), place, said);
+  return { card, run };
+}
+
+function remarks(answer) {
+  const lines = [...answer.remarks, answer.choice?.note].filter(Boolean);
+  return lines.length ? el("ul", { class: "remarks" }, ...lines.map((line) => el("li", {}, line))) : null;
+}
+
+export function answerView(answer) {
+  const place = el("div");
+  const rows = rowsCard(answer, answer.sql, answer.database, answer.question, [badge(answer)]);
+  const said = remarks(answer);
+  if (said) rows.append(said);
+  place.append(rows);
+  const sql = sqlCard(answer.sql, answer.database, (result, text) => {
+    const reading = answer.groups.find((group) => group.queries.includes(text));
+    const mark = reading?.chosen ? badge(answer) : el("span", { class: "badge" }, `${reading ? `reading ${reading.group + 1}` : "your query"} · ${seconds(result.seconds)}`);
+    place.replaceChildren(rowsCard(result, text, answer.database, answer.question, [mark]));
+    if (reading?.chosen && said) place.firstChild.append(said);
+    place.querySelector("h2").focus();
+  });
+  return [place, sql.card, why(answer, sql.run)];
+}
+
+/** A query of the reader's own, as history has it. */
+export function queryView(result, sql, database) {
+  const own = (shown) => el("span", { class: "badge" }, `your query · ${seconds(shown.seconds)}`);
+  const place = el("div", {}, rowsCard(result, sql, database, "Result", [own(result)]));
+  return [place, sqlCard(sql, database, (next, text) => place.replaceChildren(rowsCard(next, text, database, "Result", [own(next)]))).card];
+}

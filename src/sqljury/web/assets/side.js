@@ -1,0 +1,109 @@
+// The side panel: the schema to look things up in, and what was asked before.
+import { forget, get } from "./api.js";
+import { $, count, el } from "./dom.js";
+import { level } from "./result.js";
+
+const schemas = new Map();
+
+export async function schemaOf(database) {
+  if (!schemas.has(database)) schemas.set(database, get(`/v1/schema?database=${encodeURIComponent(database)}`));
+  try {
+    return await schemas.get(database);
+  } catch (error) {
+    schemas.delete(database);
+    throw error;
+  }
+}
+
+function columnItem(table, column, keys) {
+  const key = keys.find((one) => one.table === table.name && one.columns.includes(column.name));
+  const mark = table.primary_key.includes(column.name) ? "key" : key ? `→ ${key.other_table}` : "";
+  const note = [column.comment, column.contents].filter(Boolean).join("; ");
+  return el("li", {}, el("code", {}, column.name), column.type ? el("span", { class: "type" }, column.type.toLowerCase()) : null,
+    mark ? el("span", { class: "key", title: key && !key.declared ? "a likely key, not declared" : null }, mark) : null,
+    note ? el("span", { class: "note" }, note) : null);
+}
+
+function tree(schema, wanted) {
+  const fits = (text) => text.toLowerCase().includes(wanted);
+  const tables = schema.tables.map((table) => ({ table, columns: !wanted || fits(table.name) ? table.columns : table.columns.filter((one) => fits(one.name) || fits(one.comment)) })).filter(({ columns }) => columns.length);
+  if (!tables.length) return [el("p", { class: "quiet" }, "Nothing of that name.")];
+  return tables.slice(0, 300).map(({ table, columns }) => {
+    const details = el("details", { open: Boolean(wanted) && tables.length < 20 }, el("summary", {}, el("span", {}, table.name), el("span", { class: "count" }, table.kind === "table" ? table.columns.length : table.kind)));
+    const fill = () => { if (details.open && details.children.length < 2) details.append(el("ul", {}, table.comment ? el("li", {}, el("span", { class: "note" }, table.comment)) : null, ...columns.map((column) => columnItem(table, column, schema.foreign_keys)))); };
+    details.addEventListener("toggle", fill);
+    fill();
+    return details;
+  });
+}
+
+export async function showSchema(database) {
+  const panel = $("panel-schema");
+  panel.replaceChildren(el("p", { class: "quiet" }, "Reading the schema…"));
+  let schema;
+  try {
+    schema = await schemaOf(database);
+  } catch (error) {
+    const again = el("button", { class: "plain", type: "button", onclick: () => showSchema(database) }, "Try again");
+    panel.replaceChildren(el("p", { role: "alert" }, `The schema cannot be read: ${error.message}`), again);
+    return null;
+  }
+  const place = el("div", { class: "tree" });
+  const filter = el("input", { class: "filter", type: "search", placeholder: `Find in ${count(schema.tables.length, "table")}`, "aria-label": "Find a table or column" });
+  const draw = () => place.replaceChildren(...tree(schema, filter.value.trim().toLowerCase()));
+  filter.addEventListener("input", draw);
+  draw();
+  panel.replaceChildren(filter, place);
+  return schema;
+}
+
+function ago(time) {
+  const passed = Date.now() / 1000 - time;
+  if (passed < 60) return "now";
+  if (passed < 3600) return `${Math.floor(passed / 60)} min ago`;
+  if (passed < 86400) return `${Math.floor(passed / 3600)} h ago`;
+  return new Date(time * 1000).toLocaleDateString();
+}
+
+function pastItem(entry, open) {
+  const outcome = entry.problem ?? entry.verdict ?? (entry.rows === undefined ? "" : count(entry.rows, "row"));
+  const dot = entry.problem ? "bad" : entry.kind === "ask" ? level(entry.confidence) : "";
+  const asked = entry.kind === "query" ? el("span", { class: "asked sql" }, entry.sql) : el("span", { class: "asked" }, entry.question);
+  return el("li", {}, el("button", { type: "button", onclick: () => open(entry) }, asked,
+    el("span", { class: "meta" }, el("span", { class: `dot ${dot}` }), `${entry.database} · ${outcome} · ${ago(entry.time)}`)));
+}
+
+export async function showHistory(open) {
+  const panel = $("panel-history");
+  try {
+    const { entries } = await get("/v1/history?limit=100");
+    if (!entries.length) {
+      panel.replaceChildren(el("p", { class: "quiet" }, "Nothing asked yet. Questions and queries of this server's run appear here."));
+      return;
+    }
+    const clear = el("button", { class: "link", type: "button", onclick: async () => { await forget(); showHistory(open); } }, "Forget all");
+    panel.replaceChildren(el("ul", { class: "past" }, ...entries.map((entry) => pastItem(entry, open))), clear);
+  } catch (error) {
+    panel.replaceChildren(el("p", { role: "alert" }, `The history cannot be read: ${error.message}`));
+  }
+}
+
+/** Tabs as the ARIA practices have them: arrows move, one tab is in the order of Tab. */
+export function tabs(changed) {
+  const all = ["schema", "history"];
+  const choose = (name, focus) => {
+    for (const one of all) {
+      const tab = $(`tab-${one}`), own = one === name;
+      tab.setAttribute("aria-selected", own);
+      tab.tabIndex = own ? 0 : -1;
+      $(`panel-${one}`).hidden = !own;
+      if (own && focus) tab.focus();
+    }
+    changed(name);
+  };
+  all.forEach((name, index) => {
+    const tab = $(`tab-${name}`);
+    tab.addEventListener("click", () => choose(name));
+    tab.addEventListener("keydown", (event) => { if (event.key === "ArrowRight" || event.key === "ArrowLeft") choose(all[(index + 1) % all.length], true); });
+  });
+}

@@ -1,0 +1,162 @@
+"""OpenAI's chat completions: any client of that API asks a database, whose name stands for the model's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from sqljury.context import Progress
+from sqljury.types import Answer, serialize
+from sqljury.web import bodies
+from sqljury.web.asking import Asked, asked, reports
+from sqljury.web.databases import UnknownDatabaseError
+from sqljury.web.evidence import in_words, plain_rows
+from sqljury.web.problems import ProblemError, unknown_database
+from sqljury.web.server import EventStream, Json, TheClient, TheServer, json_only, unless_gone
+
+router = APIRouter(prefix="/v1", tags=["OpenAI"])
+
+PREFIX: Final = "sqljury/"
+ROWS: Final = 30
+"""Rows of the table in the text; the extension field has all."""
+CELL_CHARS: Final = 200
+
+
+@router.get("/models", responses=bodies.problems(), summary="The databases as models")
+async def models(server: TheServer, client: TheClient) -> Response:
+    """In OpenAI's form."""
+    names = server.databases.names(client)
+    listed = [{"id": f"{PREFIX}{name}", "object": "model", "created": 0, "owned_by": "sqljury"} for name in names]
+    return Json({"object": "list", "data": listed})
+
+
+@router.post(
+    "/chat/completions",
+    dependencies=[Depends(json_only)],
+    responses={
+        **bodies.problems(404, 415, 429, 504, chat=True),
+        200: {
+            "description": "A completion in OpenAI's form; `sqljury` holds the answer with its evidence.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+    },
+    summary="Ask by an OpenAI client",
+)
+async def completions(request: Request, body: bodies.Chat, server: TheServer, client: TheClient) -> Response:
+    """The last message of the user is the question, what the system says is the evidence; other turns are not read."""
+    try:
+        one = _asked(request, body, server, client)
+        news: asyncio.Queue[Progress] = asyncio.Queue()
+        task = one.start(news.put_nowait)
+    except UnknownDatabaseError as error:
+        return failure(unknown_database(str(error)), request.state.request_id)
+    except Exception as error:
+        return failure(server.problems.of(error, retry_after=server.jobs.retry_after), request.state.request_id)
+    if body.stream:
+        return EventStream(_chunks(one, task, news, body.model), task)
+    began = time.monotonic()
+    try:
+        answer = await unless_gone(task, request.receive)
+    except Exception as error:
+        return failure(one.failed(error, time.monotonic() - began), one.id)
+    message = {"role": "assistant", "content": in_markdown(answer)}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    made = _envelope(one.id, body.model, "chat.completion", choice)
+    return Json({**made, "usage": _usage(answer), "sqljury": one.answered(answer)})
+
+
+def failure(problem: ProblemError, request_id: str) -> Response:
+    """A problem in OpenAI's form."""
+    return Json(_failure(problem, request_id), problem.status, dict(problem.headers))
+
+
+def _failure(problem: ProblemError, request_id: str) -> dict[str, Any]:
+    kind = "server_error" if problem.status >= 500 else "invalid_request_error"
+    said = {"message": problem.detail, "type": kind, "param": None, "code": problem.code}
+    return {"error": {**said, "request_id": request_id}}
+
+
+def _asked(request: Request, body: bodies.Chat, server: TheServer, client: TheClient) -> Asked:
+    said = [(message.role, _text(message.content)) for message in body.messages]
+    questions = [text for role, text in said if role == "user" and text.strip()]
+    evidence = "\n".join(text for role, text in said if role in ("system", "developer"))
+    if not questions:
+        raise ProblemError(400, "bad-question", "there is no message of the user; add one with the question")
+    if len(questions[-1]) > bodies.QUESTION_CHARS or len(evidence) > bodies.EVIDENCE_CHARS:
+        most = f"{bodies.QUESTION_CHARS:,} and {bodies.EVIDENCE_CHARS:,} characters"
+        raise ProblemError(422, "question-too-long", f"a question and what the system says may have {most}")
+    if not body.model.startswith(PREFIX):
+        raise ProblemError(404, "unknown-database", f"models are called {PREFIX}DATABASE; GET /v1/models lists yours")
+    return asked(request, server, client, body.model.removeprefix(PREFIX), questions[-1], evidence)
+
+
+def _text(content: str | list[dict[str, Any]] | None) -> str:
+    """The text of a message, which may come in parts."""
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")
+    return content or ""
+
+
+async def _chunks(
+    one: Asked, task: asyncio.Task[Answer], news: asyncio.Queue[Progress], model: str
+) -> AsyncIterator[str]:
+    began = time.monotonic()
+
+    def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> str:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return f"data: {json.dumps({**_envelope(one.id, model, 'chat.completion.chunk', choice), **more})}\n\n"
+
+    yield chunk({"role": "assistant", "content": ""})
+    async for progress in reports(task, news):
+        yield f": {' '.join(progress.step.split()) if progress else 'still working'}\n\n"
+    try:
+        answer = await task
+    except Exception as error:
+        yield f"data: {json.dumps(_failure(one.failed(error, time.monotonic() - began), one.id))}\n\n"
+        return
+    for paragraph in in_markdown(answer).split("\n\n"):
+        yield chunk({"content": f"{paragraph}\n\n"})
+    yield chunk({}, "stop", usage=_usage(answer), sqljury=one.answered(answer))
+    yield "data: [DONE]\n\n"
+
+
+def _envelope(request_id: str, model: str, kind: str, choice: dict[str, Any]) -> dict[str, Any]:
+    made = {"id": f"chatcmpl-{request_id}", "object": kind, "created": int(time.time()), "model": model}
+    return {**made, "choices": [choice]}
+
+
+def _usage(answer: Answer) -> dict[str, int]:
+    read, written = answer.cost.prompt_tokens, answer.cost.completion_tokens
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+
+
+def in_markdown(answer: Answer) -> str:
+    """The rows as a table, the query, and how sure the answer is."""
+    shown = plain_rows(answer.rows[:ROWS])
+    table = [_row(answer.columns), _row("---" for _ in answer.columns), *map(_row, shown)]
+    parts = ["\n".join(table) if answer.rows else "No rows."]
+    if len(answer.rows) > ROWS or answer.truncated:
+        parts.append(f"The first {len(shown):,} of {len(answer.rows):,}{'+' if answer.truncated else ''} rows.")
+    sql = serialize.query(answer.sql, answer.dialect)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", sql)), default=0))
+    parts += [f"{fence}sql\n{sql}\n{fence}", *answer.remarks]
+    share = "" if answer.confidence is None else f" ({answer.confidence:.0%})"
+    parts.append(f"Confidence: {in_words(answer.confidence)}{share}.")
+    return "\n\n".join(parts)
+
+
+def _row(cells: Any) -> str:
+    """A line of a table; what could end a cell, or begin markup, is escaped."""
+    return "| " + " | ".join(map(_cell, cells)) + " |"
+
+
+def _cell(cell: object) -> str:
+    text = " ".join(("NULL" if cell is None else str(cell)).split())[:CELL_CHARS]
+    return text if text == "---" else "".join(f"\\{one}" if one in "\\|`*_[]<>!&" else one for one in text)

@@ -1,0 +1,130 @@
+"""The databases of a server by name, each as its clients may see it."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sqljury.access.rules import Access
+from sqljury.api import Session
+from sqljury.db.base import Database
+from sqljury.errors import InputError
+from sqljury.resources import Closing
+from sqljury.schema.describe import Description
+from sqljury.schema.notes import NO_NOTES, Notes
+from sqljury.types.schema import DIALECT_NAMES
+from sqljury.web.tokens import LOCAL, Client
+
+DESCRIBED_SECONDS: Final = 60.0
+"""How long a description is shown before the schema is read again."""
+VIEWS: Final = 256
+"""Sessions behind access rules that are kept, the latest used ones."""
+
+_NAMED: Final = re.compile(r"([A-Za-z][\w.-]{0,63})=(.+)", re.DOTALL | re.ASCII)
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+", re.ASCII)
+
+
+class UnknownDatabaseError(Exception):
+    """The client has no database of this name, whether or not there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """An open database with what is known about it."""
+
+    database: Database
+    notes: Notes = NO_NOTES
+
+    @property
+    def engine(self) -> str:
+        """The engine's usual spelling."""
+        return DIALECT_NAMES.get(self.database.dialect, self.database.dialect)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where the database is, as errors might name it: never shown to clients."""
+        files: tuple[str, ...] = tuple(getattr(self.database, "sources", ()))
+        return (self.database.url, *files, *(os.path.abspath(file) for file in files))
+
+
+class Databases(Closing):
+    """Sessions by name and access rules, on the recipe and models of ``base``; any number of threads may ask.
+
+    ``access`` holds for all clients. A client's own rules are added: what either denies is denied. Two lists of what is
+    allowed have no sum that is sure to be meant, so they are refused by ``check``.
+    """
+
+    def __init__(self, base: Session, served: Mapping[str, Served], access: Access | None = None) -> None:
+        self.served = dict(served)
+        self._base, self._access = base, access or Access()
+        self._lock = threading.Lock()
+        self._sessions: OrderedDict[tuple[str, Access], Session] = OrderedDict()
+        self._described: dict[tuple[str, Access], tuple[float, Description]] = {}
+
+    def check(self, clients: Sequence[Client]) -> None:
+        """Open every database as every client sees it; raises ``InputError`` for rules that do not fit it."""
+        for client in clients:
+            if client.access.allow and self._access.allow:
+                raise InputError(f"{client.name}: both the server and the token allow tables; let one of them do so")
+            for name in self.names(client):
+                try:
+                    self.session(client, name)
+                except InputError as error:
+                    whose = "" if client == LOCAL else f"{client.name} on "
+                    raise InputError(f"{whose}{name}: {error}") from None
+
+    def names(self, client: Client) -> list[str]:
+        """The databases that a client may ask about."""
+        return [name for name in self.served if client.may_use(name)]
+
+    def name(self, client: Client, given: str) -> str:
+        """``given`` itself, or the client's only database where none is given; raises ``UnknownDatabaseError``."""
+        own = self.names(client)
+        if not given and len(own) == 1:
+            return own[0]
+        if given not in own:
+            raise UnknownDatabaseError(given)
+        return given
+
+    def session(self, client: Client, name: str) -> Session:
+        """The session on one of the client's databases; it may read the database's catalogue."""
+        key = name, client.access + self._access
+        with self._lock:
+            if key not in self._sessions:
+                served = self.served[name]
+                self._sessions[key] = self._base.on(served.database, key[1] or None, served.notes)
+                while len(self._sessions) > VIEWS:
+                    self._sessions.popitem(last=False)
+            self._sessions.move_to_end(key)
+            return self._sessions[key]
+
+    def describe(self, client: Client, name: str, cancel: threading.Event) -> Description:
+        """What the client sees of a database, as it was at most ``DESCRIBED_SECONDS`` ago."""
+        key = name, client.access + self._access
+        made, known = self._described.get(key, (0.0, None))
+        if known is None or time.monotonic() - made > DESCRIBED_SECONDS:
+            known = self.session(client, name).following(lambda _: None, cancel).describe()
+            self._described[key] = time.monotonic(), known
+        return known
+
+    def close(self) -> None:
+        """Close the databases and the session that they share."""
+        for served in self.served.values():
+            served.database.close()
+        self._base.close()
+
+
+def named(target: str) -> tuple[str, str]:
+    """The name and the place of a database, given as ``NAME=PLACE`` or as a place that is named after its end."""
+    match = _NAMED.fullmatch(target)
+    if match and not os.path.exists(os.path.expanduser(target)):
+        return match[1], match[2]
+    end = target.partition("?")[0].rstrip("/") if "://" in target else target.rstrip("/")
+    return _NOT_IN_NAMES.sub("_", Path(end.rpartition("/")[2] or end).stem).strip("_") or "database", target

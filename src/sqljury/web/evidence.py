@@ -1,0 +1,116 @@
+"""Answers as the API and the page show them: rows, confidence in words, and groups of candidates side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from sqljury.types import Answer, Candidate, Choice, Result, Row, serialize
+
+GROUP_ROWS: Final = 20
+"""Rows of each group that are shown beside those of the others."""
+EXACT: Final = 2**53
+"""Integers beyond are texts in JSON: JavaScript would round them."""
+
+_WORDS: Final = (
+    (0.9, "very likely right"),
+    (0.75, "likely right"),
+    (0.5, "uncertain: compare the other readings"),
+    (0.0, "doubtful: compare the other readings"),
+)
+
+Clean = Callable[[str], str]
+
+
+def in_words(confidence: float | None) -> str:
+    """A confidence for people; None where a single query was written, which nothing confirms."""
+    if confidence is None:
+        return "unconfirmed: a single query was written"
+    return next(words for least, words in _WORDS if confidence >= least)
+
+
+def answer_json(answer: Answer, database: str, rows: int, clean: Clean) -> dict[str, Any]:
+    """An answer for clients: ``Answer.to_dict`` with at most ``rows`` rows, and ``groups`` of equal results."""
+    made = replace(answer, rows=answer.rows[:rows]).to_dict()
+    for candidate in made["candidates"]:
+        if candidate["error"]:
+            candidate["error"] = clean(candidate["error"])
+    return {
+        **made,
+        **result_json(Result(answer.columns, answer.rows, answer.truncated), rows),
+        "database": database,
+        "dialect": answer.dialect,
+        "shown_sql": serialize.query(answer.sql, answer.dialect),
+        "confidence_in_words": in_words(answer.confidence),
+        "agreement": _agreement(answer),
+        "groups": list(_groups(answer.candidates, answer.choice)),
+        "failed": [
+            {"sql": one.sql, "error": clean(str(one.result.error))} for one in answer.candidates if one.result.error
+        ],
+    }
+
+
+def result_json(result: Result, rows: int) -> dict[str, Any]:
+    """Columns and at most ``rows`` rows.
+
+    ``row_count`` counts those that the database returned, and ``limit_reached`` says that it may have more.
+    """
+    return {
+        "columns": list(result.columns),
+        "rows": [_cells(row) for row in result.rows[:rows]],
+        "row_count": len(result.rows),
+        "truncated": result.truncated or len(result.rows) > rows,
+        "limit_reached": result.truncated,
+    }
+
+
+def candidate_json(candidate: Candidate, clean: Clean) -> dict[str, Any]:
+    """A candidate as it was just run."""
+    error = candidate.result.error
+    return {
+        "sql": candidate.sql,
+        "generator": candidate.generator,
+        "error": None if error is None else clean(str(error)),
+        "row_count": len(candidate.result.rows) if error is None else None,
+    }
+
+
+def plain_rows(rows: Sequence[Row]) -> list[list[Any]]:
+    """Rows whose cells JSON can hold."""
+    return [_cells(row) for row in rows]
+
+
+def _cells(row: Row) -> list[Any]:
+    return [str(cell) if _is_large(cell) else serialize.json_cell(cell) for cell in row]
+
+
+def _is_large(cell: object) -> bool:
+    return isinstance(cell, int) and not isinstance(cell, bool) and abs(cell) > EXACT
+
+
+def _agreement(answer: Answer) -> float | None:
+    """The share of candidates with the answer's result, None for a single one."""
+    chosen = None if answer.choice is None else answer.choice.index
+    if chosen is None or len(answer.candidates) < 2:
+        return None
+    group = answer.candidates[chosen].group
+    return round(sum(one.group == group for one in answer.candidates) / len(answer.candidates), 4)
+
+
+def _groups(candidates: Sequence[Candidate], choice: Choice | None) -> Iterator[dict[str, Any]]:
+    """One entry for each different result, the largest group first."""
+    chosen = None if choice is None else choice.index
+    scores = () if choice is None else choice.scores
+    for number in sorted({one.group for one in candidates if one.group is not None}):
+        members = [index for index, one in enumerate(candidates) if one.group == number]
+        best = chosen if chosen in members and chosen is not None else members[0]
+        queries = {candidates[index].sql: None for index in (best, *members)}
+        yield {
+            "group": number,
+            "votes": len(members),
+            "chosen": chosen in members,
+            "score": round(scores[number], 4) if number < len(scores) else None,
+            "queries": list(queries),
+            **result_json(candidates[best].result, GROUP_ROWS),
+        }

@@ -1,0 +1,97 @@
+"""The routes that show what there is: databases, schemas, the client's history, the server's health and counters."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import PlainTextResponse, Response
+
+from sqljury.web import bodies
+from sqljury.web.jobs import Following
+from sqljury.web.server import Json, TheClient, TheServer, unless_gone
+
+router = APIRouter()
+
+
+@router.get(
+    "/v1/databases",
+    response_model=bodies.DatabasesOut,
+    responses=bodies.problems(),
+    summary="The databases that you may ask about",
+    tags=["databases"],
+)
+async def databases(server: TheServer, client: TheClient) -> Response:
+    """Their names and engines."""
+    served = server.databases.served
+    names = server.databases.names(client)
+    listed = [{"name": name, "engine": served[name].engine, "dialect": served[name].database.dialect} for name in names]
+    return Json({"databases": listed})
+
+
+@router.get(
+    "/v1/schema",
+    response_model=bodies.SchemaOut,
+    responses=bodies.problems(404, 429, 504),
+    summary="Tables, columns and keys of a database",
+    tags=["databases"],
+)
+async def schema(
+    request: Request, server: TheServer, client: TheClient, database: bodies.DatabaseName = ""
+) -> Response:
+    """As questions see them; read at most a minute ago."""
+    name = server.databases.name(client, database)
+
+    def work(following: Following) -> dict[str, Any]:
+        return server.databases.describe(client, name, following.cancel).to_dict()
+
+    try:
+        described = await unless_gone(server.jobs.start(client.name, work), request.receive)
+    except Exception as error:
+        raise server.problems.of(error, name, server.jobs.retry_after) from None
+    return Json({**described, "name": name})
+
+
+@router.get(
+    "/v1/history",
+    response_model=bodies.HistoryOut,
+    responses=bodies.problems(),
+    summary="What you have asked",
+    tags=["databases"],
+)
+async def history(server: TheServer, client: TheClient, limit: Annotated[int, Query(ge=1, le=1_000)] = 50) -> Response:
+    """The latest first, without rows."""
+    return Json({"entries": server.history.of(client.name, limit)})
+
+
+@router.delete(
+    "/v1/history",
+    status_code=204,
+    response_class=Response,
+    responses=bodies.problems(),
+    summary="Forget what you have asked",
+    tags=["databases"],
+)
+async def forget(server: TheServer, client: TheClient) -> Response:
+    """Of this client alone."""
+    server.history.clear(client.name)
+    return Response(status_code=204)
+
+
+@router.get("/healthz", response_model=bodies.HealthOut, summary="Does the server run?", tags=["server"])
+async def health() -> Response:
+    """Needs no token."""
+    return Json({"status": "ok"})
+
+
+@router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses=bodies.problems(),
+    summary="Counters for Prometheus",
+    tags=["server"],
+)
+async def metrics(server: TheServer, client: TheClient) -> Response:  # noqa: ARG001 - a token is needed
+    """No label names a database, a client or a question."""
+    text = server.metrics.text(running=server.jobs.running, waiting=server.jobs.turns.waiting)
+    return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,96 @@
+"""``sqljury serve`` as a process: what it refuses to start with, how it runs, and how it ends."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqljury.web.tokens import digest
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+def address(process: subprocess.Popen[str]) -> tuple[str, list[str]]:
+    """Host and port that the server says it listens on, and what it said until then."""
+    said: list[str] = []
+    assert process.stderr is not None
+    for line in process.stderr:
+        said.append(line)
+        if match := re.match(r"listening on http://(\S+)/", line):
+            return match[1], said
+    raise AssertionError("".join(said))
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    out, error = process.communicate(timeout=120)
+    assert out == ""
+    return process.returncode, error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "--db"),
+        (["--db", "{zoo}", "--host", "0.0.0.0"], "--tokens"),
+        (["--db", "{zoo}", "--host", "0.0.0.0", "--tokens", "{tokens}"], "--allow-host"),
+        (["--db", "{zoo}", "--tokens", "missing.toml"], "missing.toml"),
+        (["--db", "{zoo}", "--db", "zoo={zoo}"], "two databases"),
+        (["--db", "{zoo}", "--db", "two={zoo}", "--notes", "notes.yaml"], "--notes zoo=PATH"),
+        (["--db", "{zoo}", "--deny", "nothing"], "nothing"),
+        (["--new-token", "a b"], "not a name"),
+    ],
+)
+def test_what_cannot_be_served_is_said_in_one_line(
+    start: Start, zoo: Path, tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    tokens = tmp_path / "tokens.toml"
+    tokens.write_text(f'[[token]]\nname = "a"\nsha256 = "{"0" * 64}"\ndatabases = ["*"]\n')
+    given = [argument.format(zoo=zoo, tokens=tokens) for argument in arguments]
+    code, error = ended(start("SELECT 1", "serve", *given, "--port", "0"))
+    assert (code, error.count("\n")) == (2, 1), error
+    assert words in error
+    assert error.startswith("sqljury: ")
+
+
+def test_a_port_in_use(start: Start, zoo: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        code, error = ended(start("SELECT 1", "serve", "--db", str(zoo), "--port", port))
+    assert code == 2
+    assert f"port {port}" in error.splitlines()[-1]
+
+
+def test_a_new_token_is_printed_once_and_its_digest_is_for_the_file(start: Start, zoo: Path) -> None:
+    process = start("SELECT 1", "serve", "--db", str(zoo), "--new-token", "ann")
+    out, error = process.communicate(timeout=120)
+    (entry,) = tomllib.loads(out)["token"]
+    token = error.strip().rpartition(" ")[2]
+    assert process.returncode == 0
+    assert (entry["name"], entry["databases"], entry["sha256"]) == ("ann", ["zoo"], digest(token))
+    assert token not in out
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_answers_until_it_is_told_to_end(start: Start, zoo: Path, ending: signal.Signals) -> None:
+    process = start("SELECT name FROM animal", "serve", "--db", f"beasts={zoo}", "--port", "0", "--recipe", "fast")
+    place, said = address(process)
+    assert any("beasts" in line for line in said)
+    connection = http.client.HTTPConnection(place, timeout=120)
+    body = json.dumps({"question": "Which animals are there?"})
+    connection.request("POST", "/v1/ask", body, {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    assert response.status == 200
+    assert response.getheader("server") is None
+    assert json.loads(response.read())["row_count"] == 3
+    process.send_signal(ending)
+    code, error = ended(process)
+    assert (code, error) == (130, "sqljury: stopped\n")

@@ -1,0 +1,75 @@
+"""Servers on a small database, with a model that says what it is told."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from web_servers import TALL, Serve, running
+
+from sqljury import FakeModel, Session, connect
+from sqljury.llm.fake import Script
+from sqljury.web.app import create
+from sqljury.web.databases import Databases, Served
+from sqljury.web.settings import Settings
+from sqljury.web.tokens import Tokens
+from sqljury.web.walls import Walls
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    file = tmp_path / "secret folder" / "people.db"
+    file.parent.mkdir()
+    with sqlite3.connect(file) as connection:
+        connection.executescript(
+            "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, height INTEGER, salary INTEGER);"
+            "INSERT INTO person VALUES (1, 'Ann', 185, 10), (2, '=Bo', 170, 9007199254740993), (3, 'Cy', 190, 30);"
+        )
+    connection.close()
+    return file
+
+
+@pytest.fixture
+def make(people: Path) -> Iterator[Callable[..., Walls]]:
+    """An application on ``people`` and a copy of it called ``other``; ``tokens`` is the text of a file of them."""
+    with contextlib.ExitStack() as stack:
+
+        def application(script: Script = TALL, *, delay: float = 0.0, tokens: str = "", **settings: Any) -> Walls:
+            served = {name: Served(stack.enter_context(connect(people))) for name in ("people", "other")}
+            recipe = settings.pop("recipe", "fast")
+            access = settings.pop("access", None)
+            model = FakeModel(script, delay=delay)
+            base = stack.enter_context(Session(served["people"].database, recipe=recipe, model=model, cache=False))
+            known = None
+            if tokens:
+                file = people.with_name("tokens.toml")
+                file.write_text(tokens)
+                known = Tokens.load(str(file), list(served))
+            return create(Databases(base, served, access), Settings(**{"grace": 1, **settings}), known)
+
+        yield application
+
+
+@pytest.fixture
+def serve(make: Callable[..., Walls]) -> Iterator[Serve]:
+    """A client of such an application."""
+    with contextlib.ExitStack() as stack:
+
+        def client(*arguments: Any, **options: Any) -> TestClient:
+            application = make(*arguments, **options)
+            made = TestClient(application, base_url="http://localhost:8000", raise_server_exceptions=False)
+            return stack.enter_context(made)
+
+        yield client
+
+
+@pytest.fixture
+def live(make: Callable[..., Walls]) -> Iterator[Callable[..., str]]:
+    """The address of such an application behind a real server on a free port of loopback."""
+    with contextlib.ExitStack() as stack:
+        yield lambda *arguments, **options: stack.enter_context(running(make(*arguments, **options)))

@@ -1,0 +1,188 @@
+"""The page: what the server renders, and what people do with it in a browser."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from web_servers import ALL, TALL, Serve, token_file
+
+from sqljury.llm.fake import Call
+from sqljury.web.page import assets
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+EIGHT = [TALL, TALL, TALL, TALL, TALL, ALL, ALL, "SELECT nothing FROM nowhere"]
+HOSTILE_CELL = "<img src=x onerror=document.title='caught'>"
+Open = Callable[..., "Page"]
+
+
+def dealt(call: Call) -> list[str]:
+    return EIGHT[1:] if call.n == 7 else EIGHT[:1]
+
+
+def test_the_frame_has_the_databases_and_nothing_inline(serve: Serve) -> None:
+    page = serve().get("/").text
+    assert re.findall(r'<option value="(\w+)"', page) == ["people", "other"]
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=", page)
+    assert "secret folder" not in page
+
+
+def test_assets_are_small_complete_and_kept(serve: Serve) -> None:
+    client = serve()
+    page = client.get("/").text
+    names = set(assets())
+    for address in re.findall(r'(?:src|href)="(/assets/[^"]+)"', page):
+        response = client.get(address, headers={"Accept-Encoding": "gzip"})
+        assert response.status_code == 200, address
+        assert "immutable" in response.headers["cache-control"]
+        assert response.headers["content-encoding"] == "gzip"
+    for name, asset in assets().items():
+        assert gzip.decompress(asset.compressed) == asset.content
+        for other in re.findall(r'from "\./([\w.]+)"', asset.content.decode()):
+            assert other in names, f"{name} imports {other}"
+    assert sum(len(asset.compressed) for asset in assets().values()) + len(page) < 60_000
+    assert client.get("/assets/old/page.css").status_code == 404
+    assert client.get(f"/assets/{assets()['page.css'].digest}/..%2f__init__.py").status_code == 404
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium; CI has it, elsewhere its tests are skipped without it."""
+    program = shutil.which("chromium")
+    if program is None and not os.environ.get("CI"):
+        pytest.skip("no chromium")
+    from playwright import sync_api as sync
+
+    with sync.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Browser, live: Callable[..., str]) -> Iterator[Open]:
+    """Opens the page of a server; at the end nothing may have failed in it."""
+    faults: list[str] = []
+    opened: list[Page] = []
+
+    def go(*arguments: Any, width: int = 1280, **options: Any) -> Page:
+        context = chromium.new_context(viewport={"width": width, "height": 800}, accept_downloads=True)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda said: faults.append(said.text) if "Content Security" in said.text else None)
+        page.goto(live(*arguments, **options))
+        opened.append(page)
+        return page
+
+    yield go
+    for page in opened:
+        page.context.close()
+    assert faults == []
+
+
+def ask(page: Page, question: str = "Who is tall?") -> None:
+    page.fill("#question", question)
+    page.press("#question", "Enter")
+
+
+def cells(page: Page, column: int = 1) -> list[str]:
+    return page.locator(f"[aria-label=Result] tbody td:nth-child({column})").all_inner_texts()
+
+
+def test_an_answer_with_its_evidence(open_page: Open) -> None:
+    page = open_page(dealt, recipe="default")
+    page.get_by_role("button", name=re.compile("How many rows")).wait_for()
+    ask(page)
+    page.get_by_role("heading", name="Why this answer").wait_for()
+    assert cells(page) == ["Ann", "Cy"]
+    assert page.locator(".badge").first.inner_text().startswith("Uncertain")
+    assert page.locator(".group").count() >= 2
+    assert page.locator(".group.chosen .votes").inner_text() == "5 of 8"
+    assert "1 failed" in page.get_by_label("Why", exact=True).inner_text()
+    page.get_by_role("button", name="I meant this: show it above").first.click()
+    page.get_by_text("reading 2 ·").wait_for()
+    assert len(cells(page)) == 3
+    page.get_by_role("button", name="name").click()
+    assert cells(page) == ["=Bo", "Ann", "Cy"]
+    page.get_by_role("button", name="name").click()
+    assert cells(page) == ["Cy", "Ann", "=Bo"]
+
+
+def test_a_query_is_edited_run_refused_and_downloaded(open_page: Open) -> None:
+    page = open_page()
+    ask(page)
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("SQL to run, read-only").fill("DELETE FROM person")
+    page.get_by_role("button", name="Run").click()
+    page.get_by_role("heading", name="This query is refused").wait_for()
+    page.get_by_label("SQL to run, read-only").fill("SELECT count(*) FROM person")
+    page.get_by_label("SQL to run, read-only").press("Control+Enter")
+    page.locator(".single", has_text="3").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    assert download.value.suggested_filename == "people.csv"
+    assert download.value.path().read_text().split() == ['"count(*)"', "3"]
+    page.get_by_role("tab", name="History").click()
+    page.get_by_role("button", name="Who is tall?").wait_for()
+    page.get_by_role("tab", name="History").press("ArrowRight")
+    page.get_by_text("person", exact=True).click()
+    page.locator("#panel-schema li", has_text="salary").wait_for()
+
+
+def test_content_is_text_never_markup(open_page: Open) -> None:
+    literal = HOSTILE_CELL.replace("'", "''")
+    page = open_page(f"SELECT '{literal}' AS \"<b>x</b>\", '{literal}' AS y -- <img src=x>")
+    ask(page, f"Who? {HOSTILE_CELL}")
+    page.get_by_role("heading", name="Why this answer").wait_for()
+    assert cells(page) == [HOSTILE_CELL]
+    assert page.locator("#view img, #view b, #side b").count() == 0
+    assert page.title() == "sqljury"
+
+
+def test_a_question_is_stopped_with_escape(open_page: Open) -> None:
+    page = open_page(TALL, delay=60)
+    ask(page)
+    page.locator(".steps .now", has_text="Writing queries").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("heading", name="Stopped").wait_for()
+    page.wait_for_function("fetch('/metrics').then(r => r.text()).then(t => t.includes('questions_running 0'))")
+
+
+def test_no_answer_says_why(open_page: Open) -> None:
+    page = open_page("no idea")
+    ask(page)
+    page.get_by_role("heading", name="No query could answer this").wait_for()
+    page.get_by_role("button", name="Try again").wait_for()
+
+
+def test_a_narrow_screen(open_page: Open) -> None:
+    page = open_page(dealt, recipe="default", width=360)
+    ask(page)
+    page.get_by_role("heading", name="Why this answer").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert not page.locator("#side").is_visible()
+    page.get_by_role("button", name="Schema and history").click()
+    page.locator("#side").get_by_text("person").wait_for()
+
+
+def test_logging_in_and_out(open_page: Open) -> None:
+    file, headers = token_file(ann="")
+    page = open_page(tokens=file)
+    page.fill("#token", "wrong")
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("alert").wait_for()
+    page.fill("#token", headers["ann"]["Authorization"].removeprefix("Bearer "))
+    page.get_by_role("button", name="Log in").click()
+    assert page.locator("#database option").all_inner_texts() == ["people"]
+    ask(page)
+    page.get_by_role("heading", name="Why this answer").wait_for()
+    page.get_by_role("button", name="Log out").click()
+    page.get_by_role("button", name="Log in").wait_for()

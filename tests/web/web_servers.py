@@ -1,0 +1,62 @@
+"""Helpers of the tests of the web: a real server, waiting, files of tokens, and events."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from starlette.testclient import TestClient
+
+from sqljury.web.running import WebServer
+from sqljury.web.tokens import entry, new_token
+from sqljury.web.walls import Walls
+
+TALL = "SELECT name FROM person WHERE height > 180"
+ALL = "SELECT name FROM person"
+
+Serve = Callable[..., TestClient]
+
+
+@contextlib.contextmanager
+def running(application: Walls) -> Iterator[str]:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        server = WebServer(application)
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])))
+        thread.start()
+        until(lambda: server.started)
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(30)
+
+
+def until(true: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Wait until something is true; fails after so many seconds."""
+    ends = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < ends, "it did not become true"
+        time.sleep(0.01)
+
+
+def token_file(**clients: str) -> tuple[str, dict[str, dict[str, str]]]:
+    """A file of tokens, with the headers of each client; the texts are further lines of their entries."""
+    lines, headers = [], {}
+    for name, more in clients.items():
+        token = new_token()
+        databases = [] if "databases" in more else ["people"]
+        text = entry(name, token, databases)
+        lines.append(f"{text.rpartition(chr(10))[0] if 'databases' in more else text}\n{more}\n")
+        headers[name] = {"Authorization": f"Bearer {token}"}
+    return "\n".join(lines), headers
+
+
+def events(text: str) -> list[tuple[str, str]]:
+    """Kind and data of each server-sent event."""
+    pieces = [piece.split("\n") for piece in text.strip().split("\n\n") if piece.startswith("event: ")]
+    return [(first.removeprefix("event: "), second.removeprefix("data: ")) for first, second in pieces]
