@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import tempfile
 import time
@@ -33,12 +32,11 @@ Options = argparse.Namespace
 
 def ours(file: Path, options: Options) -> dict[str, Any]:
     """Figures of the trainer of ``sqljury train``."""
-    os.environ["THP_MEM_ALLOC_ENABLE"] = "1"  # as the trainer does
     from sqljury.train import memory
     from sqljury.train.loop import Loop
     from sqljury.train.lora import Sides, half, prepare
 
-    memory.separate_large_allocations()
+    memory.keep_freed_memory()
     base = gguf_base.load(options.base_model, half=half())
     settings = replace(settings_of(options), max_steps=options.steps + 1)
     encoded = [encode(base.tokenizer, example) for example in examples.read(file)]

@@ -18,7 +18,7 @@ LAYERS = {
     4: ("llm", "sandbox", "db", "datasets"),
     5: ("access",),
     6: ("schema",),
-    7: ("values",),
+    7: ("values", "project"),
     8: ("keys",),
     9: ("context",),
     10: ("testing",),
@@ -28,7 +28,7 @@ LAYERS = {
     14: ("evaluation",),
     15: ("bench", "check"),
     16: ("audit",),
-    17: ("experiments", "train"),
+    17: ("experiments", "train", "mcp"),
     18: ("cli",),
     19: ("__main__",),
 }

@@ -68,7 +68,7 @@ def test_the_majority_wins_with_its_evidence(db: Database) -> None:
     model = FakeModel([[TALL, COUNT, COUNT, "no idea"], "still no idea"])
     found = Pipeline(sampled(), model).answer(Question("How many people are there?"), db)
     assert (found.sql, found.columns, found.rows) == (COUNT, ("count(*)",), ((3,),))
-    assert found.confidence == 0.5
+    assert found.agreement == 0.5
     assert [candidate.group for candidate in found.candidates] == [1, 0, 0, None]
     assert str(found.candidates[3].result.error) == "the model wrote no query"
     assert found.cost.calls == 1
@@ -76,12 +76,16 @@ def test_the_majority_wins_with_its_evidence(db: Database) -> None:
     assert found.cost.seconds > 0
 
 
-def test_the_default_recipe_asks_for_one_greedy_and_seven_sampled(db: Database) -> None:
+def test_the_default_recipe_asks_for_four_queries_and_four_more_where_these_disagree(db: Database) -> None:
     model = FakeModel(COUNT)
     found = Pipeline.from_recipe("default", model).answer(Question("How many?"), db)
-    assert [(call.n, call.sampling.temperature > 0) for call in model.calls] == [(1, False), (7, True)]
+    assert [(call.n, call.sampling.temperature > 0) for call in model.calls] == [(1, False), (3, True)]
+    assert (len(found.candidates), found.agreement) == (4, 1.0)
+    model = FakeModel([COUNT, TALL, *[COUNT] * 6])
+    found = Pipeline.from_recipe("default", model).answer(Question("How many?"), db)
     assert len(found.candidates) == 8
-    assert found.confidence == 1.0
+    assert found.agreement is not None
+    assert 0.5 < found.agreement < 1
 
 
 def test_schema_comes_first_and_the_question_last(db: Database) -> None:
@@ -177,16 +181,17 @@ def test_the_model_is_told_what_its_repair_of_an_error_lost(db: Database) -> Non
 
 def test_one_candidate_has_no_agreement_to_speak_of(db: Database) -> None:
     found = Pipeline(sampled(1), FakeModel(COUNT)).answer(Question("How many?"), db)
-    assert found.confidence is None
-    assert found.to_dict()["confidence"] is None
-    assert "%" not in found._repr_html_()
+    assert found.agreement is None
+    assert found.to_dict()["agreement"] is None
+    assert 0 < found.to_dict()["confidence"] < 1
+    assert "agree" not in found._repr_html_()
 
 
 def test_where_no_query_runs_the_fallback_writes_more(db: Database) -> None:
     parts = (GeneratePart(), GeneratePart(samples=3, temperature=0.8, fallback=True))
     model = FakeModel([BROKEN, BROKEN, [BROKEN, COUNT, COUNT]])
     found = Pipeline(Recipe("test", generate=parts), model).answer(Question("How many?"), db)
-    assert (found.sql, found.confidence) == (COUNT, 0.5)
+    assert (found.sql, found.agreement) == (COUNT, 0.5)
     model = FakeModel([COUNT])
     assert Pipeline(Recipe("test", generate=parts), model).answer(Question("How many?"), db).sql == COUNT
 
@@ -215,7 +220,7 @@ def test_no_repair_is_asked_for_that_could_not_change_the_answer(db: Database) -
     model = FakeModel([[COUNT, COUNT, COUNT, BROKEN]])
     found = Pipeline(sampled(), model).answer(Question("How many?"), db)
     assert found.sql == COUNT
-    assert found.confidence == 0.75
+    assert found.agreement == 0.75
     assert len(model.calls) == 1
 
 
@@ -258,7 +263,7 @@ def test_equal_failures_are_repaired_once(db: Database) -> None:
     model = FakeModel([[BROKEN, BROKEN, BROKEN, COUNT], TALL])
     found = Pipeline(sampled(), model).answer(Question("Who is tall?"), db)
     assert len(model.calls) == 2
-    assert (found.sql, found.confidence) == (TALL, 0.75)
+    assert (found.sql, found.agreement) == (TALL, 0.75)
 
 
 def test_writing_is_refused_and_leaves_the_file_as_it_was(path: Path) -> None:
@@ -292,13 +297,13 @@ def test_open_votes_are_no_settled_ones(db: Database) -> None:
     model = FakeModel([empty, BROKEN, BROKEN, SPELT, SPELT])
     found = Pipeline(sampled(3), model).answer(Question("Who?"), db)
     assert found.sql == SPELT
-    assert found.confidence == pytest.approx(2 / 3)
+    assert found.agreement == pytest.approx(2 / 3)
 
 
 def test_a_lead_that_nothing_can_take_needs_no_repairs(db: Database) -> None:
     model = FakeModel([[COUNT] * 5 + [NONE] * 3])
     found = Pipeline(sampled(8), model).answer(Question("How many?"), db)
-    assert found.confidence == 5 / 8
+    assert found.agreement == 5 / 8
     assert len(model.calls) == 1
 
 
@@ -448,15 +453,17 @@ def test_content_that_gives_orders_stays_content(path: Path) -> None:
 def test_an_answer_reads_itself(path: Path) -> None:
     found = ask("Who is <tall>?", path, model=FakeModel("SELECT name AS '<b>', NULL, x'01ff', 9e999 FROM person"))
     data = found.to_dict()
-    keys = "question sql columns rows truncated confidence candidates cost choice steps linked verified remarks"
+    keys = "question sql columns rows truncated confidence agreement signals abstained abstention"
+    keys += " candidates cost choice steps linked verified remarks"
+    keys += " explanation readings"
     assert list(data) == keys.split()
     assert list(data["candidates"][0]) == ["sql", "result_group", "error", "votes", "logprob", "generator", "fixes"]
-    choice = {"selector": "consistency", "candidate": 0, "scores": [8.0], "comparisons": [], "tests": [], "note": ""}
+    choice = {"selector": "light", "candidate": 0, "scores": [1.0], "comparisons": [], "tests": [], "note": ""}
     assert (data["choice"], data["verified"]) == (choice, None)
     assert [step["step"] for step in data["steps"]] == ["1 direct", "2 direct"]
     assert list(data["cost"]) == ["calls", "prompt_tokens", "completion_tokens", "cached_tokens", "seconds"]
     assert data["rows"][0] == ["Ann", None, "0x01ff", "inf"]
-    assert data["candidates"][0]["votes"] == 8
+    assert data["candidates"][0]["votes"] == 4
     html = found._repr_html_()
     assert "&lt;tall&gt;" in html
     assert "<b></th>" not in html
@@ -585,7 +592,7 @@ def test_later_parts_are_not_asked_once_candidates_agree(db: Database) -> None:
     stop = StopPart(share=0.6, least=3)
     model = FakeModel([COUNT, [COUNT, TALL], [TALL] * 5])
     found = Pipeline(in_parts(*parts, stop=stop), model).answer(Question("How many?"), db)
-    assert (found.sql, len(found.candidates), found.confidence) == (COUNT, 3, 2 / 3)
+    assert (found.sql, len(found.candidates), found.agreement) == (COUNT, 3, 2 / 3)
     model = FakeModel([COUNT, [BROKEN, TALL], [TALL] * 5, *[BROKEN] * 3])
     found = Pipeline(in_parts(*parts, stop=stop), model).answer(Question("How many?"), db)
     assert (found.sql, len(found.candidates)) == (TALL, 8)

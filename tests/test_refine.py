@@ -297,7 +297,7 @@ def test_the_pipeline_shows_the_refined_query_as_a_candidate_of_its_own(db: Data
     found = Pipeline(recipes.parse("refining", SUITE), model).answer(Question("Who is tall?"), db)
     assert (found.sql, found.rows) == (TALL, (("Ann",), ("Cy",)))
     assert [(one.sql, one.group) for one in found.candidates] == [(SHORT, 0), (SHORT, 0), (TALL, 1)]
-    assert found.confidence == pytest.approx(1 / 3)
+    assert found.agreement == pytest.approx(1 / 3)
     assert found.choice is not None
     assert found.choice.index == 2
     assert [(test.queries, test.passed) for test in found.choice.tests] == [((SHORT, TALL), (False, True))]
@@ -308,7 +308,7 @@ def test_the_pipeline_shows_the_refined_query_as_a_candidate_of_its_own(db: Data
 def test_the_pipeline_keeps_its_choice_where_nothing_better_comes(db: Database) -> None:
     model = says(TALL, SHORT, SHORT, ALL, NONE)
     found = Pipeline(recipes.parse("refining", SUITE), model).answer(Question("Who is tall?"), db)
-    assert (found.sql, found.confidence, len(found.candidates)) == (SHORT, 1.0, 2)
+    assert (found.sql, found.agreement, len(found.candidates)) == (SHORT, 1.0, 2)
     assert found.choice is not None
     assert [(test.queries, test.passed) for test in found.choice.tests] == [((SHORT,), (False,))]
 

@@ -5,6 +5,7 @@ A ``Session`` keeps a database and models open for many questions; ``ask`` and `
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -16,28 +17,34 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sqljury.access.guard import guard
 from sqljury.access.rules import Access
 from sqljury.budget import UNLIMITED, Allowance
-from sqljury.context import Options, Progress, State, by_arguments, silent
+from sqljury.context import Kept, Options, Progress, State, by_arguments, silent
 from sqljury.datasets.pool import Pool
 from sqljury.datasets.pool import load as load_examples
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.db.connect import connect
-from sqljury.errors import InputError
+from sqljury.errors import InputError, ProjectError
 from sqljury.keys import known_schema
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
 from sqljury.pipeline import Pipeline, compiled, run
+from sqljury.project import Project
+from sqljury.project import find as find_project
+from sqljury.project import load as load_project
 from sqljury.recipes.parts import TestKind
 from sqljury.resources import Closing
 from sqljury.schema.describe import Description
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.schema.notes_files import load as load_notes
+from sqljury.schema.retrieve import Indexes
 from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
 from sqljury.stages.prepare import Preparation, described
 from sqljury.stages.registry import choosing_recipe
-from sqljury.types import Answer, Candidate, Limits, Question, Schema
+from sqljury.types import Answer, Candidate, Limits, Question, Result, Schema
+from sqljury.values.objects import Found
+from sqljury.values.objects import search as search_objects
 
 if TYPE_CHECKING:
     from sqljury.llm.ledger import Ledger, Price
@@ -56,7 +63,8 @@ class Session(Closing):
     recipes that show some. ``limits`` hold for each query, ``allowance`` for a question: once it is spent, the best of
     what there is then is the answer. ``cache`` keeps replies of models between sessions; ``ledger`` holds their calls
     to a budget for the whole session, counting dollars at ``price``. ``seed`` decides every random choice. ``progress``
-    is called with each step, and setting ``cancel`` stops a question with ``CancelledError``.
+    is called with each step, and setting ``cancel`` stops a question with ``CancelledError``. An answer less sure than
+    ``min_confidence`` has an ``abstention``, and so has one to a question that the schema cannot answer; none with 0.
 
     What is given by name is opened here and closed with the session. Raises what ``connect``, ``guard``,
     ``open_model``, ``schema.notes_files.load`` and ``Pipeline.from_recipe`` raise.
@@ -78,10 +86,13 @@ class Session(Closing):
         ledger: Ledger | None = None,
         price: Price | None = None,
         seed: int = 0,
+        min_confidence: float | None = None,
         progress: Callable[[Progress], None] = silent,
         cancel: threading.Event | None = None,
     ) -> None:
-        self.seed, self._progress, self._cancel = seed, progress, cancel
+        if min_confidence is not None and not 0 <= min_confidence <= 1:
+            raise InputError(f"min_confidence is a probability from 0 to 1, not {min_confidence}")
+        self.seed, self._least, self._progress, self._cancel = seed, min_confidence, progress, cancel
         self.notes = _notes(notes)
         pool = load_examples(os.fspath(examples)) if isinstance(examples, str | os.PathLike) else examples
         with ExitStack() as stack:
@@ -97,9 +108,46 @@ class Session(Closing):
             self.pipeline = replace(pipeline, allowance=allowance, pool=pool)
             self._open = stack.pop_all()
 
+    @classmethod
+    def from_project(cls, database: str = "", *, project: Project | Path | None = None, **session: Any) -> Session:
+        """The session that a context folder describes for one of its databases, by default the default one.
+
+        ``project`` is the folder or what ``project.load`` returned; by default the nearest one at or above the current
+        folder. Further arguments are those of ``Session`` and override the folder's. Raises what ``Session`` and
+        ``project.find`` raise, and ``ProjectError`` where there is no such folder or database.
+        """
+        return cls(**{**project_of(project).database(database).session(), **session})
+
     def close(self) -> None:
         """Close what the session has opened; closing twice is harmless."""
         self._open.close()
+
+    def on(self, database: Database, access: Access | None = None, notes: Notes = NO_NOTES) -> Session:
+        """A session with the same recipe and models on another database, or on this one behind access rules.
+
+        What it learns of the database is its own. It holds nothing open: close this session after it, and ``database``
+        where it was opened. Raises what ``guard`` raises.
+        """
+        other = copy.copy(self)
+        other.database = guard(database, introspect(database), access) if access else database
+        other.notes = notes
+        other.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept())
+        other._open = ExitStack()
+        return other
+
+    def following(self, progress: Callable[[Progress], None], cancel: threading.Event | None = None) -> Session:
+        """The same session for one of several callers at once, with ``progress`` and ``cancel`` of its own."""
+        other = copy.copy(self)
+        other._progress, other._cancel, other._open = progress, cancel, ExitStack()
+        return other
+
+    def query(self, sql: str, rows: int | None = None) -> Result:
+        """The result of a query of the caller's own, run read-only behind the access rules; nothing is raised.
+
+        ``rows`` takes the place of the limit on rows.
+        """
+        limits = self.pipeline.limits if rows is None else replace(self.pipeline.limits, rows=rows)
+        return self.database.execute(sql, limits, self._cancel)
 
     def ask(self, question: str, *, evidence: str = "", verify: bool = False) -> Answer:
         """The answer to one question, with its evidence.
@@ -109,8 +157,10 @@ class Session(Closing):
         """
         asked = Question(question, evidence)
         answer = self.pipeline.answer(asked, self.database, **self._options())
-        if not verify:
-            return answer
+        return self.verify(answer) if verify else answer
+
+    def verify(self, answer: Answer) -> Answer:
+        """An answer of this session with some rows on which its query and the best other one differ."""
         self._progress(Progress("looking for rows that tell the answer from its rival", 0, 1))
         return verified(answer, self.database, seed=self.seed, cancel=self._cancel)
 
@@ -162,12 +212,24 @@ class Session(Closing):
             prepared.index(self.database, schema, progress, self._cancel)
         return schema
 
+    def search(self, text: str, limit: int = 10) -> list[Found]:
+        """Tables, columns and values that ``text`` may mean, at most ``limit`` of each, best first.
+
+        Masked columns give no values. Raises what ``prepare`` raises.
+        """
+        progress = by_arguments(self._progress)
+        schema, _ = described(known_schema(self.database, progress, self._cancel), self.notes)
+        prepared = Preparation(self.pipeline.recipe.schema, self.pipeline.indexes)
+        values = prepared.index(self.database, schema, progress, self._cancel)
+        return search_objects(text, self.pipeline.indexes.of(schema), values, limit)
+
     def describe(self) -> Description:
         """What questions see of the database; see ``describe``."""
         return _description(self.database, self.notes, self._progress, self._cancel)
 
     def _options(self) -> Options:
-        return {"seed": self.seed, "progress": self._progress, "cancel": self._cancel, "notes": self.notes}
+        shared: Options = {"seed": self.seed, "progress": self._progress, "cancel": self._cancel}
+        return {**shared, "notes": self.notes, "least": self._least}
 
 
 def ask(
@@ -245,6 +307,16 @@ def check_with(
     context = pipeline.context(question, database, **options)
     stages = compiled(pipeline.recipe, last="group")
     return check_query(sql, context, lambda: run(stages, State.of(question), context))
+
+
+def project_of(project: Project | Path | None = None) -> Project:
+    """The given context folder, or the nearest one at or above the current folder; raises ``ProjectError``."""
+    if project is None:
+        found = find_project()
+        if found is None:
+            raise ProjectError("no sqljury.toml in this folder or above it; give the folder that has one")
+        return found
+    return project if isinstance(project, Project) else load_project(project)
 
 
 def _opened(stack: ExitStack, database: Database | Path, schemas: Sequence[str], access: Access | None) -> Database:

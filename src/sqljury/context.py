@@ -34,11 +34,12 @@ PLAIN: Final = Recipe("plain")
 
 
 class Progress(NamedTuple):
-    """What is being done: a step, and ``done`` of ``total`` of its pieces."""
+    """What is being done: a step, ``done`` of ``total`` of its pieces, and ``candidates`` that were just run."""
 
     step: str
     done: int
     total: int
+    candidates: tuple[Candidate, ...] = ()
 
 
 def silent(_: Progress) -> None:
@@ -54,13 +55,15 @@ class Options(TypedDict, total=False):
     """What a caller may say of one question.
 
     ``seed`` decides its random choices, 0 by default; ``progress`` is told of each step; setting ``cancel`` stops it;
-    ``notes`` is what ``schema.notes_files.load`` read about the database.
+    ``notes`` is what ``schema.notes_files.load`` read about the database. ``least`` is the least confidence of
+    an answer that is given; None for any, where only questions that the schema cannot answer are refused.
     """
 
     seed: int
     progress: Callable[[Progress], None]
     cancel: threading.Event | None
     notes: Notes
+    least: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ class Context:
     ``complete``; ``named`` holds further models by the names that the recipe calls them, see ``of``. ``values`` opens
     the value index, building it if need be; None where repairs must do without. ``pool`` holds the user's worked
     examples, None for those of the package. ``indexes``, ``kept`` and ``sandbox`` are caches; several questions may
-    share them.
+    share them. ``least`` is the least confidence of an answer that is given, see ``Options``.
     """
 
     db: Database
@@ -142,6 +145,7 @@ class Context:
     indexes: Indexes = field(default_factory=Indexes)
     kept: Kept = field(default_factory=Kept)
     sandbox: Warm = field(default_factory=Warm)
+    least: float | None = None
 
     def of(self, name: str) -> Context:
         """The same context with the model of that name; as it is where the name is empty."""
@@ -151,9 +155,9 @@ class Context:
         """Calls of a model within the block are charged to this step, which may take that long; see ``Budget.step``."""
         return self.budget.step(name, seconds)
 
-    def emit(self, step: str, done: int = 0, total: int = 1) -> None:
-        """Tell whoever watches what is being done."""
-        self.progress(Progress(step, done, total))
+    def emit(self, step: str, done: int = 0, total: int = 1, candidates: Sequence[Candidate] = ()) -> None:
+        """Tell whoever watches what is being done, and which candidates were just run; from any thread."""
+        self.progress(Progress(step, done, total, tuple(candidates)))
 
     def exhausted(self) -> bool:
         """Whether no further call of a model is to be begun."""

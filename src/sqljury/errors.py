@@ -5,7 +5,8 @@
     │   ├── QuestionError             2   an empty question, or one that asks to change data
     │   ├── DatasetError              2   a dataset, prediction or run file that does not hold together
     │   ├── RecipeError               2   an unknown recipe, or one with a wrong field
-    │   └── NotesError                2   notes on a database that cannot be read, or name what it has not
+    │   ├── NotesError                2   notes on a database that cannot be read, or name what it has not
+    │   └── ProjectError              2   a context folder with a fault, or none where one is needed
     ├── DatabaseError                 3   the database cannot be used
     │   ├── DatabaseNotFoundError     3   nothing at this path or URL
     │   ├── NotADatabaseError         3   a file of another kind, or a corrupt one
@@ -26,6 +27,7 @@
     ├── BudgetExceededError           6   the limit on calls, tokens or money was reached
     ├── NoAnswerError                 7   every candidate failed; carries what was tried
     ├── SandboxError                  8   written code cannot be run in isolation here
+    ├── AbstainedError                9   there is an answer, but it is not sure enough to be given
     └── CancelledError                130 stopped by the user
 
 Messages name the input, say what is wrong with it, and what to do next; never a key, never a password.
@@ -65,6 +67,10 @@ class RecipeError(InputError):
 
 class NotesError(InputError):
     """Notes on a database cannot be read, or name what it does not have."""
+
+
+class ProjectError(InputError):
+    """A context folder has a fault, or there is none where one is needed."""
 
 
 class DatabaseError(SqljuryError):
@@ -160,6 +166,12 @@ class SandboxError(SqljuryError):
     """Code that a model wrote cannot be run in isolation on this machine, so it is not run."""
 
     exit_code = 8
+
+
+class AbstainedError(SqljuryError):
+    """There is an answer, but it is not sure enough to be given, or the schema cannot answer the question."""
+
+    exit_code = 9
 
 
 class NoAnswerError(SqljuryError):

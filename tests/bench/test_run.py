@@ -46,7 +46,7 @@ def test_a_line_a_question_with_all_candidates(data: Path, tmp_path: Path) -> No
     records = folder.records(tmp_path / "run")
     assert [record["db_id"] for record in records] == ["pets", "pets", "pets", "more"]
     assert records[0]["sql"] == "SELECT count(*) FROM cat"
-    assert records[0]["confidence"] == 1.0
+    assert records[0]["agreement"] == 1.0
     assert [candidate["group"] for candidate in records[0]["candidates"]] == [0, 0]
     assert records[3]["sql"] == ""
     assert "prose" in records[3]["error"]

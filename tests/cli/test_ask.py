@@ -203,7 +203,8 @@ class TestOnRealWeights:
         assert done.returncode == 0, done.stderr
         assert "SELECT" in done.stdout.upper()
         assert "1 row." in done.stdout
-        assert "Confidence" not in done.stdout  # one candidate agrees with nothing
+        assert "right (" in done.stdout
+        assert "agree" not in done.stdout  # one candidate agrees with nothing
         assert "Candidates" in done.stdout
         assert "Cost:" in done.stdout
         assert digest(db) == before
@@ -215,7 +216,9 @@ class TestOnRealWeights:
         assert data["rows"] == [[1]]
         assert data["truncated"] is False
         assert len(data["candidates"]) == 8
-        assert 0 < data["confidence"] <= 1
+        assert 0 < data["confidence"] < 1
+        assert 0 < data["agreement"] <= 1
+        assert not data["abstained"]
         header, row = csv.reader(io.StringIO(self.ask(db, cached_weights, "--output", "csv").stdout))
         assert header == data["columns"]
         assert row == ["1"]

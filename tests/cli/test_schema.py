@@ -143,7 +143,7 @@ def large(count: int) -> Description:
 
 def shown(found: Description, width: int) -> list[str]:
     console = Console(file=io.StringIO(), width=width, highlight=False, markup=False)
-    for part in command._parts(found):
+    for part in command.parts(found):
         console.print(part)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue().splitlines()

@@ -20,11 +20,14 @@ def test_the_recipes_that_come_along_load() -> None:
         assert recipe.summary
 
 
-def test_default_is_one_greedy_and_seven_sampled() -> None:
-    greedy, sampled = recipes.load("default").generate
+def test_default_is_one_greedy_query_and_sampled_ones_within_a_time() -> None:
+    default = recipes.load("default")
+    greedy, *sampled = default.generate
     assert (greedy.samples, greedy.temperature) == (1, 0.0)
-    assert sampled.samples == 7
-    assert sampled.temperature > 0
+    assert [part.samples for part in sampled] == [3, 4]
+    assert all(part.temperature > 0 for part in sampled)
+    assert default.budget.seconds == 30
+    assert default.select.selector == "light"
 
 
 def test_a_file_of_the_users_own(tmp_path: Path) -> None:

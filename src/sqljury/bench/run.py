@@ -261,10 +261,17 @@ def answer(
     made = made_of(found.candidates, found.cost, found.steps)
     made["choice"] = None if found.choice is None else kept(found.choice)
     linked = {"linked": list(found.linked)} if found.linked else {}
-    sure = {"confidence": found.confidence}
-    if (agreement := getattr(found, "agreement", None)) is not None:
-        sure["agreement"] = agreement
-    return {**record, "sql": found.sql, "error": None, **sure, **linked, **made}
+    if found.abstention is not None:
+        linked["unanswerable"] = found.abstention.reason
+    return {
+        **record,
+        "sql": found.sql,
+        "error": None,
+        "confidence": found.confidence,
+        "agreement": found.agreement,
+        **linked,
+        **made,
+    }
 
 
 def _unrun(candidates: Sequence[Candidate], reason: str) -> tuple[Candidate, ...]:

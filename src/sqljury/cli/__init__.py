@@ -17,11 +17,15 @@ from sqljury.cli import (
     audit,
     bench,
     bench_run,
+    calibrate,
+    chat,
     check,
     choose,
     evaluate,
     index,
+    mcp,
     models,
+    project,
     report,
     reproduce,
     schema,
@@ -40,9 +44,16 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("ask")(ask.ask)
+app.command("calibrate")(calibrate.calibrate)
+app.command("chat")(chat.chat)
 app.command("check")(check.check)
 app.command("choose")(choose.choose)
 app.command("cost")(bench_run.cost)
+app.command("import")(project.take_over)
+app.command("init")(project.init)
+app.command("feedback")(project.feedback)
+app.command("test")(project.retest)
+app.command("mcp")(mcp.serve)
 app.command("eval")(evaluate.evaluate)
 app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)

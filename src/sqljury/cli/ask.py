@@ -12,6 +12,7 @@ from sqljury.cli.options import (
     AccessOption,
     AdapterOption,
     AllowOption,
+    AskedRecipe,
     BudgetSeconds,
     BudgetTokens,
     CacheOption,
@@ -26,7 +27,7 @@ from sqljury.cli.options import (
     ModelOption,
     NotesOption,
     PriceOption,
-    RecipeOption,
+    ProjectOption,
     SchemaOption,
     SeedOption,
     TimeoutOption,
@@ -36,6 +37,7 @@ from sqljury.cli.options import (
     ledger,
     price_of,
 )
+from sqljury.cli.target import session_options
 from sqljury.cli.terminal import interruptible
 
 
@@ -50,11 +52,12 @@ class Output(StrEnum):
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
-    db: DbOption,
+    db: DbOption = None,
+    project: ProjectOption = None,
     schema: SchemaOption = None,
     evidence: EvidenceOption = "",
     notes: NotesOption = None,
-    recipe: RecipeOption = "default",
+    recipe: AskedRecipe = None,
     model: ModelOption = None,
     adapter: AdapterOption = None,
     output: Annotated[Output, typer.Option(help="The output format.")] = Output.TABLE,
@@ -71,6 +74,15 @@ def ask(
     verify: Annotated[
         bool, typer.Option("--verify", help="Show rows on which the answer and its strongest rival differ.")
     ] = False,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Give no answer (exit code 9) that is less likely to be right; with 0 give any. By default only "
+            "questions that the schema cannot answer get none.",
+        ),
+    ] = None,
     seed: SeedOption = 0,
     timeout: TimeoutOption = 30.0,
     cache: CacheOption = True,
@@ -88,30 +100,35 @@ def ask(
 ) -> None:
     """Answer a question: write several queries, run and compare them, and show the best."""
     from sqljury.api import Session
-    from sqljury.errors import InputError, NoAnswerError
+    from sqljury.errors import AbstainedError, InputError, NoAnswerError
     from sqljury.language.orders import check_question
     from sqljury.types import Limits, Question
 
     if defuse and output is not Output.CSV:
         raise InputError("--defuse-formulas is for --output csv; add that, or leave it out")
     check_question(Question(question, evidence))
+    target = session_options(
+        db,
+        project,
+        schemas=schema,
+        recipe=recipe,
+        model=adapted(model, adapter),
+        access=access_of(access, allow, deny, mask),
+        notes=notes,
+        examples=examples,
+    )
     with (
         show.progress() as report,
         interruptible() as cancel,
         Session(
-            db,
-            schemas=schema or (),
-            recipe=recipe,
-            model=adapted(model, adapter),
-            access=access_of(access, allow, deny, mask),
-            notes=notes or (),
-            examples=examples,
+            **target,
             limits=Limits(seconds=timeout),
             allowance=allowance(budget_seconds, budget_tokens),
             cache=cache,
             ledger=ledger(max_calls, max_tokens, max_usd),
             price=price_of(price),
             seed=seed,
+            min_confidence=min_confidence,
             progress=report,
             cancel=cancel,
         ) as session,
@@ -124,3 +141,5 @@ def ask(
                 candidate_tables.evidence(error.candidates, error.cost, stderr=True, dialect=session.database.dialect)
             raise
     show.answer(answer, output.value, limit, explain, defuse=defuse)
+    if answer.abstention is not None:
+        raise AbstainedError(" ".join(filter(None, (answer.abstention.reason, answer.abstention.ask))))

@@ -12,6 +12,7 @@ from sqljury.cli.options import (
     AccessOption,
     AdapterOption,
     AllowOption,
+    AskedRecipe,
     BudgetSeconds,
     BudgetTokens,
     CacheOption,
@@ -25,7 +26,7 @@ from sqljury.cli.options import (
     ModelOption,
     NotesOption,
     PriceOption,
-    RecipeOption,
+    ProjectOption,
     SchemaOption,
     SeedOption,
     Tests,
@@ -36,6 +37,7 @@ from sqljury.cli.options import (
     ledger,
     price_of,
 )
+from sqljury.cli.target import session_options
 from sqljury.cli.terminal import interruptible
 from sqljury.llm.replies import lines_of
 from sqljury.types import serialize as written
@@ -56,12 +58,13 @@ SHOWN = 3
 
 def check(
     question: Annotated[str, typer.Argument(help="The question that the query should answer, in plain language.")],
-    db: DbOption,
     sql: Annotated[str, typer.Option(help="The query to check; it is refused if it does more than read.")],
+    db: DbOption = None,
+    project: ProjectOption = None,
     schema: SchemaOption = None,
     evidence: EvidenceOption = "",
     notes: NotesOption = None,
-    recipe: RecipeOption = "default",
+    recipe: AskedRecipe = None,
     tests: Annotated[Tests | None, typer.Option(help="The kind of tests; by default the recipe's, or suite.")] = None,
     model: ModelOption = None,
     adapter: AdapterOption = None,
@@ -84,16 +87,20 @@ def check(
     from sqljury.api import Session
     from sqljury.types import Limits
 
+    target = session_options(
+        db,
+        project,
+        schemas=schema,
+        recipe=recipe,
+        model=adapted(model, adapter),
+        access=access_of(access, allow, deny, mask),
+        notes=notes,
+    )
     with (
         show.progress() as report,
         interruptible() as cancel,
         Session(
-            db,
-            schemas=schema or (),
-            recipe=recipe,
-            model=adapted(model, adapter),
-            access=access_of(access, allow, deny, mask),
-            notes=notes or (),
+            **target,
             limits=Limits(seconds=timeout),
             allowance=allowance(budget_seconds, budget_tokens),
             cache=cache,

@@ -13,6 +13,7 @@ import typer
 
 from sqljury.cli import terminal
 from sqljury.cli.options import AccessOption, AllowOption, DenyOption, MaskOption, SchemaOption, access_of
+from sqljury.cli.target import session_options
 
 if TYPE_CHECKING:
     from sqljury.access.rules import Access
@@ -104,6 +105,8 @@ def _index(target: str, schemas: list[str] | None, rules: Access | None, *, anew
     from sqljury.schema.introspect import introspect
     from sqljury.values import build, open_or_build
 
+    known = session_options(target, None, schemas=schemas, access=rules)
+    target, schemas, rules = known["database"], known.get("schemas"), known.get("access")
     columns = (TextColumn("{task.description}", markup=False), BarColumn())
     silent = not sys.stderr.isatty()
     bar = Progress(*columns, console=terminal.console(stderr=True), transient=True, disable=silent)

@@ -28,10 +28,19 @@ class Tests(StrEnum):
 
 
 DbOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--db",
-        help="The database: a SQLite or DuckDB file, a CSV, Parquet, JSON or Excel file, a folder of them, or a URL.",
+        help="The database: a SQLite or DuckDB file, a CSV, Parquet, JSON or Excel file, a folder of them, a URL, or "
+        "a name of the context folder.",
+    ),
+]
+ProjectOption = Annotated[
+    str | None,
+    typer.Option(
+        "--project",
+        metavar="DIR",
+        help="The context folder, which has sqljury.toml; by default the nearest one at or above this folder.",
     ),
 ]
 SchemaOption = Annotated[
@@ -50,6 +59,13 @@ NotesOption = Annotated[
 TimeoutOption = Annotated[float, typer.Option(min=0.1, help="The time limit of one query, in seconds.")]
 RecipeOption = Annotated[
     str, typer.Option(help="The recipe: default, fast, light, rerank, tssql, chase, mscsql, ... or a .toml file.")
+]
+AskedRecipe = Annotated[
+    str | None,
+    typer.Option(
+        help="The recipe: default, fast, light, rerank, tssql, chase, mscsql, ... or a .toml file. "
+        "By default that of the context folder."
+    ),
 ]
 ModelOption = Annotated[
     str | None,

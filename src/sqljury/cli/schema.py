@@ -16,9 +16,11 @@ from sqljury.cli.options import (
     DenyOption,
     MaskOption,
     NotesOption,
+    ProjectOption,
     SchemaOption,
     access_of,
 )
+from sqljury.cli.target import session_options
 from sqljury.cli.terminal import clean
 from sqljury.types.schema import DIALECT_NAMES
 
@@ -42,7 +44,8 @@ class Output(StrEnum):
 
 
 def describe(
-    db: DbOption,
+    db: DbOption = None,
+    project: ProjectOption = None,
     schema: SchemaOption = None,
     notes: NotesOption = None,
     output: Annotated[Output, typer.Option(help="The output format.")] = Output.TABLE,
@@ -54,18 +57,19 @@ def describe(
     """Show tables, columns and keys as questions see them, with the evidence of keys that nobody declared."""
     from sqljury import api
 
+    rules = access_of(access, allow, deny, mask)
+    target = session_options(db, project, schemas=schema, access=rules, notes=notes)
+    known = {name: value for name, value in target.items() if name in ("database", "schemas", "access", "notes")}
     with show.progress() as report, terminal.interruptible() as cancel:
-        rules = access_of(access, allow, deny, mask)
-        description = api.describe(
-            db, schemas=schema or (), access=rules, notes=notes or (), progress=report, cancel=cancel
-        )
+        description = api.describe(**known, progress=report, cancel=cancel)
     if output is Output.JSON:
         print(terminal.to_json(description.to_dict()))
         return
-    terminal.show(*_parts(description))
+    terminal.show(*parts(description))
 
 
-def _parts(description: Description) -> Iterator[RenderableType]:
+def parts(description: Description) -> Iterator[RenderableType]:
+    """The description as texts and tables, one below the other."""
     tables = description.schema.tables
     keys = [(table, key) for table in tables for key in table.foreign_keys]
     yield _heading(description, [key for _, key in keys])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 import sys
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Self
 
-from sqljury.cli import candidate_tables, case_tables, terminal
+from sqljury.cli import candidate_tables, case_tables, explanation, terminal
 from sqljury.cli.terminal import text
 from sqljury.types import Answer, serialize
+from sqljury.types.answer import in_words
+from sqljury.types.csv_lines import csv_line
 
 if TYPE_CHECKING:
     from sqljury.context import Progress
@@ -55,18 +54,28 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool, *, defu
     """
     if limit is not None and len(found.rows) > limit and output != "table":
         found = replace(found, rows=found.rows[:limit], truncated=True)
+    if limit is not None and output == "json":
+        found = replace(found, readings=tuple(reading.first(limit) for reading in found.readings))
+    if output == "table":
+        found = explanation.chosen(found)
     if output == "json":
         print(terminal.to_json(found.to_dict()))
+    elif found.abstained:
+        pass  # nothing that a program or a reader could take for the answer
     elif output == "csv":
         _csv(found, defuse)
     elif output == "sql":
         _sql(found)
     else:
         _table(found, limit or TABLE_ROWS)
+    if output != "json":
+        explanation.readings(found, stderr=output != "table")
     if found.verified is not None and output != "json":
         case_tables.verification(found, stderr=output != "table")
     if explain:
         stderr = output != "table"
+        if found.explanation is not None:
+            explanation.explanation(found.explanation, stderr=stderr)
         if found.linked:
             terminal.show("", terminal.clean(f"Tables shown: {', '.join(found.linked)}"), stderr=stderr)
         candidate_tables.evidence(
@@ -83,34 +92,11 @@ def _sql(found: Answer) -> None:
     terminal.say_escapes(found.sql, found.dialect)
 
 
-_FORMULA: Final = re.compile(r"[\s\ufeff\u200b-\u200f\u2060]*[=+@\-\t\r\n＝＋－＠−]|[\t\r\n]")
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-
-
-def _defused(cell: Any) -> Any:
-    """A cell with an apostrophe before it if a spreadsheet would run it as a formula, as OWASP advises."""
-    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
-        return cell
-    return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
 def _csv(found: Answer, defuse: bool) -> None:
-    """Print header and rows; NULL is empty, a blob is ``0x`` and its digits.
-
-    Cells are cut and cleaned on a terminal only. With ``defuse`` every text is quoted too: a program with
-    another separator must not find a cell inside a text.
-    """
+    """Print header and rows; cells are cut and cleaned on a terminal only."""
     for row in (found.columns, *found.rows):
-        if terminal.at_terminal():
-            cells = ["" if cell is None else text(cell) for cell in row]
-        else:
-            cells = ["" if cell is None else f"0x{cell.hex()}" if isinstance(cell, bytes) else cell for cell in row]
-        line = io.StringIO()  # a csv writer quotes only the line ends that it knows
-        if defuse:
-            csv.writer(line, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC).writerow(map(_defused, cells))
-        else:
-            csv.writer(line, lineterminator="\r\n").writerow(cells)
-        print(line.getvalue().removesuffix("\r\n"))
+        cells = ["" if cell is None else text(cell) for cell in row] if terminal.at_terminal() else row
+        print(csv_line(cells, defuse=defuse))
 
 
 def _table(found: Answer, limit: int) -> None:
@@ -129,16 +115,17 @@ def _table(found: Answer, limit: int) -> None:
     terminal.show(table)
     total = f"{len(found.rows):,}{'+' if found.truncated else ''} row{'' if len(found.rows) == 1 else 's'}"
     cut = f", the first {len(shown)} shown" if len(shown) < len(found.rows) else ""
-    terminal.show(f"{total}{cut}.{_agreement(found)}")
+    terminal.show(f"{total}{cut}.{_confidence(found)}")
     if found.remarks:
         opening = "Note: " if found.rows else "Nothing found; "
         terminal.show(terminal.clean(f"{opening}{'; '.join(found.remarks)}."))
 
 
-def _agreement(found: Answer) -> str:
-    """The share of candidates that agree; empty for a single candidate."""
-    if found.confidence is None:
-        return ""
+def _confidence(found: Answer) -> str:
+    """How likely the answer is to be right, as a number and in words, and how many candidates agree."""
+    said = "" if found.confidence is None else f" {in_words(found.confidence)} ({found.confidence:.0%})."
+    if found.agreement is None:
+        return said
     count = len(found.candidates)
-    votes = round(found.confidence * count)
-    return f" Confidence {found.confidence:.0%}: {votes} of {count} candidates agree{'s' if votes == 1 else ''}."
+    votes = round(found.agreement * count)
+    return f"{said} {votes} of {count} candidates agree{'s' if votes == 1 else ''}."

@@ -261,8 +261,9 @@ def plain_table(title: str) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    named = Text(title) if title else None
-    return Table(title=named, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    named = Text(title, no_wrap=True) if title else None
+    width = named.cell_len if named else None  # a narrow table would break its title
+    return Table(title=named, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), min_width=width)
 
 
 def indented(shown: RenderableType) -> RenderableType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -57,7 +58,7 @@ def default() -> Pool:
 
 
 def _shots(document: Document) -> tuple[Shot, ...]:
-    shots = tuple(dict.fromkeys(_shot(entry, where) for entry, where in _entries(document)))
+    shots = tuple(dict.fromkeys(shot_of(entry, where) for entry, where in _entries(document)))
     if not shots:
         raise DatasetError(f"{document}: holds no example; give a file with questions and their queries")
     return shots
@@ -79,7 +80,8 @@ def _entries(document: Document) -> list[tuple[dict[str, Any], str]]:
     return entries
 
 
-def _shot(entry: dict[str, Any], where: str) -> Shot:
+def shot_of(entry: Mapping[str, Any], where: str) -> Shot:
+    """The example in an entry of a file, at ``where``; raises ``DatasetError`` for a field without text."""
     database = entry.get("db_id") or ""
     if not isinstance(database, str):
         raise DatasetError(f"{where}: 'db_id' is not a text; give it one or leave it out")

@@ -118,6 +118,7 @@ def direction(question: str, elements: frozenset[str]) -> float:
 _HOW_MANY: Final = re.compile(r"^\W*how many\b", re.IGNORECASE)
 _EACH: Final = _words("each|every|per|by|respectively|different|distinct|all")
 _GROUPS: Final = _words("(?:for|of|in|by|to) (?:each|every)|per")
+_WHOLE_SET: Final = _words("each|every|per|all")
 _DIFFERENT: Final = _words(DIFFERENT)
 _BEST: Final = _words(rf"{GREATEST}|{SMALLEST}|oldest|youngest")
 _SEVERAL: Final = _words(
@@ -171,6 +172,11 @@ def one_row(question: str) -> bool:
 def groups(question: str) -> bool:
     """Whether something is asked for each of several."""
     return bool(_GROUPS.search(question))
+
+
+def every(question: str) -> bool:
+    """Whether something is asked of each or of all of them, so that none is to be left out."""
+    return bool(_WHOLE_SET.search(question))
 
 
 def different(question: str) -> bool:

@@ -222,7 +222,8 @@ class SelectPart:
     ``judge`` is the comparing model as a name for ``open_model``; if empty, the model that wrote the queries. It is
     shown the tables and columns that the compared queries use, or the ``linked`` schema, with the values and
     descriptions that the writer saw (MSc-SQL, A.3): then a better column shows that no query uses.
-    ``weights`` is a file of `sqljury train light` for the selector ``light``; if empty, the package's.
+    ``weights`` is a file of `sqljury train light` for the selector ``light``, ``confidence`` one of `sqljury calibrate`
+    for the answer's confidence; if empty, the package's.
     """
 
     selector: str = "consistency"
@@ -230,6 +231,7 @@ class SelectPart:
     judge: str = ""
     schema: Judged = "used"
     weights: str = ""
+    confidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,16 @@ def read_yaml(path: str | os.PathLike[str]) -> Notes:
     Raises ``NotesError``, which names the line, for a file that cannot be read, is larger than ``YAML_BYTES`` or
     nested deeper than ``YAML_DEPTH``, is not YAML of the documented form, or has aliases, tags or repeated keys.
     """
+    return parse_yaml(_text_of(path), str(path))
+
+
+def read_glossary(path: str | os.PathLike[str]) -> Notes:
+    """The notes in a YAML file of terms and their meanings, ``term: meaning``; raises as ``read_yaml`` does."""
+    name = str(path)
+    return Notes(glossary=_Reader(name).pairs(_tree(_text_of(path), name), "the glossary"))
+
+
+def _text_of(path: str | os.PathLike[str]) -> str:
     try:
         with Path(path).open("rb") as file:
             data = file.read(YAML_BYTES + 1)
@@ -70,10 +80,9 @@ def read_yaml(path: str | os.PathLike[str]) -> Notes:
     if len(data) > YAML_BYTES:
         raise NotesError(f"notes {path}: is larger than {YAML_BYTES // 1024 // 1024} MiB; keep what questions need")
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise NotesError(f"notes {path}: is not UTF-8 text; save it as UTF-8") from None
-    return parse_yaml(text, str(path))
 
 
 def parse_yaml(text: str, name: str = "notes.yaml") -> Notes:

@@ -17,7 +17,10 @@ from sqljury.errors import (
 from sqljury.llm.replies import is_write
 from sqljury.sql.names.suggest import unknown
 from sqljury.sql.text import plain
+from sqljury.stages import confidence, doubt
+from sqljury.stages.explain import explained
 from sqljury.stages.instructions import not_followed
+from sqljury.stages.readings import readings
 from sqljury.stages.repair import distance
 from sqljury.stages.repair.hints import looser
 from sqljury.stages.repair.meaning import doubts
@@ -75,18 +78,26 @@ def answer_of(state: State, context: Context) -> Answer:
         raise NoAnswerError(none_ran(candidates, task.known), candidates, context.budget.total())
     best = candidates[choice.index]
     votes = sum(candidate.group == best.group for candidate in candidates)
+    known = confidence.figures(candidates, choice, task)
+    calibration = confidence.read(context.recipe.select.confidence)
+    probability = calibration.probability(known)
+    explanation = explained(best, task, context)
     return Answer(
         question=task.question,
         sql=best.sql,
         columns=best.result.columns,
         rows=best.result.rows,
         truncated=best.result.truncated,
-        confidence=votes / len(candidates) if len(candidates) > 1 else None,
+        confidence=probability,
+        agreement=votes / len(candidates) if len(candidates) > 1 else None,
+        signals=calibration.signals(known),
+        abstention=doubt.abstention(candidates, choice, task, probability, context.least),
         candidates=candidates,
         remarks=(
             *looser(best, task.known, context),
             *doubts(best, task, context),
             *not_followed(best, task, context.notes),
+            *explanation.warnings,
         ),
         cost=context.budget.total(),
         steps=context.budget.steps,
@@ -95,4 +106,6 @@ def answer_of(state: State, context: Context) -> Answer:
         dialect=task.known.dialect,
         model=context.model.name,
         recipe=context.recipe.name,
+        explanation=explanation,
+        readings=readings(state),
     )

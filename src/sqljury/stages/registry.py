@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqljury.errors import RecipeError
 from sqljury.llm.base import LanguageModel, NoModel
 from sqljury.recipes import GeneratePart, LinkPart, Recipe, SelectPart, StopPart
+from sqljury.stages import confidence
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.select import SELECTORS, TESTING, WITHOUT_MODEL, selector
 from sqljury.stages.select.light import read
@@ -27,6 +28,7 @@ def check_recipe(recipe: Recipe, *, writes: bool = True) -> None:
     if recipe.select.selector not in SELECTORS:
         raise RecipeError(f"{named}: unknown selector {recipe.select.selector!r}")
     selector(recipe.select)  # reads its weights before a question is asked
+    confidence.read(recipe.select.confidence)
     if kind not in ("", *TESTERS):
         raise RecipeError(f"{named}: unknown kind of tests {kind!r}")
     if recipe.select.selector in TESTING and not kind:

@@ -91,7 +91,9 @@ def _written(state: State, context: Context, *, fallback: bool) -> State:
     waiting = dict(parts)
 
     def execute(candidate: Candidate, stop: threading.Event) -> list[Candidate]:
-        return _execute(candidate, state.task, replace(context, cancel=stop))
+        ran = _execute(candidate, state.task, replace(context, cancel=stop))
+        context.emit("ran a query", len(more), total, ran)
+        return ran
 
     for number, _ in parts:
         if (more or before) and (context.exhausted() or agreed(more, stop.share, stop.least)):

@@ -108,13 +108,15 @@ class Loop:
         torch.manual_seed(derive_seed(settings.seed, "dropout", state.step))
         trees = [self._sets.training[index] for index in self.steps[state.step]]
         scale = 1 / sum(sum(tree.weights) for tree in trees)
-        losses = [self._model.learn(tree, scale, settings.pull) for tree in trees]
+        losses = []
+        for tree in trees:
+            losses.append(self._model.learn(tree, scale, settings.pull))
+            self._trim()
         norm = torch.nn.utils.clip_grad_norm_(parameters, MAX_GRADIENT)
         for group in self._optimiser.param_groups:
             group["lr"] = self._learning_rate()
         self._optimiser.step()
         self._optimiser.zero_grad()
-        self._trim()
         figures = {"loss": sum(loss.loss for loss in losses), "gradient": float(norm)}
         if settings.pull:
             figures["divergence"] = sum(loss.divergence for loss in losses)

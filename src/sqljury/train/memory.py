@@ -36,7 +36,7 @@ SHARE: Final = 0.8
 """The share of the machine's memory that a training takes where none is given."""
 SLACK: Final = 1.5
 """What is taken beside what was counted: temporary results, and freed pieces of the heap that the next do not fit."""
-FULL: Final = 0.9
+FULL: Final = 0.75
 """The share of the budget above which freed memory goes back to the system."""
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 from sqljury.errors import MissingExtraError
 from sqljury.types import serialize
 from sqljury.types.candidate import Candidate
+from sqljury.types.explanation import Explanation, Reading
 from sqljury.types.question import Question
 from sqljury.types.result import Row
 from sqljury.types.testcase import Tried
+
+WORDS: Final = ((0.9, "very likely right"), (0.75, "likely right"), (0.5, "uncertain"), (0.0, "probably wrong"))
+"""What a probability is called, from the given one on."""
+
+
+def in_words(probability: float) -> str:
+    """The probability as a reader would say it."""
+    return next(words for least, words in WORDS if probability >= least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +84,33 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
+class Abstention:
+    """Why an answer is not given: ``kind`` is ``unsure`` or ``unanswerable``.
+
+    ``reason`` says so in a sentence. ``ask`` is the question whose answer would settle it, empty where none is known.
+    """
+
+    kind: Literal["unsure", "unanswerable"]
+    reason: str
+    ask: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The chosen query, its rows, and the evidence for it.
 
-    ``confidence`` is the share of all candidates whose result agrees with the chosen one, in (0, 1]; None for a
-    single candidate. ``remarks`` are lines for the reader of the answer, such as which condition leaves it without
-    rows, or which day the database's clock shows where the query counts from today. ``truncated`` means that the row
-    limit cut ``rows``. ``steps`` are the steps that called the model, in order, with the cost of each. ``linked`` are
-    the tables that schema linking selected, empty without linking. ``verified`` is None if no comparison with a rival
-    was requested. ``dialect`` is that of ``sql``.
+    ``confidence`` is the probability that the answer is right, calibrated on questions with known answers, from
+    what ``signals`` names; None where there is no calibration for it. ``agreement`` is the share of all candidates
+    whose result agrees with the chosen one, in (0, 1]; None for a single candidate. ``abstention`` says why the
+    answer is not to be relied on, where it was asked to be surer than it is. ``remarks`` are lines for the reader
+    of the answer, such as which condition leaves it without rows, or which day the database's clock shows where the
+    query counts from today. ``truncated`` means that the row limit cut ``rows``. ``steps`` are the steps that
+    called the model, in order, with the cost of each. ``linked`` are the tables that schema linking selected, empty
+    without linking. ``verified`` is None if no comparison with a rival was requested. ``dialect`` is that of
+    ``sql``.
+
+    ``explanation`` tells how the answer came about. ``readings`` are two if words of the question can be read in two
+    ways, the answer's first, else none; see ``read_as``.
     """
 
     question: Question
@@ -102,6 +129,40 @@ class Answer:
     verified: Verified | None = None
     remarks: tuple[str, ...] = ()
     dialect: str = ""
+    agreement: float | None = None
+    signals: tuple[str, ...] = ()
+    abstention: Abstention | None = None
+    explanation: Explanation | None = None
+    readings: tuple[Reading, ...] = ()
+
+    @property
+    def abstained(self) -> bool:
+        """Whether the answer is not sure enough to be given."""
+        return self.abstention is not None
+
+    def read_as(self, index: int) -> Answer:
+        """The answer by another of ``readings``, which comes first then, without what was known of this one's query.
+
+        Raises ``IndexError`` for a reading that there is not.
+        """
+        reading = self.readings[index]
+        if reading.sql == self.sql:
+            return self
+        return replace(
+            self,
+            sql=reading.sql,
+            columns=reading.columns,
+            rows=reading.rows,
+            truncated=reading.truncated,
+            choice=None if self.choice is None else replace(self.choice, index=reading.candidate),
+            confidence=None,
+            signals=(),
+            agreement=None,
+            explanation=None,
+            verified=None,
+            remarks=(),
+            readings=(reading, *(other for other in self.readings if other is not reading)),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Lists, numbers and strings for JSON; the keys are part of the public interface."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from sqljury.types.answer import Answer, Choice, Cost, Verified
     from sqljury.types.candidate import Candidate
+    from sqljury.types.explanation import Explanation, Reading
     from sqljury.types.result import Result, Row
     from sqljury.types.schema import Column, ForeignKey, Schema, Table
     from sqljury.types.testcase import Tried
@@ -144,6 +146,10 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
         "rows": _rows(answer.rows),
         "truncated": answer.truncated,
         "confidence": None if answer.confidence is None else round(answer.confidence, 4),
+        "agreement": None if answer.agreement is None else round(answer.agreement, 4),
+        "signals": list(answer.signals),
+        "abstained": answer.abstained,
+        "abstention": None if answer.abstention is None else asdict(answer.abstention),
         "candidates": [_candidate(candidate, answer.candidates) for candidate in answer.candidates],
         "cost": cost_dict(answer.cost),
         "choice": None if answer.choice is None else _choice(answer.choice),
@@ -151,6 +157,8 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
         "linked": list(answer.linked),
         "verified": None if answer.verified is None else _verified(answer.verified),
         "remarks": list(answer.remarks),
+        "explanation": None if answer.explanation is None else _explanation(answer.explanation),
+        "readings": [_reading(reading) for reading in answer.readings],
     }
 
 
@@ -226,14 +234,15 @@ def answer_html(answer: Answer) -> str:
     shown = answer.rows[:HTML_ROWS]
     more = "" if len(shown) == len(answer.rows) and not answer.truncated else f", {len(shown)} shown"
     rows = f"{len(answer.rows)}{'+' if answer.truncated else ''} row{'' if len(answer.rows) == 1 else 's'}{more}"
-    agreement = ""
-    if answer.confidence is not None:
-        agreement = f"; {answer.confidence:.0%} of {len(answer.candidates)} candidates agree"
+    agreement = "" if answer.confidence is None else f"; {answer.confidence:.0%} likely to be right"
+    if answer.agreement is not None:
+        agreement += f"; {answer.agreement:.0%} of {len(answer.candidates)} candidates agree"
     sql = escape(query(answer.sql, answer.dialect))
     return (
         f"<p><b>{escape(answer.question.text)}</b></p><pre><code>{sql}</code></pre>"
         f"{_table(answer.columns, shown)}"
         f"<p>{'; '.join([rows, *map(escape, answer.remarks)])}{agreement}</p>"
+        f"{_readings_html(answer.readings)}"
         f"{_example(answer.verified.test, answer.dialect) if answer.verified and answer.verified.test else ''}"
     )
 
@@ -255,11 +264,13 @@ def _example(tried: Tried, dialect: str) -> str:
 
 def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(_cell(cell)))}</td>" for cell in row) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(json_cell(cell)))}</td>" for cell in row) + "</tr>" for row in rows
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _cell(cell: Any) -> Any:
+def json_cell(cell: Any) -> Any:
     """A cell for JSON: bytes become ``0x`` and hex digits; infinities, NaN and types that JSON lacks become text."""
     if isinstance(cell, bytes):
         return f"0x{cell.hex()}"
@@ -269,7 +280,7 @@ def _cell(cell: Any) -> Any:
 
 
 def _rows(rows: Sequence[Row]) -> list[list[Any]]:
-    return [[_cell(cell) for cell in row] for row in rows]
+    return [[json_cell(cell) for cell in row] for row in rows]
 
 
 def result_dict(result: Result) -> dict[str, Any]:
@@ -318,6 +329,37 @@ def _choice(choice: Choice) -> dict[str, Any]:
 def _verified(verified: Verified) -> dict[str, Any]:
     test = None if verified.test is None else tried_dict(verified.test)
     return {"outcome": verified.outcome, "rival": verified.rival, "test": test, "why": verified.why}
+
+
+def _explanation(explanation: Explanation) -> dict[str, Any]:
+    effects = [
+        {"kind": effect.kind, "text": effect.text, "rows": effect.rows, "sql": effect.sql, "warns": effect.warns}
+        for effect in explanation.effects
+    ]
+    steps = [{"kind": step.kind, "text": step.text, "depth": step.depth} for step in explanation.steps]
+    return {"steps": steps, "effects": effects, "uncounted": explanation.uncounted}
+
+
+def _reading(reading: Reading) -> dict[str, Any]:
+    return {
+        "words": reading.words,
+        "meaning": reading.meaning,
+        "sql": reading.sql,
+        "columns": list(reading.columns),
+        "rows": _rows(reading.rows),
+        "truncated": reading.truncated,
+        "votes": reading.votes,
+    }
+
+
+def _readings_html(readings: Sequence[Reading]) -> str:
+    """Both readings of an ambiguous question, collapsed; empty where there are none."""
+    if not readings:
+        return ""
+    tables = "".join(
+        f"<p>{escape(reading.meaning)}</p>{_table(reading.columns, reading.rows[:HTML_ROWS])}" for reading in readings
+    )
+    return f"<details><summary>{escape(readings[0].words)} can be read in two ways</summary>{tables}</details>"
 
 
 def cost_dict(cost: Cost) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def test_queries_too_long_for_the_judge_are_chosen_by_votes(path: Path, selector
     found = asked(path, selector, judge, QUERIES)
     assert found.choice is not None
     tried = 3 if selector == "critic" else 2  # with two queries, where it had three
-    assert (found.sql, found.confidence, len(judge.calls)) == (QUERIES[0], 0.5, tried)
+    assert (found.sql, found.agreement, len(judge.calls)) == (QUERIES[0], 0.5, tried)
     assert found.choice.note == "the queries are too long for the judge's context, so votes decided"
     assert dict(found.steps)["select"].calls == 1
 

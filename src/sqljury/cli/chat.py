@@ -1,0 +1,258 @@
+"""``sqljury chat``: questions one after another at a prompt, with the evidence of the last answer at hand."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from sqljury.cli import candidate_tables, case_tables, show, terminal
+from sqljury.cli.options import (
+    AccessOption,
+    AdapterOption,
+    AllowOption,
+    AskedRecipe,
+    BudgetSeconds,
+    CacheOption,
+    DbOption,
+    DenyOption,
+    MaskOption,
+    ModelOption,
+    NotesOption,
+    ProjectOption,
+    SeedOption,
+    TimeoutOption,
+    access_of,
+    adapted,
+    allowance,
+)
+from sqljury.cli.target import project_for, session_options
+
+if TYPE_CHECKING:
+    from sqljury.api import Session
+    from sqljury.errors import NoAnswerError
+    from sqljury.project import Project
+    from sqljury.types import Answer
+
+HELP: Final = {
+    "\\schema [TABLE]": "tables, or the columns of one",
+    "\\find WORD": "tables, columns and values that a word may mean",
+    "\\sql [QUERY]": "the query of the last answer, or the result of a query of your own",
+    "\\why": "the candidates of the last answer, and rows that tell it from its rival",
+    "\\good": "approve the last answer (kept in the context folder)",
+    "\\bad [QUERY]": "reject it; with the query that is right, or with what a word means",
+    "\\help": "this list",
+    "\\quit": "leave, as Ctrl-D does",
+}
+COMMANDS: Final = tuple(entry.split()[0] for entry in HELP)
+
+
+def chat(
+    db: DbOption = None,
+    project: ProjectOption = None,
+    recipe: AskedRecipe = None,
+    model: ModelOption = None,
+    adapter: AdapterOption = None,
+    notes: NotesOption = None,
+    seed: SeedOption = 0,
+    timeout: TimeoutOption = 30.0,
+    budget_seconds: BudgetSeconds = None,
+    cache: CacheOption = True,
+    access: AccessOption = None,
+    allow: AllowOption = None,
+    deny: DenyOption = None,
+    mask: MaskOption = None,
+) -> None:
+    """Ask questions at a prompt; names and values are completed, \\help lists the commands."""
+    from sqljury.api import Session
+    from sqljury.types import Limits
+
+    target = session_options(
+        db,
+        project,
+        recipe=recipe,
+        model=adapted(model, adapter),
+        access=access_of(access, allow, deny, mask),
+        notes=notes,
+    )
+    folder = project_for(db, project)
+    limits = Limits(seconds=timeout)
+    with Session(**target, limits=limits, allowance=allowance(budget_seconds, None), seed=seed, cache=cache) as session:
+        talk = Chat(session, folder, (db or folder.default) if folder else "")
+        for line in _typed(talk) if sys.stdin.isatty() else _piped():
+            if not talk.take(line):
+                break
+
+
+class Chat:
+    """A conversation on one database; ``take`` handles a line and prints what comes of it."""
+
+    def __init__(self, session: Session, project: Project | None = None, database: str = "") -> None:
+        self.session, self._project, self._database = session, project, database
+        self.answer: Answer | None = None
+        self._failed: NoAnswerError | None = None
+
+    def take(self, line: str) -> bool:
+        """Answer a question or carry out a command; False to end. Errors are printed and end nothing."""
+        from sqljury.errors import SqljuryError
+
+        line = line.strip()
+        if not line:
+            return True
+        command, _, rest = line.partition(" ")
+        if command in ("\\quit", "\\q"):
+            return False
+        try:
+            if command.startswith("\\"):
+                self._command(command, rest.strip())
+            else:
+                self._ask(line)
+        except SqljuryError as error:
+            terminal.say(str(error))
+        except KeyboardInterrupt:
+            terminal.say("stopped")
+        return True
+
+    def _command(self, name: str, rest: str) -> None:
+        does: dict[str, Callable[[str], None]] = {
+            "\\schema": self._schema,
+            "\\find": self._find,
+            "\\sql": self._sql,
+            "\\why": self._why,
+            "\\good": lambda _: self._judge("", good=True),
+            "\\bad": lambda text: self._judge(text, good=False),
+            "\\help": self._help,
+        }
+        if name not in does:
+            terminal.say(f"there is no command {name[:40]}; \\help lists them")
+            return
+        does[name](rest)
+
+    def _ask(self, question: str) -> None:
+        from sqljury.errors import NoAnswerError
+
+        self.answer = self._failed = None
+        with show.progress() as report, terminal.interruptible() as cancel:
+            try:
+                self.answer = self.session.following(report, cancel).ask(question)
+            except NoAnswerError as error:
+                self._failed = error
+                raise
+        show.answer(self.answer, "table", None, False)
+
+    def _schema(self, name: str) -> None:
+        from sqljury.cli.schema import parts
+        from sqljury.types.schema import only_tables
+
+        with show.progress() as report, terminal.interruptible() as cancel:
+            known = self.session.following(report, cancel).describe()
+        tables = known.schema.tables
+        if not name:
+            for table in tables:
+                terminal.show(terminal.clean(f"{table.name}({', '.join(column.name for column in table.columns)})"))
+            return
+        wanted = [table.name for table in tables if table.name.casefold() == name.casefold()]
+        if not wanted:
+            terminal.say(f"there is no table {name[:80]!r}; \\schema lists them, \\find looks for a word")
+            return
+        terminal.show(*parts(type(known)(only_tables(known.schema, wanted), known.contents)))
+
+    def _find(self, text: str) -> None:
+        with show.progress() as report, terminal.interruptible() as cancel:
+            found = self.session.following(report, cancel).search(text, 5)
+        for one in found:
+            name = f"{one.table}.{one.column}" if one.column else one.table
+            value = f" = {one.value!r}" if one.kind == "value" else ""
+            terminal.show(terminal.clean(f"{one.kind:6} {name}{value}"))
+        if not found:
+            terminal.show("nothing near")
+
+    def _sql(self, sql: str) -> None:
+        if not sql:
+            if answer := self._last():
+                terminal.show_query(answer.sql, answer.dialect)
+            return
+        with terminal.interruptible() as cancel:
+            result = self.session.following(lambda _: None, cancel).query(sql)
+        if result.error is not None:
+            terminal.say(str(result.error))
+        else:
+            terminal.show(case_tables.table_of(result))
+
+    def _why(self, _: str) -> None:
+        if self._failed is not None:
+            dialect = self.session.database.dialect
+            candidate_tables.evidence(self._failed.candidates, self._failed.cost, dialect=dialect)
+        elif answer := self._last():
+            if answer.verified is None:
+                with show.progress() as report, terminal.interruptible() as cancel:
+                    self.answer = answer = self.session.following(report, cancel).verify(answer)
+            case_tables.verification(answer, stderr=False)
+            candidate_tables.evidence(
+                answer.candidates, answer.cost, choice=answer.choice, steps=answer.steps, dialect=answer.dialect
+            )
+
+    def _judge(self, text: str, *, good: bool) -> None:
+        from sqljury.project.feedback import Feedback, record
+
+        answer = self._last()
+        if answer is None:
+            return
+        if self._project is None:
+            terminal.say("there is no context folder to keep this in; sqljury init makes one")
+            return
+        is_query = text.lower().startswith(("select", "with"))
+        correction, comment = (text, "") if is_query else ("", text)
+        record(self._project, Feedback(answer.question.text, answer.sql, self._database, good, correction, comment))
+        terminal.show("kept in feedback.jsonl; sqljury feedback proposes what to do with it")
+
+    def _help(self, _: str) -> None:
+        for entry, text in HELP.items():
+            terminal.show(f"{entry:16} {text}")
+
+    def _last(self) -> Answer | None:
+        if self.answer is None:
+            terminal.say("there is no answer yet; ask a question")
+        return self.answer
+
+
+def _piped() -> Iterator[str]:
+    """Lines of a file or another program; each is printed, so that the output can be read alone."""
+    for line in sys.stdin:
+        if line.strip():
+            terminal.show(terminal.clean(f"> {line.strip()}"))
+            yield line
+
+
+def _typed(talk: Chat) -> Iterator[str]:
+    """Lines of a person, with history and completion; raises ``MissingExtraError`` without ``prompt_toolkit``."""
+    prompt = prompting(talk.session)
+    terminal.show("Ask in your own words; \\help lists the commands.")
+    while True:
+        try:
+            yield prompt.prompt("> ")
+        except KeyboardInterrupt:  # the line is dropped
+            continue
+        except EOFError:
+            return
+
+
+def prompting(session: Session, **toolkit: Any) -> Any:
+    """The prompt, whose history is a file that only the user may read; ``toolkit`` goes to ``PromptSession``."""
+    import os
+
+    from sqljury.errors import MissingExtraError
+    from sqljury.llm.models import cache_dir
+
+    try:
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.history import FileHistory
+
+        from sqljury.cli.completion import Words
+    except ModuleNotFoundError:
+        raise MissingExtraError("prompt_toolkit", "chat") from None
+    path = cache_dir() / "chat_history"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_APPEND, 0o600))
+    words = Words(session, COMMANDS)
+    return PromptSession(history=FileHistory(str(path)), completer=words, complete_in_thread=True, **toolkit)

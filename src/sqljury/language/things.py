@@ -1,0 +1,94 @@
+"""Which words of a question name things that a database must know, and not how things stand to each other."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqljury.language.alike import question_words
+from sqljury.language.keywords import quoted
+from sqljury.language.words import FORM_WORDS, NOT_VALUES, NUMBER_WORDS, STOP_WORDS, words
+
+_GENERAL: Final = """
+    able accessed accessible accommodate across actual actually additional aforementioned age aged almost alone
+    along alphabetic alphabetical alphabetically already although always amongst amount another answer anyone
+    anything anywhere appear apply april aren around ascending associated attain attempt august authorization
+    availability back base become begin belong besides beyond big bigger born both bought bring built buy call
+    called came cannot capable carry case category cent characteristic charge cheap cheaper cheapest check choose
+    chosen close combination come common commonly compare complete compute concerned condition consist consume
+    contain containing copy correspond corresponding couldn count counting couple cover create creation criterion
+    current currently data database day december deeper descending describe description detail determine didn differ
+    difference distribution doesn dollar don done double drawn drew driven drove during earn eaten effect either
+    else empty end enough enter entire entry equal equivalent etc euro even event ever everything exact exactly
+    exceed except exclude exist expensive experience extreme failure fallen far fast faster february fell felt
+    female fewer fifth find finish first flew flown fly foggy forgotten form fought found four fourth frequency
+    frequent frequently friday front full fully further gave general given go good got great grew group grown half
+    happen happened hasn haven heard heavier held high higher highly hire history hit hold hour htat human hurt id
+    identifier identify ids include including increasing individual info information initial inside instance instead
+    interact involve involved isn item itself january join joined july june keep kept kilogram kind knew know known
+    laid large larger last lasted late later lead learn least led left lend lent letter level lexicographical lie
+    lighter like list listed lit live lived living load located location long longer look lose loss lost lot low
+    lower lowercase made main make male man manner many march match mate matter may mean meaning meant measurement
+    meet member mention mentioned met meter method mid mile minimum minute moment monday money month name named near
+    nearer need never new next none note november null number obtain occur occurrence october offer often old older
+    once open opened order origin original other otherwise outside overall own paid pair part participate
+    participated particular past pay people per percent period person place placement play played please point
+    popular portion position possible pound previous print prior produce produced production prominent provide
+    provided purchase put quantity question rained ran range rate rather reach read receive received recent recently
+    record refer relate related relation represent reside respect respective respectively rest result return reverse
+    ridden right risen rode rose row run said same sang sat saturday saw say search second see seen sell send sent
+    separate september serve set several shared short shorter shot show shown shut similar simultaneously since
+    single sixth size slept small smaller sold someone something sort sorted span specific specifically spell spend
+    spent spoke spread stand start state status stay still stolen stood string stronger structure stuck style submit
+    substring success successful suffer sunday sung sunny swam swum table tahn take taken tall taller taught teach
+    teh tell ten term text th thing third three threw thursday time title today together told took top total toward
+    tuesday two type typical under understood unique up use used using usually value various view want wasn way
+    weaker wednesday week well went weren whah whare whether whole wider win with within without woman won word wore
+    work worked working world worst would write written wrote year yesterday yet young younger zero
+"""
+GENERAL: Final = FORM_WORDS | NOT_VALUES | frozenset(NUMBER_WORDS) | frozenset(_GENERAL.split())
+"""Words that any question may have, whatever it is about: of people, time, place, order and comparison."""
+
+_ROLES: Final = """
+    actor actress artist author boss buyer child client college company consumer customer director driver employee
+    employer faculty family firm guest individual instructor investor leader lecturer manager member musician officer
+    organization owner participant passenger patient performer person player professor pupil resident school singer
+    shop staff store student supplier teacher team university user visitor voter winner worker writer
+"""
+ROLES: Final = frozenset(_ROLES.split())
+"""Kinds of people and bodies, which a question may name where the schema calls them otherwise, or only by a key."""
+
+SAME: Final[dict[str, tuple[str, ...]]] = {
+    "birth": ("bday", "birthday", "dob", "born"),
+    "birthday": ("birth", "bday", "dob", "born"),
+    "category": ("genre", "kind", "type"),
+    "city": ("town", "place", "location"),
+    "film": ("movy",),
+    "gender": ("sex", "male", "female"),
+    "genre": ("category", "kind", "type"),
+    "movy": ("film",),
+    "sex": ("gender", "male", "female"),
+}
+"""Other words for a thing, which names of columns and tables may have."""
+ENGLISH: Final = 0.25
+"""The share of a question's words that say how to answer, from which on it is taken for English."""
+_FORMS: Final = re.compile(r".{2,}(?:ed|ing|ly|est)")
+"""Verbs, adverbs and superlatives, mostly, by their ends."""
+_CAPITAL: Final = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]*|\b[A-Z]{2,}\b")
+"""Names within a sentence."""
+
+
+def things(question: str) -> list[str]:
+    """Words that name kinds of things or their properties, in order; names and quoted texts are values, not things.
+
+    Empty for a question that is not in English, whose general words are not known.
+    """
+    every = words(question)
+    if sum(word in STOP_WORDS for word in every) < ENGLISH * len(every):
+        return []
+    values = {word for text in (*quoted(question), *_CAPITAL.findall(question)) for word in words(text)}
+    return [
+        word
+        for word in question_words(question)
+        if not word.isdigit() and word not in GENERAL and word not in values and not _FORMS.fullmatch(word)
+    ]

@@ -1,0 +1,81 @@
+"""The databases of a server by name, opened when they are first used; they share the default model."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any, Final
+
+from sqljury.api import Session
+from sqljury.context import Progress
+from sqljury.errors import InputError
+from sqljury.llm.base import LanguageModel
+from sqljury.llm.open import open_model
+from sqljury.resources import Closing
+from sqljury.schema.describe import Description
+
+DESCRIBED_SECONDS: Final = 60.0
+"""How long a description is used before the schema is read again."""
+
+
+class Databases(Closing):
+    """Sessions by name; any number of threads may use them.
+
+    ``described`` has the arguments of ``Session`` by name, ``common`` those of all. ``default`` is asked where a client
+    names none; empty if it has to.
+    """
+
+    def __init__(self, described: Mapping[str, Mapping[str, Any]], default: str = "", **common: Any) -> None:
+        self.names = tuple(described)
+        self.default = default or (self.names[0] if len(self.names) == 1 else "")
+        self._described, self._common = dict(described), common
+        self._sessions: dict[str, Session] = {}
+        self._model: LanguageModel | None = None
+        self._known: dict[str, tuple[float, Description]] = {}
+        self._lock = threading.Lock()
+        self._open = ExitStack()
+
+    def name(self, given: str) -> str:
+        """The name itself, or the default one; raises ``InputError`` for another."""
+        name = given or self.default
+        if name not in self._described:
+            problem = f"there is no database {name[:80]!r}" if name else "name the database"
+            raise InputError(f"{problem}; known are {', '.join(self.names)}")
+        return name
+
+    def session(
+        self, given: str, progress: Callable[[Progress], None], cancel: threading.Event | None = None
+    ) -> Session:
+        """The session on a database, for one of several callers at once; raises what ``Session`` raises."""
+        name = self.name(given)
+        with self._lock:
+            if name not in self._sessions:
+                options = {**self._described[name], **self._common}
+                if options.get("model") is None:
+                    options["model"] = self._default_model(bool(options.get("cache", True)))
+                self._sessions[name] = self._open.enter_context(Session(**options))
+            session = self._sessions[name]
+        return session.following(progress, cancel)
+
+    def describe(self, given: str, session: Session) -> Description:
+        """What questions see of a database, as it was at most ``DESCRIBED_SECONDS`` ago."""
+        name = self.name(given)
+        made, known = self._known.get(name, (0.0, None))
+        if known is None or time.monotonic() - made > DESCRIBED_SECONDS:
+            known = session.describe()
+            self._known[name] = time.monotonic(), known
+        return known
+
+    def close(self) -> None:
+        """Close all sessions and models; closing twice is harmless."""
+        self._open.close()
+
+    def _default_model(self, cache: bool) -> LanguageModel:
+        """The model of all databases that name none: its weights are loaded once."""
+        if self._model is None:
+            self._model = open_model(cache=cache)
+            if close := getattr(self._model, "close", None):
+                self._open.callback(close)
+        return self._model

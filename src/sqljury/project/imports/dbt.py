@@ -1,0 +1,292 @@
+"""Reads dbt's ``manifest.json`` and ``semantic_manifest.json``: descriptions, tests that are joins, and metrics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlglot import errors, exp
+
+from sqljury.project.imports.notes import Imported, listed, part, text_of
+from sqljury.schema.notes import Item
+from sqljury.sql.parse import parse_one, write
+
+_TABLES: Final = ("model", "seed", "snapshot", "source")
+_AGGREGATES: Final = {
+    "sum": "SUM({})",
+    "count": "COUNT({})",
+    "count_distinct": "COUNT(DISTINCT {})",
+    "average": "AVG({})",
+    "min": "MIN({})",
+    "max": "MAX({})",
+    "sum_boolean": "SUM(CASE WHEN {} THEN 1 ELSE 0 END)",
+}
+_REFERENCE: Final = re.compile(r"\{\{\s*(Dimension|Entity)\(\s*['\"]([\w.]+)['\"]\s*\)\s*\}\}")
+_REF: Final = re.compile(r"""\(\s*(?:['"][^'"]+['"]\s*,\s*)?['"]([^'"]+)['"]\s*\)""")
+_DEPTH: Final = 8
+"""Metrics of metrics."""
+
+
+class _UnusableError(Exception):
+    """A metric that no formula stands for, with the reason."""
+
+
+@dataclass(slots=True)
+class _Model:
+    """A semantic model: its table, and its dimensions, entities and measures by name."""
+
+    table: str
+    entities: dict[str, dict[str, Any]]
+    dimensions: dict[str, dict[str, Any]]
+    measures: dict[str, dict[str, Any]]
+
+
+@dataclass(slots=True)
+class _Metrics:
+    """All metrics and what they are made of."""
+
+    dialect: str
+    models: dict[str, _Model] = field(default_factory=dict)
+    metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def read(manifest: Mapping[str, Any], dialect: str = "") -> Imported:
+    """What either kind of manifest says; parts of an unexpected form are passed over."""
+    found = Imported()
+    nodes = [*listed(manifest.get("nodes")), *listed(manifest.get("sources"))]
+    names = {text_of(node.get("unique_id")): _table(node) for node in nodes}
+    for node in nodes:
+        if node.get("resource_type") in _TABLES:
+            found.items += _described(node)
+        elif node.get("resource_type") == "test":
+            _test(node, names, found)
+    known = _Metrics(dialect)
+    for model in listed(manifest.get("semantic_models")):
+        known.models[text_of(model.get("name"))] = _model(model)
+        found.items += _semantic(model)
+    found.joins += _joins(known.models)
+    known.metrics = {text_of(metric.get("name")): metric for metric in listed(manifest.get("metrics"))}
+    for name, metric in known.metrics.items():
+        _add_metric(name, metric, known, found)
+    return found
+
+
+def _table(node: Mapping[str, Any]) -> str:
+    """The name of a node's table: its alias, or the identifier of a source."""
+    return text_of(node.get("identifier")) or text_of(node.get("alias")) or text_of(node.get("name"))
+
+
+def _described(node: Mapping[str, Any]) -> Iterator[Item]:
+    where = f"{node.get('resource_type')} {text_of(node.get('name'))}"
+    table = _table(node)
+    if description := text_of(node.get("description")):
+        yield Item(table, description=description, where=where)
+    for column in listed(node.get("columns")):
+        if description := text_of(column.get("description")):
+            yield Item(table, text_of(column.get("name")), description=description, where=where)
+
+
+def _test(node: Mapping[str, Any], names: Mapping[str, str], found: Imported) -> None:
+    """``relationships`` are joins, ``accepted_values`` say what a column may hold; other tests say nothing."""
+    test = part(node.get("test_metadata"))
+    arguments = part(test.get("kwargs"))
+    arguments = {**arguments, **part(arguments.get("arguments"))}
+    table = names.get(text_of(node.get("attached_node")), "")
+    column = text_of(arguments.get("column_name")) or text_of(node.get("column_name"))
+    if not table or not column:
+        return
+    if test.get("name") == "relationships":
+        target = _REF.search(text_of(arguments.get("to")))
+        other = text_of(arguments.get("field"))
+        if target and other:
+            aliases = {name: table for unique, table in names.items() for name in (unique.rpartition(".")[2],)}
+            found.joins.append((((table, column), (aliases.get(target[1], target[1]), other)),))
+    elif test.get("name") == "accepted_values" and isinstance(values := arguments.get("values"), list):
+        shown = ", ".join(text_of(str(value)) for value in values[:30])
+        found.items.append(Item(table, column, description=f"one of {shown}", where=f"test on {table}.{column}"))
+
+
+def _model(model: Mapping[str, Any]) -> _Model:
+    def by_name(key: str) -> dict[str, dict[str, Any]]:
+        return {text_of(entry.get("name")): entry for entry in listed(model.get(key))}
+
+    relation = part(model.get("node_relation"))
+    table = text_of(relation.get("alias")) or text_of(model.get("name"))
+    return _Model(table, by_name("entities"), by_name("dimensions"), by_name("measures"))
+
+
+def _semantic(model: Mapping[str, Any]) -> Iterator[Item]:
+    """Descriptions of a semantic model and of those of its fields that are columns."""
+    known = _model(model)
+    where = f"semantic model {text_of(model.get('name'))}"
+    if description := text_of(model.get("description")):
+        yield Item(known.table, description=description, where=where)
+    for entry in (*known.entities.values(), *known.dimensions.values()):
+        column = text_of(entry.get("expr")) or text_of(entry.get("name"))
+        description = text_of(entry.get("description"))
+        if description and column.isidentifier():
+            label = text_of(entry.get("label"))
+            yield Item(known.table, column, description, (label,) if label else (), where=where)
+
+
+def _joins(models: Mapping[str, _Model]) -> Iterator[tuple[tuple[tuple[str, str], tuple[str, str]], ...]]:
+    """A foreign entity joins the model whose primary or unique entity has its name."""
+    keys = {
+        name: (model.table, _column(entity))
+        for model in models.values()
+        for name, entity in model.entities.items()
+        if entity.get("type") in ("primary", "unique") and _column(entity).isidentifier()
+    }
+    for model in models.values():
+        for name, entity in model.entities.items():
+            if entity.get("type") == "foreign" and name in keys and _column(entity).isidentifier():
+                yield (((model.table, _column(entity)), keys[name]),)
+
+
+def _column(entry: Mapping[str, Any]) -> str:
+    return text_of(entry.get("expr")) or text_of(entry.get("name"))
+
+
+def _add_metric(name: str, metric: Mapping[str, Any], known: _Metrics, found: Imported) -> None:
+    label = text_of(metric.get("label")) or name.replace("_", " ")
+    try:
+        formula, tables = _formula(name, known)
+    except _UnusableError as problem:
+        found.left_out.append(f"metric {name}: {problem}")
+        return
+    found.formulas.append((label, formula, tables))
+    if description := text_of(metric.get("description")):
+        found.glossary.append((label, description))
+
+
+def _formula(name: str, known: _Metrics, depth: int = 0, given: object = None) -> tuple[str, tuple[str, ...]]:
+    """The expression of a metric and its tables; ``given`` is a filter of the metric that uses it."""
+    metric = known.metrics.get(name)
+    if metric is None:
+        raise _UnusableError(f"there is no metric {name!r}")
+    if depth > _DEPTH:
+        raise _UnusableError("its metrics are defined by each other")
+    filters = [*_filters(metric.get("filter")), *_filters(given)]
+    kind, params = metric.get("type"), part(metric.get("type_params"))
+    if kind == "simple":
+        return _simple(params, filters, known)
+    if filters:
+        raise _UnusableError("a filter on a metric of metrics cannot be written as one expression")
+    if kind == "ratio":
+        numerator, first = _input(params.get("numerator"), known, depth)
+        denominator, second = _input(params.get("denominator"), known, depth)
+        return f"1.0 * {numerator} / NULLIF({denominator}, 0)", tuple(dict.fromkeys(first + second))
+    if kind == "derived":
+        return _derived(params, known, depth)
+    raise _UnusableError(f"a metric of the type {kind} is more than one expression")
+
+
+def _input(entry: object, known: _Metrics, depth: int) -> tuple[str, tuple[str, ...]]:
+    given = part(entry)
+    if given.get("offset_window") or given.get("offset_to_grain"):
+        raise _UnusableError("it looks at another time than the question's")
+    name = text_of(given.get("name")) or text_of(entry)
+    if name not in known.metrics:
+        return _measured(name, _filters(given.get("filter")), known)
+    return _formula(name, known, depth + 1, given.get("filter"))
+
+
+def _derived(params: Mapping[str, Any], known: _Metrics, depth: int) -> tuple[str, tuple[str, ...]]:
+    inputs = {text_of(one.get("alias")) or text_of(one.get("name")): one for one in listed(params.get("metrics"))}
+    formulas = {name: _input(one, known, depth) for name, one in inputs.items()}
+    tree = _parsed(text_of(params.get("expr")), known.dialect)
+    for column in list(tree.find_all(exp.Column)):
+        if column.name in formulas and not column.table:
+            column.replace(exp.Paren(this=_parsed(formulas[column.name][0], known.dialect)))
+        else:
+            raise _UnusableError(f"its expression names {column.name!r}, which is not one of its metrics")
+    tables = dict.fromkeys(table for _, own in formulas.values() for table in own)
+    return write(tree, known.dialect), tuple(tables)
+
+
+def _simple(params: Mapping[str, Any], filters: list[str], known: _Metrics) -> tuple[str, tuple[str, ...]]:
+    measure = params.get("measure")
+    if measure is not None:
+        name = text_of(part(measure).get("name")) or text_of(measure)
+        return _measured(name, [*filters, *_filters(part(measure).get("filter"))], known)
+    given = part(params.get("metric_aggregation_params"))  # from dbt 1.12 on
+    model = known.models.get(text_of(given.get("semantic_model")))
+    if model is None:
+        raise _UnusableError("its measure is not in the file")
+    return _aggregated({**given, "expr": params.get("expr") or given.get("expr")}, model, filters, known)
+
+
+def _measured(name: str, filters: list[str], known: _Metrics) -> tuple[str, tuple[str, ...]]:
+    for model in known.models.values():
+        if name in model.measures:
+            return _aggregated(model.measures[name], model, filters, known)
+    raise _UnusableError(f"there is no measure {name!r}")
+
+
+def _aggregated(
+    measure: Mapping[str, Any], model: _Model, filters: list[str], known: _Metrics
+) -> tuple[str, tuple[str, ...]]:
+    aggregate = _AGGREGATES.get(text_of(measure.get("agg")))
+    if aggregate is None or measure.get("non_additive_dimension"):
+        raise _UnusableError(f"its aggregation {text_of(measure.get('agg'))!r} has no plain SQL")
+    sql = _of_table(_column(measure), model.table, known.dialect)
+    if filters:
+        resolved = [_resolved(text, model, known) for text in filters]
+        conditions = " AND ".join(f"({text})" for text, _ in resolved)
+        tables = tuple(dict.fromkeys((model.table, *(table for _, own in resolved for table in own))))
+        return aggregate.format(f"CASE WHEN {conditions} THEN {sql} END"), tables
+    return aggregate.format(sql), (model.table,)
+
+
+def _filters(given: object) -> list[str]:
+    if isinstance(given, str):
+        return [given] if given.strip() else []
+    texts = (text_of(entry.get("where_sql_template")) for entry in listed(part(given).get("where_filters")))
+    return [text for text in texts if text]
+
+
+def _resolved(template: str, own: _Model, known: _Metrics) -> tuple[str, list[str]]:
+    """A condition with columns in the place of dbt's references, and the tables of these."""
+    tables: list[str] = []
+
+    def column(match: re.Match[str]) -> str:
+        kind, path = match[1], match[2].split("__")
+        for model in (own, *known.models.values()):
+            entries = model.dimensions if kind == "Dimension" else model.entities
+            if path[-1] in entries and (len(path) == 1 or path[-2] in model.entities):
+                tables.append(model.table)
+                return _of_table(_column(entries[path[-1]]), model.table, known.dialect)
+        raise _UnusableError(f"its filter names {match[2]!r}, which is not in the file")
+
+    text = _REFERENCE.sub(column, template)
+    if "{{" in text or "{%" in text:
+        raise _UnusableError("its filter has a template that only dbt can fill in")
+    return write(_parsed(text, known.dialect), known.dialect), tables
+
+
+def _of_table(expression: str, table: str, dialect: str) -> str:
+    """An expression whose columns have the name of their table."""
+    tree = _parsed(expression, dialect)
+    for column in tree.find_all(exp.Column):
+        if not column.table:
+            column.set("table", exp.to_identifier(table))
+    return write(tree, dialect)
+
+
+def _parsed(expression: str, dialect: str) -> exp.Expr:
+    """The one expression of a text; anything else, such as a second statement, is unusable."""
+    try:
+        tree = parse_one(f"SELECT {expression}", dialect)
+    except (errors.SqlglotError, RecursionError):
+        raise _UnusableError(f"its expression cannot be read: {expression[:80]!r}") from None
+    if (
+        not isinstance(tree, exp.Select)
+        or len(tree.expressions) != 1
+        or tree.args.get("from_")
+        or tree.args.get("from")
+    ):
+        raise _UnusableError(f"is not one expression: {expression[:80]!r}")
+    only: exp.Expr = tree.expressions[0]
+    return only

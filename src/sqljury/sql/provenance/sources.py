@@ -1,0 +1,151 @@
+"""What a SELECT reads, with the conditions that tie its tables and those that choose rows, for counting queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Final
+
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import from_items, has_column, owner, tables_of
+from sqljury.types import Schema, Table
+
+_OUTER: Final = ("LEFT", "RIGHT", "FULL")
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A SELECT over several tables that are joined by equations.
+
+    ``tables`` are those of the schema, ``nodes`` everything in FROM, by alias in lower case. ``edges`` are the
+    equations between two aliases; ``conditions`` all others that must hold, each with the aliases that it names.
+    """
+
+    select: exp.Select
+    tables: dict[str, Table]
+    nodes: dict[str, exp.Expr]
+    edges: dict[frozenset[str], list[exp.Expr]]
+    conditions: list[tuple[exp.Expr, frozenset[str]]]
+
+    def beyond(self, alias: str, without: str) -> set[str]:
+        """The aliases that equations tie to ``alias`` if ``without`` is left out."""
+        reached, waiting = {alias}, [alias]
+        while waiting:
+            here = waiting.pop()
+            for pair in self.edges:
+                if here in pair and without not in pair:
+                    fresh = set(pair) - reached
+                    reached |= fresh
+                    waiting += fresh
+        return reached
+
+
+def joined(select: exp.Select, schema: Schema) -> Joined | None:
+    """The tables and conditions of a SELECT with inner joins alone; None where a name is not certain."""
+    joins = select.args.get("joins") or []
+    plain = all(not join.side and join.method != "NATURAL" for join in joins)
+    nodes = {node.alias_or_name.lower(): node for node in from_items(select)}
+    if not plain or len(nodes) != len(from_items(select)) or "" in nodes or select.args.get("laterals"):
+        return None
+    tables = tables_of(select, schema)
+    edges: dict[frozenset[str], list[exp.Expr]] = defaultdict(list)
+    conditions: list[tuple[exp.Expr, frozenset[str]]] = []
+    terms = [term for join in joins for term in _on(join, tables)]
+    for term in [*terms, *conjuncts(select.args.get("where"))]:
+        named = aliases(term, select, schema)
+        if named is None:
+            return None
+        if len(named) == 2 and _equates(term):
+            edges[named].append(term)
+        else:
+            conditions.append((term, named))
+    return Joined(select, tables, nodes, dict(edges), conditions)
+
+
+def conjuncts(clause: exp.Expr | None) -> list[exp.Expr]:
+    """The conditions of WHERE, HAVING or ON that all must hold."""
+    if clause is None:
+        return []
+    node = clause.this if isinstance(clause, exp.Where | exp.Having) else clause
+    node = node.unnest() if isinstance(node, exp.Paren) else node
+    return [part for side in node.flatten() for part in conjuncts(side)] if isinstance(node, exp.And) else [node]
+
+
+def _on(join: exp.Join, tables: dict[str, Table]) -> list[exp.Expr]:
+    """The conditions of a join; USING as equations with the one other table that has the column."""
+    on = join.args.get("on")
+    terms = [] if on is None or isinstance(on, exp.Boolean) else conjuncts(on)
+    alias = join.alias_or_name.lower()
+    for name in join.args.get("using") or ():
+        others = [other for other, table in tables.items() if other != alias and has_column(table, name.name)]
+        if len(others) == 1:
+            sides = [exp.column(name.name, table=side, quoted=name.args.get("quoted")) for side in (others[0], alias)]
+            equation = exp.EQ(this=sides[0], expression=sides[1])
+            equation.parent = join
+            terms.append(equation)
+        else:
+            terms.append(exp.column(name.name))  # of an uncertain table
+    return terms
+
+
+def _equates(term: exp.Expr) -> bool:
+    sides = (term.this, term.args.get("expression"))
+    return isinstance(term, exp.EQ) and all(isinstance(side, exp.Column) for side in sides)
+
+
+def aliases(node: exp.Expr, select: exp.Select, schema: Schema) -> frozenset[str] | None:
+    """The aliases of ``select`` that an expression names, in queries inside it too; None where that is not certain."""
+    named = set()
+    here = {item.alias_or_name.lower() for item in from_items(select)}
+    for column in node.find_all(exp.Column):
+        if isinstance(column.this, exp.Star):
+            return None
+        around = column.parent_select or select
+        if around is not select:
+            inner = (
+                {item.alias_or_name.lower() for item in from_items(around)} if isinstance(around, exp.Select) else {""}
+            )
+            found = owner(column, schema)
+            if column.table.lower() in inner or (found is not None and found[0] in inner):
+                continue
+        if column.table:
+            if column.table.lower() not in here:
+                return None
+            named.add(column.table.lower())
+        else:
+            found = owner(column, schema)
+            if found is None or found[0] not in here:
+                return None
+            named.add(found[0])
+    return frozenset(named)
+
+
+def outer_aliases(select: exp.Select) -> set[str]:
+    """The aliases whose columns may be NULL because an outer join found no match."""
+    names: set[str] = set()
+    start = select.args.get("from_")
+    before = {start.this.alias_or_name.lower()} if start is not None else set()
+    for join in select.args.get("joins") or ():
+        alias, side = join.alias_or_name.lower(), str(join.side).upper()
+        names |= {alias} if side in ("LEFT", "FULL") else set()
+        names |= before if side in ("RIGHT", "FULL") else set()
+        before.add(alias)
+    return names
+
+
+def result_selects(tree: exp.Query) -> list[exp.Select]:
+    """The SELECTs whose rows make the result: of WITH, of FROM, and the sides of set operations."""
+    found: list[exp.Select] = []
+    waiting: list[exp.Expr] = [tree]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, exp.Subquery):
+            waiting.append(node.this)
+        elif isinstance(node, exp.SetOperation):
+            waiting += [node.left, node.right]
+        elif isinstance(node, exp.Select):
+            found.append(node)
+            waiting += [item for item in from_items(node) if isinstance(item, exp.Subquery)]
+        if isinstance(node, exp.Query):
+            waiting += [cte.this for cte in node.ctes]
+    return found

@@ -1,0 +1,148 @@
+"""A query as steps in plain words, in the order in which its clauses take effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from sqljury.sql import text
+from sqljury.sql.parse import exp
+from sqljury.sql.provenance.phrases import CHARS, Phrases, listed, meant
+from sqljury.sql.resolve import find_table, from_items
+from sqljury.sql.terms import group_keys, row_count
+from sqljury.types import Schema, Step
+from sqljury.types.explanation import StepKind
+
+DEEPEST: Final = 4
+"""Queries nested more deeply are left out."""
+_COMBINED: Final = {
+    "union": "the rows of two parts",
+    "intersect": "the rows that both of two parts have",
+    "except": "the rows of the first of two parts that the second lacks",
+}
+
+
+def steps(tree: exp.Query, schema: Schema) -> tuple[Step, ...]:
+    """The steps of a query; each query inside it follows the step that names it, one level deeper."""
+    return tuple(_Teller(schema).of(tree, 0))
+
+
+class _Teller:
+    """Numbers the queries inside one query, and tells each of them once."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._phrases = Phrases(schema, self._name)
+        self._waiting: list[tuple[str, exp.Query]] = []
+        self._count = 0
+
+    def _name(self, node: exp.Expr) -> str:
+        query = node.unnest() if isinstance(node, exp.Subquery) else node
+        self._count += 1
+        name = f"subquery {self._count}"
+        if isinstance(query, exp.Query):
+            self._waiting.append((name, query))
+        return name
+
+    def of(self, query: exp.Query, depth: int) -> Iterator[Step]:
+        if depth > DEEPEST:
+            return
+        for cte in query.ctes:
+            yield _step("subquery", f'First, "{text.printable(cte.alias)}" is computed:', depth)
+            if isinstance(cte.this, exp.Query):
+                yield from self.of(cte.this, depth + 1)
+        if isinstance(query, exp.Subquery):
+            inner = query.unnest()
+            yield from self.of(inner, depth) if isinstance(inner, exp.Query) else ()
+        elif isinstance(query, exp.SetOperation):
+            yield from self._combined(query, depth)
+        elif isinstance(query, exp.Select):
+            for step in self._select(query):
+                yield _step(*step, depth)
+                yield from self._inside(depth + 1)
+
+    def _inside(self, depth: int) -> Iterator[Step]:
+        """The queries that the step before named."""
+        waiting, self._waiting = self._waiting, []
+        for name, query in waiting:
+            yield _step("subquery", f"{name[0].upper()}{name[1:]}:", depth - 1)
+            yield from self.of(query, depth)
+
+    def _combined(self, query: exp.SetOperation, depth: int) -> Iterator[Step]:
+        all_rows = "" if query.args.get("distinct") else ", equal ones too"
+        once = ", equal ones once" if isinstance(query, exp.Union) and not all_rows else all_rows
+        yield _step("combine", f"Takes {_COMBINED.get(query.key, 'the rows')}{once}.", depth)
+        for name, part in (("First part:", query.left), ("Second part:", query.right)):
+            yield _step("combine", name, depth)
+            yield from self.of(part, depth + 1) if isinstance(part, exp.Query) else ()
+        for step in self._kept(query):
+            yield _step(*step, depth)
+
+    def _select(self, select: exp.Select) -> Iterator[tuple[StepKind, str]]:
+        said = self._phrases
+        sources = [self._source(node) for node in from_items(select)]
+        if sources:
+            yield "read", f"Reads {listed(sources)}."
+        for join in select.args.get("joins") or ():
+            yield "join", self._join(join)
+        if (where := select.args.get("where")) is not None:
+            yield "filter", f"Keeps rows where {said.condition(where.this)}."
+        if keys := group_keys(select)[0]:
+            same = listed([said.value(meant(key, select)) for key in keys])
+            yield "group", f"Makes one row of all rows with the same {same}."
+        if (having := select.args.get("having")) is not None:
+            yield "filter", f"Keeps groups where {said.condition(having.this)}."
+        yield "show", f"Shows {listed([said.value(item) for item in select.selects])}{self._once(select)}."
+        yield from self._kept(select)
+
+    def _once(self, select: exp.Select) -> str:
+        return ", equal rows once" if select.args.get("distinct") else ""
+
+    def _source(self, node: exp.Expr) -> str:
+        if not isinstance(node, exp.Table):
+            return self._name(node) if isinstance(node, exp.Subquery) else text.remark(node.sql(), CHARS)
+        table = find_table(self._schema, node)
+        name = text.printable(node.name if table is None else table.name)
+        twice = [item for item in from_items(node.parent_select) if isinstance(item, exp.Table)]  # type: ignore[arg-type]
+        again = sum(item.name.lower() == node.name.lower() for item in twice) > 1
+        return f"{name} (as {text.printable(node.alias_or_name)})" if again else name
+
+    def _join(self, join: exp.Join) -> str:
+        on, using = join.args.get("on"), join.args.get("using")
+        name = text.printable(join.this.alias_or_name)
+        table = find_table(self._schema, join.this) if isinstance(join.this, exp.Table) else None
+        name = name if table is None or self._source(join.this).endswith(")") else text.printable(table.name)
+        side = str(join.side).upper()
+        if on is not None and not isinstance(on, exp.Boolean):
+            condition = f" where {self._phrases.condition(on)}"
+        elif using:
+            condition = f" where {listed([text.printable(part.name) for part in using])} is the same"
+        elif join.method == "NATURAL":
+            condition = " where columns of the same name are the same"
+        else:
+            return f"Puts every row of {name} beside every row so far; conditions below choose among these pairs."
+        kept = {
+            "": "rows without a match are dropped",
+            "LEFT": f"rows without a match in {name} are kept",
+            "RIGHT": f"every row of {name} is kept",
+            "FULL": "rows without a match are kept on both sides",
+        }
+        return f"Joins {name}{condition}; {kept.get(side, 'rows without a match are dropped')}."
+
+    def _kept(self, query: exp.Query) -> Iterator[tuple[StepKind, str]]:
+        order = query.args.get("order")
+        if order is not None:
+            yield "order", f"Sorts by {listed([self._key(key, query) for key in order.expressions])}."
+        limit, offset = row_count(query, "limit"), row_count(query, "offset")
+        if limit:
+            after = f" after the first {offset}" if offset not in ("", "0") else ""
+            rows = "row" if limit == "1" else f"{limit} rows"
+            yield "limit", f"Keeps the first {rows}{after}."
+
+    def _key(self, key: exp.Expr, query: exp.Query) -> str:
+        node = meant(key.this, query) if isinstance(key, exp.Ordered) else key
+        return f"{self._phrases.value(node)}, {'highest' if key.args.get('desc') else 'lowest'} first"
+
+
+def _step(kind: StepKind, said: str, depth: int) -> Step:
+    return Step(kind, text.remark(said, CHARS), depth)

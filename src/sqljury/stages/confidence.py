@@ -1,0 +1,166 @@
+"""The probability that an answer is right, from all that is known when it is given; no model is asked.
+
+A logistic regression over figures of the chosen query and its rivals, fitted on questions with gold
+(``train.confidence``). What is not known, such as log-probabilities that a backend does not report, has figures of 0
+and a figure of its own that says so, so one set of weights serves every recipe and model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from math import exp, log
+from pathlib import Path
+from typing import Any, Final
+
+from sqljury.errors import InputError
+from sqljury.stages.select.features import LEAST_LOGPROB, features
+from sqljury.types import Candidate, Choice, Task
+
+KIND: Final = "sqljury confidence"
+VERSION: Final = 1
+"""Version of the file format; a change of what a figure means raises it too."""
+LEAST: Final = 0.01
+MOST: Final = 0.99
+"""No answer is surer than this, nor less sure than ``LEAST``: the questions that were learned from are hundreds."""
+_BYTES: Final = 1 << 20
+_AGAIN: Final = "make it again with `sqljury calibrate`"
+
+SIGNALS: Final[Mapping[str, tuple[str, ...]]] = {
+    "query": (
+        *("joins_unlinked", "tables_idle", "ties_strange", "star", "missing", "extra", "direction", "faults"),
+        *("numbers_missing", "texts_unfounded", "words_covered", "tables_unasked", "columns_unasked"),
+        *("selected_unasked", "selected_key"),
+    ),
+    "result": ("rows_none", "rows_repeat", "cells_null", "only_nothing"),
+    "repairs": ("fixed_schema", "fixed_dialect", "fixed_values", "fixed_model"),
+    "votes": ("votes_share", "margin", "rivals", "failed", "same_items"),
+    "log-probabilities": ("likely", "likely_even", "mass"),
+    "tests": ("tests_passed",),
+    "judge": ("judge",),
+}
+"""The figures of each signal; ``votes`` to ``judge`` may be missing, the others are always there."""
+OPTIONAL: Final = ("votes", "log-probabilities", "tests", "judge")
+NAMES: Final = (*(name for own in SIGNALS.values() for name in own), *(f"without_{signal}" for signal in OPTIONAL))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Weights of the figures in log-odds; ``card`` says what they were fitted on and how well they do."""
+
+    intercept: float
+    weights: Mapping[str, float]
+    card: Mapping[str, Any]
+
+    def probability(self, known: Mapping[str, float]) -> float:
+        """The probability that an answer with these figures is right, from ``LEAST`` to ``MOST``."""
+        odds = self.intercept + sum(weight * known[name] for name, weight in self.weights.items())
+        return min(MOST, max(LEAST, 1 / (1 + exp(-max(-50.0, min(50.0, odds))))))
+
+    def signals(self, known: Mapping[str, float]) -> tuple[str, ...]:
+        """The signals that the probability of these figures rests on."""
+        there = [signal for signal in SIGNALS if not known.get(f"without_{signal}")]
+        return tuple(signal for signal in there if any(self.weights.get(name) for name in SIGNALS[signal]))
+
+    def to_json(self) -> dict[str, Any]:
+        """The format that ``read`` accepts."""
+        shared = {"intercept": self.intercept, "weights": dict(self.weights), "card": dict(self.card)}
+        return {"kind": KIND, "version": VERSION, **shared}
+
+
+def figures(candidates: Sequence[Candidate], choice: Choice, task: Task) -> dict[str, float]:
+    """The figures of the chosen candidate, by name, in the order of ``NAMES``; candidates are grouped."""
+    assert choice.index is not None
+    chosen = candidates[choice.index]
+    assert chosen.group is not None
+    known = {
+        **features(candidates, task)[chosen.group],
+        **_rivals(candidates, chosen.group),
+        **_likelihood(candidates, chosen.group),
+        **_verdicts(candidates, choice),
+    }
+    missing = {
+        "votes": len(candidates) == 1,
+        "log-probabilities": all(one.logprob is None for one in candidates if one.group == chosen.group),
+        "tests": not choice.tests,
+        "judge": not (choice.scores and choice.selector not in ("consistency", "tests")),
+    }
+    without = {name: signal for signal, absent in missing.items() if absent for name in SIGNALS[signal]}
+    flags = {f"without_{signal}": float(absent) for signal, absent in missing.items()}
+    return {name: flags[name] if name in flags else 0.0 if name in without else known[name] for name in NAMES}
+
+
+def _rivals(candidates: Sequence[Candidate], group: int) -> dict[str, float]:
+    sizes = [
+        sum(one.group == other for one in candidates) for other in {one.group for one in candidates} - {group, None}
+    ]
+    own = sum(one.group == group for one in candidates)
+    return {
+        "margin": log(own / (max(sizes, default=0) + 0.5)),
+        "rivals": float(len(sizes)),
+        "failed": sum(one.group is None for one in candidates) / len(candidates),
+    }
+
+
+def _likelihood(candidates: Sequence[Candidate], group: int) -> dict[str, float]:
+    """Log-probability of the group's likeliest query, the same for 20 characters, and the group's share of all."""
+    known = {one.sql: max(one.logprob, LEAST_LOGPROB) for one in candidates if one.logprob is not None}
+    own = [one.sql for one in candidates if one.group == group and one.sql in known]
+    if not own:
+        return {"likely": 0.0, "likely_even": 0.0, "mass": 0.0}
+    best = max(own, key=lambda sql: known[sql])
+    total = sum(exp(logprob) for logprob in known.values())
+    mass = sum(exp(known[sql]) for sql in set(own)) / total if total > 0 else 0.5
+    return {"likely": known[best], "likely_even": 20 * known[best] / max(20, len(best)), "mass": mass}
+
+
+def _verdicts(candidates: Sequence[Candidate], choice: Choice) -> dict[str, float]:
+    """The share of tests that the chosen query passed, and the score that the judge gave its group, in log-odds."""
+    chosen = candidates[choice.index or 0]
+    outcomes = [
+        passed
+        for test in choice.tests
+        for sql, passed in zip(test.queries, test.passed, strict=False)
+        if sql == chosen.sql and passed is not None
+    ]
+    group = chosen.group or 0
+    score = choice.scores[group] if group < len(choice.scores) else 0.5
+    bounded = min(MOST, max(LEAST, score))
+    return {
+        "tests_passed": sum(outcomes) / len(outcomes) if outcomes else 0.5,
+        "judge": log(bounded / (1 - bounded)),
+    }
+
+
+@lru_cache(maxsize=8)
+def read(file: str = "") -> Calibration:
+    """The calibration in a file of ``sqljury calibrate``; without a name, that of the package.
+
+    Raises ``InputError`` for a file that is missing, cannot be read, or is not a calibration of this version.
+    """
+    place = Path(file) if file else files("sqljury.stages") / "confidence.json"
+    name = file or "confidence.json"
+    try:
+        with place.open("rb") as stream:
+            raw = stream.read(_BYTES + 1)
+        loaded = json.loads(raw)
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read ({error.strerror}); name a file of `sqljury calibrate`") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{name}: is not JSON; {_AGAIN}") from None
+    if not isinstance(loaded, dict) or loaded.get("kind") != KIND or loaded.get("version") != VERSION:
+        raise InputError(f"{name}: is not a calibration of this version; {_AGAIN}")
+    intercept, weights, card = (loaded.get(key) for key in ("intercept", "weights", "card"))
+    if not (_number(intercept) and isinstance(weights, dict) and isinstance(card, dict)):
+        raise InputError(f"{name}: has no intercept, weights or card; {_AGAIN}")
+    for figure, weight in weights.items():
+        if figure not in NAMES or not _number(weight):
+            raise InputError(f"{name}: the weight of {figure!r} is not one of this version; {_AGAIN}")
+    return Calibration(intercept, weights, card)
+
+
+def _number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) <= 1e6

@@ -1,0 +1,105 @@
+"""When an answer is better not given: the schema has nothing for what is asked, or the answer is not sure enough."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from sqljury.language.alike import likeness, pieces
+from sqljury.language.things import GENERAL, ROLES, SAME, things
+from sqljury.sql.features import Anatomy, anatomy
+from sqljury.stages.select.base import groups, representative
+from sqljury.stages.select.features import ALIKE
+from sqljury.types import Abstention, Candidate, Choice, Task
+from sqljury.types.answer import in_words
+
+MISSPELT: Final = 0.82
+"""The share of letters in common from which on a word is a name of the schema, misspelt."""
+MISSPELT_GENERAL: Final = 0.9
+"""The same for a general word: a theme is not them, and a country no count."""
+_PIECES: Final = 5_000
+"""Words of names that those of the question are compared with; of a larger schema the first ones."""
+
+
+def abstention(
+    candidates: Sequence[Candidate], choice: Choice, task: Task, confidence: float, least: float | None
+) -> Abstention | None:
+    """Why the chosen candidate is not to be given as the answer; None if it may.
+
+    With ``least`` 0 every answer is given; None is for no bound on the confidence, above it answers are surer.
+    """
+    if least is not None and least <= 0:
+        return None
+    words = missing(task)
+    if words:
+        listed = " and ".join(repr(word) for word in words[:3])
+        reason = f"The database has nothing called {listed}, so it cannot answer this question."
+        return Abstention("unanswerable", reason, "Which of its tables or columns is meant, if any?")
+    if least is not None and confidence < least:
+        reason = f"The answer is {in_words(confidence)} ({confidence:.0%}), less sure than asked for ({least:.0%})."
+        return Abstention("unsure", reason, settling(candidates, choice, task))
+    return None
+
+
+def settling(candidates: Sequence[Candidate], choice: Choice, task: Task) -> str:
+    """The question on which the chosen query and the best other one part; empty where there is no other."""
+    own = None if choice.index is None else candidates[choice.index].group
+    others = [number for number in groups(candidates) if number != own]
+    if choice.index is None or not others:
+        return ""
+    scores = dict(enumerate(choice.scores))
+    rival = max(others, key=lambda number: (scores.get(number, 0.0), -number))
+    queries = (candidates[choice.index].sql, candidates[representative(candidates, rival)].sql)
+    return _parting(*(anatomy(sql, task.known) for sql in queries))
+
+
+def _parting(first: Anatomy, second: Anatomy) -> str:
+    if set(first.tables) != set(second.tables):
+        return f"Is it about {_listed(first.tables)}, or about {_listed(second.tables)}?"
+    if first.items != second.items:
+        return f"Is {_listed(sorted(first.items))} to be shown, or {_listed(sorted(second.items))}?"
+    if first.restrictions != second.restrictions:
+        one, other = first.restrictions - second.restrictions, second.restrictions - first.restrictions
+        return (
+            f"Is it meant that {_listed(sorted(one)) or 'all rows count'}, or {_listed(sorted(other)) or 'all rows'}?"
+        )
+    if ("distinct" in first.elements) != ("distinct" in second.elements):
+        return "Is each value to be shown or counted once, or as often as it occurs?"
+    return "Which of the two queries is meant? See them with --explain."
+
+
+def _listed(names: Collection[str]) -> str:
+    return " and ".join(list(names)[:3])
+
+
+def missing(task: Task) -> list[str]:
+    """Things that the question names and the database lacks, if they are such that it cannot answer; else empty.
+
+    A word for a kind of people or body counts half: schemas often have only a key of them, or another word.
+    """
+    words = unnamed(task)
+    return words if sum(0.5 if word in ROLES else 1.0 for word in words) >= 1 else []
+
+
+def unnamed(task: Task) -> list[str]:
+    """Things that the question names and neither the schema nor a note on it does, nor a value that was found."""
+    names = dict.fromkeys(
+        piece
+        for table in task.known.tables
+        for name in (table.name, *(column.name for column in table.columns))
+        for piece in pieces(name)
+    )
+    listed = list(names)[:_PIECES]
+    said = " ".join((*task.notes, task.question.evidence)).casefold()
+    return [word for word in things(task.question.text) if word not in said and not _known(word, listed)]
+
+
+def _known(word: str, names: Sequence[str]) -> bool:
+    """Whether a name has the word, one like it, or one with hardly another letter."""
+    from rapidfuzz.distance import Indel
+    from rapidfuzz.process import extractOne
+
+    if any(likeness(one, name) >= ALIKE for one in (word, *SAME.get(word, ())) for name in names):
+        return True
+    lists = ((names, MISSPELT), (GENERAL, MISSPELT_GENERAL))
+    return any(extractOne(word, own, scorer=Indel.normalized_similarity, score_cutoff=least) for own, least in lists)

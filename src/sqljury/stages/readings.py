@@ -1,0 +1,75 @@
+"""Ambiguity told apart from doubt: two readings of a question that words of it explain.
+
+Candidates that disagree are mostly doubt: one of them is wrong. Two readings are shown only where both queries ran and
+found something, each has the votes of several candidates, they differ in one respect, and a word of the question leaves
+just this open. No model is asked, and nothing is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from sqljury.context import State
+from sqljury.sql import text
+from sqljury.sql.ambiguity import senses
+from sqljury.sql.differences import difference
+from sqljury.sql.parse import quiet
+from sqljury.types import Candidate, Reading, Result
+
+LEAST: Final = 2
+"""Votes that a reading needs."""
+SHARE: Final = 0.25
+"""The share of all candidates that a reading needs: two of the eight of ``default``. Judged, not measured."""
+_TRIED: Final = 6
+"""Queries of other groups that are compared with the answer's."""
+_CHARS: Final = 160
+
+
+@quiet()
+def readings(state: State) -> tuple[Reading, ...]:
+    """The answer's reading and that of another group, most votes first; none where the candidates only disagree."""
+    candidates, choice = state.candidates, state.choice
+    if choice is None or choice.index is None or not _supported(choice.index, candidates):
+        return ()
+    best, asked, schema = candidates[choice.index], state.task.question.text, state.task.known
+    for index in _others(best, candidates):
+        found = difference(best.sql, candidates[index].sql, schema)
+        results = (best.result, candidates[index].result)
+        said = None if found is None else senses(found, asked, schema, results)
+        if said is not None:
+            word, *meanings = said
+            sides = zip((choice.index, index), meanings, strict=True)
+            return tuple(_reading(word, meaning, at, candidates) for at, meaning in sides)
+    return ()
+
+
+def _supported(index: int, candidates: Sequence[Candidate]) -> bool:
+    votes = _votes(candidates[index], candidates)
+    return votes >= LEAST and votes >= SHARE * len(candidates) and _finds(candidates[index].result)
+
+
+def _votes(candidate: Candidate, candidates: Sequence[Candidate]) -> int:
+    return sum(other.group == candidate.group for other in candidates) if candidate.group is not None else 0
+
+
+def _finds(result: Result) -> bool:
+    """Whether it has a row, and more than zeros and NULLs in a single one."""
+    return result.ok and bool(result.rows) and (len(result.rows) > 1 or any(result.rows[0]))
+
+
+def _others(best: Candidate, candidates: Sequence[Candidate]) -> Iterator[int]:
+    """The indices of different queries of other groups with enough votes, the largest group first."""
+    seen: set[str] = set()
+    for index in sorted(range(len(candidates)), key=lambda at: -_votes(candidates[at], candidates)):
+        other = candidates[index]
+        if len(seen) < _TRIED and other.group != best.group and other.sql not in seen and _supported(index, candidates):
+            seen.add(other.sql)
+            yield index
+
+
+def _reading(word: str, meaning: str, index: int, candidates: Sequence[Candidate]) -> Reading:
+    candidate = candidates[index]
+    result = candidate.result
+    votes, shown = _votes(candidate, candidates), text.remark(meaning, _CHARS)
+    return Reading(word, shown, candidate.sql, result.columns, result.rows, result.truncated, index, votes)

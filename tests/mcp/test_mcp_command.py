@@ -1,0 +1,149 @@
+"""``sqljury mcp`` as a process: the official client on stdio and on HTTP, and what clients are told of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+SAYS = """
+import sys
+from sqljury import FakeModel
+from sqljury.cli import main
+from sqljury.llm import open as opening
+opening._bare = lambda name: FakeModel("SELECT count(*) FROM animal")
+sys.argv = ["sqljury", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    import sqlite3
+
+    with sqlite3.connect(tmp_path / "zoo.db") as connection:
+        connection.executescript("CREATE TABLE animal (name TEXT); INSERT INTO animal VALUES ('ant'), ('bear');")
+    connection.close()
+    (tmp_path / "sqljury.toml").write_text('[databases.zoo]\nurl = "zoo.db"\n')
+    return tmp_path
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "SQLJURY_CACHE": str(folder / "cache")}
+
+
+async def asked(client: Client) -> Any:
+    assert len((await client.list_tools()).tools) == 6
+    reply = await client.call_tool("ask", {"question": "How many animals?"})
+    assert not reply.is_error, reply
+    return reply.structured_content["rows"]
+
+
+@pytest.mark.parametrize("arguments", [["--db", "zoo.db"], []])
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_on_stdio(folder: Path, arguments: list[str], mode: str) -> None:
+    parameters = StdioServerParameters(
+        command=sys.executable, args=["-c", SAYS, "mcp", *arguments], env=environment(folder), cwd=folder
+    )
+
+    async def run() -> Any:
+        with anyio.fail_after(120):
+            async with Client(stdio_client(parameters), mode=mode) as client:
+                return await asked(client)
+
+    assert anyio.run(run) == [[2]]
+
+
+@pytest.fixture
+def port(folder: Path) -> Iterator[int]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number = int(free.getsockname()[1])
+    process = subprocess.Popen(
+        [sys.executable, "-c", SAYS, "mcp", "--http", "--port", str(number)], env=environment(folder), cwd=folder
+    )
+    ends = time.monotonic() + 60
+    while time.monotonic() < ends:
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", number)) == 0:
+                break
+        time.sleep(0.1)
+    yield number
+    process.terminate()
+    assert process.wait(30) == 130
+
+
+def test_on_http(port: int) -> None:
+    async def run() -> Any:
+        with anyio.fail_after(120):
+            async with Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp")) as client:
+                return await asked(client)
+
+    assert anyio.run(run) == [[2]]
+    for header, value in (("Host", "evil.example"), ("Origin", "http://evil.example")):
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/mcp",
+            data=b"{}",
+            headers={
+                "Content-Type": "application/json",
+                "Accept": "application/json, text/event-stream",
+                header: value,
+            },
+        )
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(request, timeout=30)
+        assert caught.value.code in (403, 421)
+
+
+def sqljury(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sqljury", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment(folder), capture_output=True, text=True, check=False)
+
+
+def test_registration_with_clients(folder: Path) -> None:
+    done = sqljury(folder, "mcp", "--print-config", "--db", "zoo.db", "--recipe", "fast")
+    assert done.returncode == 0, done.stderr
+    parts = [part.partition("\n") for part in done.stdout.strip().split("\n\n")]
+    texts = {heading: text for heading, _, text in parts}
+    shell, desktop, code, codex = texts.values()
+    wanted = ["mcp", "--db", str(folder / "zoo.db"), "--recipe", "fast"]
+    assert shlex.split(shell)[-5:] == wanted
+    server = json.loads(desktop)["mcpServers"]["sqljury"]
+    assert server["args"][-5:] == wanted
+    assert json.loads(code)["servers"]["sqljury"]["type"] == "stdio"
+    assert tomllib.loads(codex)["mcp_servers"]["sqljury"]["args"][-5:] == wanted
+    started = subprocess.run([server["command"], "--version"], capture_output=True, text=True, check=False)
+    assert started.returncode == 0
+    assert str(folder) in sqljury(folder, "mcp", "--print-config").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("--db", "gone.db"), 3, "gone.db: no such file"),
+        (("--db", "zoo.db", "--db", "./zoo.db"), 2, "two databases are called zoo"),
+        (("--db", "zoo.db", "--http", "--host", "0.0.0.0"), 2, "stays on 127.0.0.1"),
+        (("--print-config", "--db", "postgresql://u:hunter2@h/d"), 2, "the URL has a password"),
+    ],
+)
+def test_faults_of_the_command(folder: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
+    done = sqljury(folder, "mcp", *arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert words in done.stderr
+    assert "hunter2" not in done.stderr

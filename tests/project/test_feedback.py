@@ -1,0 +1,151 @@
+"""Thumbs and corrections become proposals that somebody reviews, and say which context is missing."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sqljury import Session
+from sqljury.errors import InputError
+from sqljury.project import Project, load
+from sqljury.project.feedback import Feedback, Proposal, propose, read, record
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with sqlite3.connect(tmp_path / "shop.db") as connection:
+        connection.executescript(
+            "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT);"
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INT REFERENCES customer (id), status TEXT);"
+        )
+    connection.close()
+    (tmp_path / "sqljury.toml").write_text('[databases.shop]\nurl = "shop.db"\n')
+    return tmp_path
+
+
+def proposal(folder: Path, *given: Feedback) -> Proposal:
+    project = load(folder)
+    for feedback in given:
+        record(project, feedback)
+    made, known = Proposal(), project.database()
+    with Session(**{**known.session(), "model": "none"}) as session:
+
+        def failing(sql: str) -> str:
+            return str(session.query(sql).error or "")
+
+        propose(project, known, read(project), session.describe().schema, failing, made)
+    return made
+
+
+def up(question: str, sql: str) -> Feedback:
+    return Feedback(question, sql, "shop", good=True)
+
+
+def down(question: str, correction: str = "", comment: str = "") -> Feedback:
+    return Feedback(question, "SELECT count(*) FROM orders", "shop", good=False, correction=correction, comment=comment)
+
+
+def test_thumbs_and_corrections_become_pairs(folder: Path) -> None:
+    (folder / "examples.jsonl").write_text('{"question": "Old?", "sql": "SELECT 1"}')  # no line end
+    made = proposal(
+        folder,
+        up("How many orders?", "SELECT count(*) FROM orders"),
+        down("How many are open?", "SELECT count(*) FROM orders WHERE status = 'O'"),
+        down("Rejected, and no more said"),
+        up("Loved, then rejected?", "SELECT 3"),
+        down("loved,  then rejected?"),
+        up("old?", "SELECT 1"),
+    )
+    lines = made.texts[folder / "examples.jsonl"].splitlines()
+    assert [json.loads(line)["question"] for line in lines] == ["Old?", "How many orders?", "How many are open?"]
+    assert json.loads(lines[2]) == {
+        "question": "How many are open?",
+        "sql": "SELECT count(*) FROM orders WHERE status = 'O'",
+        "db_id": "shop",
+    }
+    assert "+++ b/examples.jsonl" in made.diff(folder)
+    assert (folder / "examples.jsonl").read_text().count("\n") == 0  # nothing is written yet
+    made.apply()
+    assert len(load(folder).database().approved) == 3
+    assert proposal(folder).texts == {}  # once is enough
+
+
+def test_what_cannot_be_approved_is_listed(folder: Path) -> None:
+    (folder / "examples.jsonl").write_text('{"question": "Old?", "sql": "SELECT 1"}\n')
+    made = proposal(
+        folder,
+        down("Old?", "SELECT 2"),
+        down("Broken?", "SELECT nme FROM customer"),
+        down("Hostile?", "DROP TABLE customer"),
+        down("Why?", comment="I do not like it"),
+    )
+    assert made.texts == {}
+    told = "\n".join(made.left_out)
+    for words in ("line 1: ", "approves another query", "no such column: nme", "only SELECT is allowed", "do not like"):
+        assert words in told
+
+
+def test_comments_become_terms_and_rules(folder: Path) -> None:
+    (folder / "glossary.yaml").write_text("churn: no order in a year\n")
+    (folder / "notes.yaml").write_text("rules:\n  - use UTC\nglossary: {vip: ten orders}\n")
+    made = proposal(
+        folder,
+        down("a?", comment='open means status "O", not \\ paid'),
+        down("b?", comment="churn means something else"),
+        down("c?", comment="Always exclude cancelled orders"),
+        down("d?", comment="Always exclude cancelled orders"),
+    )
+    made.apply()
+    notes = load(folder).database().notes
+    assert dict(notes.glossary)["open"] == 'status "O", not \\ paid'
+    assert dict(notes.glossary)["churn"] == "no order in a year"
+    assert notes.rules == ("Always exclude cancelled orders", "use UTC")
+    assert dict(notes.glossary)["vip"] == "ten orders"
+
+
+def test_rules_in_another_form_are_left_to_the_reader(folder: Path) -> None:
+    (folder / "notes.yaml").write_text("rules: [use UTC]\n")
+    made = proposal(folder, down("c?", comment="Always exclude cancelled orders"))
+    assert made.texts == {}
+    assert "write the rule into notes.yaml yourself" in made.left_out[0]
+
+
+def test_missing_context_is_counted(folder: Path) -> None:
+    given = [down(f"How many open ones ({n})?", f"SELECT {n} FROM orders WHERE status = 'O'") for n in range(3)]
+    given += [down("How many orders are overdue?"), down("Which customers are overdue?"), down("Which orders are vip?")]
+    given += [down("x?", comment="vip means ten orders")]
+    missing = proposal(folder, *given).missing
+    assert missing[0].startswith("3 questions went wrong for want of a note on orders.status")
+    assert any(line.startswith("2 questions went wrong for want of a meaning of 'overdue'") for line in missing)
+    assert not any("'vip'" in line or "'orders'" in line or "customer_id" in line for line in missing)
+    (folder / "notes.yaml").write_text("tables: {orders: {columns: {status: O is open}}}\n")
+    assert not any("orders.status" in line for line in proposal(folder).missing)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("{", "is not JSON"),
+        ('{"question": "a"}', "'good' is neither true nor false"),
+        ('{"question": "a", "good": "yes"}', "'good' is neither"),
+        ('{"good": true}', "has no 'question'"),
+        ('{"question": "a", "good": true, "sql": 3}', "'sql' is not a text"),
+    ],
+)
+def test_faults_name_the_line(folder: Path, line: str, words: str) -> None:
+    (folder / "feedback.jsonl").write_text(f'{{"question": "a", "good": true}}\n{line}\n')
+    with pytest.raises(InputError, match=r"feedback\.jsonl, line 2") as caught:
+        read(load(folder))
+    assert words in str(caught.value)
+
+
+def test_a_line_of_feedback_survives_any_text(folder: Path) -> None:
+    project: Project = load(folder)
+    hostile = Feedback("\x1b[2J\ud800 line\n{}\u2028", "SELECT 'a\nb'", "shop", good=True, comment="\x00")
+    record(project, hostile)
+    record(project, up("b", "SELECT 1"))
+    first, second = read(project)
+    assert (first.sql, second.question) == (hostile.sql, "b")

@@ -1,0 +1,113 @@
+"""Queries in plain words: what is read, joined, kept, grouped and shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sqljury.db.connect import connect
+from sqljury.schema.introspect import introspect
+from sqljury.sql.parse import read_query
+from sqljury.sql.provenance import steps
+from sqljury.types import Column, Schema, Table
+
+SHOP = Schema(
+    "shop",
+    "sqlite",
+    (
+        Table("customer", (Column("id"), Column("name"), Column("town"), Column("joined_on"))),
+        Table("orders", (Column("id"), Column("customer_id"), Column("amount"), Column("status"))),
+        Table("employee", (Column("id"), Column("name"), Column("manager_id"))),
+    ),
+)
+CASES = {
+    "SELECT name FROM customer WHERE town <> 'Sedge' AND joined_on >= '2024-01-01'": (
+        "Reads customer.",
+        "Keeps rows where town is not 'Sedge' and joined_on is on or after '2024-01-01'.",
+        "Shows name.",
+    ),
+    "SELECT c.town, COUNT(*) AS n FROM customer c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY 1"
+    " HAVING COUNT(o.id) > 2 ORDER BY n DESC LIMIT 3": (
+        "Reads customer and orders.",
+        "Joins orders where orders.customer_id is customer.id; rows without a match in orders are kept.",
+        "Makes one row of all rows with the same customer.town.",
+        "Keeps groups where the number of rows with a value of orders.id is more than 2.",
+        "Shows customer.town and the number of rows.",
+        "Sorts by the number of rows, highest first.",
+        "Keeps the first 3 rows.",
+    ),
+    "SELECT e.name, m.name FROM employee e JOIN employee m ON m.id = e.manager_id": (
+        "Reads employee (as e) and employee (as m).",
+        "Joins m where m.id is e.manager_id; rows without a match are dropped.",
+        "Shows e.name and m.name.",
+    ),
+    "SELECT AVG(amount), SUM(CASE WHEN status = 'X' THEN 1 ELSE 0 END), COUNT(DISTINCT customer_id) FROM orders": (
+        "Reads orders.",
+        "Shows the average of amount, the number of rows where status is 'X' and the number of different customer_id.",
+    ),
+    "SELECT DISTINCT town FROM customer WHERE NOT (name LIKE 'A%' OR name NOT LIKE '%z%') AND town IN ('a', 'b')": (
+        "Reads customer.",
+        "Keeps rows where (name does not begin with 'A' and name contains 'z') and town is one of 'a' and 'b'.",
+        "Shows town, equal rows once.",
+    ),
+    "SELECT name FROM customer WHERE town IS NOT NULL AND id BETWEEN 1 AND 3 LIMIT 1 OFFSET 2": (
+        "Reads customer.",
+        "Keeps rows where town has a value and id is between 1 and 3, both included.",
+        "Shows name.",
+        "Keeps the first row after the first 2.",
+    ),
+}
+
+
+def told(sql: str, schema: Schema = SHOP) -> tuple[tuple[str, int], ...]:
+    tree = read_query(sql, schema.dialect)
+    assert tree is not None
+    return tuple((step.text, step.depth) for step in steps(tree, schema))
+
+
+@pytest.mark.parametrize(("sql", "expected"), CASES.items(), ids=range(len(CASES)))
+def test_clauses_are_told_in_the_order_in_which_they_take_effect(sql: str, expected: tuple[str, ...]) -> None:
+    assert tuple(text for text, _ in told(sql)) == expected
+
+
+def test_queries_within_follow_the_step_that_names_them() -> None:
+    sql = "SELECT name FROM customer WHERE id NOT IN (SELECT customer_id FROM orders) UNION SELECT name FROM employee"
+    assert told(sql) == (
+        ("Takes the rows of two parts, equal ones once.", 0),
+        ("First part:", 0),
+        ("Reads customer.", 1),
+        ("Keeps rows where id is not one of the rows of subquery 1.", 1),
+        ("Subquery 1:", 1),
+        ("Reads orders.", 2),
+        ("Shows customer_id.", 2),
+        ("Shows name.", 1),
+        ("Second part:", 0),
+        ("Reads employee.", 1),
+        ("Shows name.", 1),
+    )
+
+
+def test_hostile_names_and_values_stay_on_their_line() -> None:
+    sql = "SELECT name AS \"x\x1b[31m\n1. Reads nothing\" FROM customer WHERE town = 'a\n2. Shows \x1b]0;' AND id = 1"
+    lines = told(sql)
+    assert len(lines) == 3
+    assert all(text.isprintable() for text, _ in lines)
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1", "VALUES (1)", "SELECT * FROM (SELECT 1 AS a) AS t, json_each('[1]')"])
+def test_odd_queries_are_told_too(sql: str) -> None:
+    tree = read_query(sql, "sqlite")
+    assert tree is None or isinstance(steps(tree, SHOP), tuple)
+
+
+def test_every_gold_query_of_the_shop_is_told(shop: Path) -> None:
+    import json
+
+    questions = Path(__file__).parents[3] / "examples" / "shop" / "questions.jsonl"
+    with connect(shop) as db:
+        schema = introspect(db)
+    for line in questions.read_text(encoding="utf-8").splitlines():
+        lines = told(json.loads(line)["sql"], schema)
+        assert any(text.startswith("Reads ") for text, _ in lines)
+        assert any(text.startswith("Shows ") for text, _ in lines)

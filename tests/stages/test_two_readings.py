@@ -1,0 +1,81 @@
+"""Two readings of a question from candidates that disagree, by the whole pipeline on the example shop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from sqljury import FakeModel, Pipeline, Question, connect
+from sqljury.db.base import Database
+from sqljury.recipes import FixPart, GeneratePart, Recipe
+from sqljury.types import Answer
+
+PIECES = "SELECT SUM(quantity) FROM return_line"
+ROWS = "SELECT COUNT(*) FROM return_line"
+ASKED = "How many pieces came back?"
+
+
+@pytest.fixture(scope="module")
+def db(shop: Path) -> Iterator[Database]:
+    with connect(shop) as opened:
+        yield opened
+
+
+def answered(db: Database, question: str, queries: Sequence[str]) -> Answer:
+    recipe = Recipe("all", generate=(GeneratePart(samples=len(queries), temperature=1.0),), fix=FixPart(attempts=0))
+    return Pipeline(recipe, FakeModel([list(queries)])).answer(Question(question), db)
+
+
+def test_readings_bear_the_words_the_meanings_and_both_answers(db: Database) -> None:
+    answer = answered(db, ASKED, [PIECES, PIECES, ROWS, PIECES, ROWS])
+    mine, other = answer.readings
+    assert answer.rows == mine.rows == ((340,),)
+    assert (mine.words, mine.meaning, mine.sql, mine.votes) == ("How many pieces", "the sum of quantity", PIECES, 3)
+    assert (other.words, other.meaning) == ("How many pieces", "the number of rows of return_line")
+    assert (other.sql, other.rows, other.votes) == (ROWS, ((182,),), 2)
+    data = answer.to_dict()["readings"]
+    assert [list(reading) for reading in data] == 2 * [
+        ["words", "meaning", "sql", "columns", "rows", "truncated", "votes"]
+    ]
+    assert data[1]["rows"] == [[182]]
+    html = answer._repr_html_()
+    assert "How many pieces can be read in two ways" in html
+    assert "<td>182</td>" in html
+
+
+def test_an_answer_can_be_read_the_other_way(db: Database) -> None:
+    answer = answered(db, ASKED, [PIECES, PIECES, ROWS, PIECES, ROWS])
+    other = answer.read_as(1)
+    assert (other.sql, other.rows, other.readings) == (ROWS, ((182,),), answer.readings[::-1])
+    assert other.choice is not None
+    assert other.candidates[other.choice.index or 0].sql == ROWS
+    assert (other.explanation, other.confidence) == (None, None)
+    assert other.read_as(1).sql == PIECES
+    assert answer.read_as(0) is answer
+    with pytest.raises(IndexError):
+        answer.read_as(2)
+
+
+@pytest.mark.parametrize(
+    ("question", "queries"),
+    [
+        (ASKED, [PIECES, PIECES, PIECES, PIECES]),  # they agree
+        (ASKED, [PIECES, PIECES, PIECES, ROWS]),  # one vote is no support
+        (ASKED, [PIECES] * 7 + [ROWS] * 2),  # nor are two of nine
+        (ASKED, [PIECES, PIECES, ROWS + " WHERE id < 0", ROWS + " WHERE id < 0"]),  # which finds nothing
+        ("How many return lines are there?", [PIECES, PIECES, ROWS, ROWS]),  # no word leaves it open
+        (ASKED, [PIECES, PIECES, ROWS + " WHERE quantity > 1", ROWS + " WHERE quantity > 1"]),  # two differences
+        (ASKED, [PIECES]),
+    ],
+    ids=range(7),
+)
+def test_doubt_is_not_ambiguity(db: Database, question: str, queries: list[str]) -> None:
+    assert answered(db, question, queries).readings == ()
+
+
+def test_the_reading_with_most_votes_is_compared_first(db: Database) -> None:
+    broken = "SELECT no_such FROM return_line"
+    queries = [PIECES, PIECES, ROWS, ROWS, broken, "SELECT MAX(quantity) FROM return_line"]
+    assert [reading.sql for reading in answered(db, ASKED, queries).readings] == sorted([PIECES, ROWS], reverse=True)

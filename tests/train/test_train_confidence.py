@@ -1,0 +1,83 @@
+"""Fitting the confidence: on answers made by chance, whose true probabilities are known."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from sqljury.errors import InputError
+from sqljury.stages import confidence as used
+from sqljury.stages.confidence import NAMES
+from sqljury.train import confidence
+from sqljury.train.confidence import Given, auroc, fit, quality
+
+pytest.importorskip("numpy")
+
+
+def given(count: int, seed: int = 0) -> list[Given]:
+    """Answers whose log-odds of being right are their ``margin``."""
+    chance = random.Random(seed)
+    answers = []
+    for number in range(count):
+        figures = dict.fromkeys(NAMES, 0.0) | {"margin": chance.gauss(0.5, 2), "star": chance.random()}
+        right = chance.random() < 1 / (1 + 2.718281828 ** -figures["margin"])
+        answers.append(Given(f"db{number % 12}", figures, right, kind="all candidates"))
+    return answers
+
+
+def test_probabilities_are_those_of_the_answers() -> None:
+    fitted = fit(given(1500))
+    card = fitted.card["held_out"]["all candidates"]
+    assert card["ece"] < 0.05
+    assert card["auroc"] > 0.8
+    assert fitted.weights["margin"] == pytest.approx(1.0, abs=0.2)
+    assert abs(fitted.weights.get("star", 0.0)) < 0.4
+    likely = dict.fromkeys(NAMES, 0.0) | {"margin": 2.0}
+    assert fitted.probability(likely) == pytest.approx(0.88, abs=0.05)
+
+
+def test_the_same_answers_give_the_same_weights() -> None:
+    answers = given(200)
+    assert fit(answers, seed=3) == fit(answers, seed=3)
+
+
+@pytest.mark.parametrize("answers", [[], given(20), [one for one in given(900) if one.db_id == "db1"]])
+def test_too_few_answers(answers: list[Given]) -> None:
+    with pytest.raises(InputError, match="50 questions of two databases"):
+        fit(answers)
+
+
+@pytest.mark.parametrize(
+    ("chances", "right", "expected"),
+    [
+        ([0.9, 0.8, 0.1], [True, True, False], 1.0),
+        ([0.1, 0.9], [True, False], 0.0),
+        ([0.5, 0.5], [True, False], 0.5),
+        ([0.5], [True], None),
+    ],
+)
+def test_auroc(chances: list[float], right: list[bool], expected: float | None) -> None:
+    assert auroc(chances, right) == expected
+
+
+def test_quality_of_probabilities() -> None:
+    figures = quality([0.95] * 8 + [0.25] * 2, [True] * 8 + [False] * 2)
+    assert figures["ece"] == pytest.approx((8 * 0.05 + 2 * 0.25) / 10, abs=1e-4)
+    assert (figures["accuracy"], figures["sure_80"]) == (0.8, 1.0)
+
+
+def test_a_file_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text("{}")
+    with pytest.raises(InputError, match="not a calibration"):
+        confidence.save(fit(given(100)), other)
+    assert other.read_text() == "{}"
+    with pytest.raises(InputError, match="no folder"):
+        confidence.check_out(tmp_path / "nowhere" / "own.json")
+    own = tmp_path / "own.json"
+    confidence.save(fit(given(100)), own)
+    confidence.save(fit(given(100)), own)
+    assert used.read(str(own)).card == json.loads(own.read_text())["card"]
