@@ -24,11 +24,10 @@ from pathlib import Path
 
 from sqljury import connect, recipes
 from sqljury.datasets.spider import Example, load, sample
-from sqljury.evaluation.report import Share
 from sqljury.language.alike import likeness, pieces
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import anatomy
-from sqljury.stages.doubt import missing
+from sqljury.stages.doubt import SURELY, missing, weight
 from sqljury.stages.prepare import Preparation
 from sqljury.types import Schema, Table
 
@@ -154,8 +153,8 @@ def report(dataset: Path, show: bool) -> None:
     examples = load(dataset, "dev")
     noticed = judged(examples)
     for kind in (*KINDS, ""):
-        own = [bool(words) for example, words in zip(examples, noticed, strict=True) if kind_of(example, kind)]
-        print(f"{kind or 'all'}: {Share(sum(own), len(own))} noticed")
+        own = [weight(words) for example, words in zip(examples, noticed, strict=True) if kind_of(example, kind)]
+        print(f"{kind or 'all'}: {shares(own)}")
     if show:
         for example, words in zip(examples, noticed, strict=True):
             if not words:
@@ -167,11 +166,17 @@ def false_alarms(data: Path, split: str, limit: int | None, seed: int, show: boo
     examples = [example for example in load(data, split) if example.db_id != HUGE]
     examples = sorted(sample(examples, limit, seed), key=lambda example: example.db_id)
     noticed = judged(examples)
-    print(f"{split}: {Share(sum(map(bool, noticed)), len(noticed))} false alarms")
+    print(f"{split}, answerable: {shares([weight(words) for words in noticed])}")
     if show:
         for example, words in zip(examples, noticed, strict=True):
             if words:
                 print(f"  {example.db_id}: {example.question.text} {words}")
+
+
+def shares(weights: Sequence[float]) -> str:
+    """How many lack a word for certain, and how many at least one, which leaves it to the answer's confidence."""
+    kinds = {"surely": [one >= SURELY for one in weights], "with doubtful ones": [one > 0 for one in weights]}
+    return ", ".join(f"{name} {sum(own)} of {len(own)} ({sum(own) / len(own):.1%})" for name, own in kinds.items())
 
 
 def judged(examples: Sequence[Example]) -> list[list[str]]:

@@ -260,7 +260,7 @@ def answer(
         return {**record, "sql": "", "error": str(error), **made}
     made = made_of(found.candidates, found.cost, found.steps)
     made["choice"] = None if found.choice is None else kept(found.choice)
-    linked = {"linked": list(found.linked)} if found.linked else {}
+    linked: Record = {"linked": list(found.linked)} if found.linked else {}
     if found.abstention is not None:
         linked["abstained"] = found.abstention.reason
     sure = {"confidence": found.confidence, "agreement": found.agreement}

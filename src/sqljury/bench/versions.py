@@ -11,7 +11,9 @@ from typing import Final
 
 from sqljury.pipeline import Pipeline
 
-_AFTERWARDS: Final = frozenset({"audit", "bench", "cli", "evaluation", "experiments", "metrics", "prompts", "train"})
+_AFTERWARDS: Final = frozenset(
+    {"audit", "bench", "cli", "evaluation", "experiments", "mcp", "metrics", "prompts", "train", "web"}
+)
 """Folders of the package that do not shape an answer, and that of the prompts, which have a hash of their own."""
 
 _SOURCES: Final = (".py", ".json", ".toml", ".sql", ".jsonl", ".txt")

@@ -82,6 +82,7 @@ def answer_of(state: State, context: Context) -> Answer:
     calibration = confidence.read(context.recipe.select.confidence)
     probability = calibration.probability(known)
     explanation = explained(best, task, context)
+    abstention = doubt.abstention(candidates, choice, task, probability, context.least)
     return Answer(
         question=task.question,
         sql=best.sql,
@@ -91,13 +92,14 @@ def answer_of(state: State, context: Context) -> Answer:
         confidence=probability,
         agreement=votes / len(candidates) if len(candidates) > 1 else None,
         signals=calibration.signals(known),
-        abstention=doubt.abstention(candidates, choice, task, probability, context.least),
+        abstention=abstention,
         candidates=candidates,
         remarks=(
             *looser(best, task.known, context),
             *doubts(best, task, context),
             *not_followed(best, task, context.notes),
             *explanation.warnings,
+            *(() if abstention else doubt.remark(task)),
         ),
         cost=context.budget.total(),
         steps=context.budget.steps,

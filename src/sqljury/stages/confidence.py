@@ -154,12 +154,12 @@ def read(file: str = "") -> Calibration:
     if not isinstance(loaded, dict) or loaded.get("kind") != KIND or loaded.get("version") != VERSION:
         raise InputError(f"{name}: is not a calibration of this version; {_AGAIN}")
     intercept, weights, card = (loaded.get(key) for key in ("intercept", "weights", "card"))
-    if not (_number(intercept) and isinstance(weights, dict) and isinstance(card, dict)):
+    if intercept is None or not (_number(intercept) and isinstance(weights, dict) and isinstance(card, dict)):
         raise InputError(f"{name}: has no intercept, weights or card; {_AGAIN}")
     for figure, weight in weights.items():
         if figure not in NAMES or not _number(weight):
             raise InputError(f"{name}: the weight of {figure!r} is not one of this version; {_AGAIN}")
-    return Calibration(intercept, weights, card)
+    return Calibration(float(intercept), weights, card)
 
 
 def _number(value: Any) -> bool:

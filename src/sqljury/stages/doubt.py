@@ -17,6 +17,11 @@ MISSPELT: Final = 0.82
 """The share of letters in common from which on a word is a name of the schema, misspelt."""
 MISSPELT_GENERAL: Final = 0.9
 """The same for a general word: a theme is not them, and a country no count."""
+SURELY: Final = 2.0
+"""From this weight of missing words on a question is not answered, however likely its answer is."""
+DOUBTFUL: Final = 0.6
+"""Below this confidence one missing word is enough."""
+_WHICH: Final = "Which of its tables or columns is meant, if any?"
 _PIECES: Final = 5_000
 """Words of names that those of the question are compared with; of a larger schema the first ones."""
 
@@ -31,10 +36,8 @@ def abstention(
     if least is not None and least <= 0:
         return None
     words = missing(task)
-    if words:
-        listed = " and ".join(repr(word) for word in words[:3])
-        reason = f"The database has nothing called {listed}, so it cannot answer this question."
-        return Abstention("unanswerable", reason, "Which of its tables or columns is meant, if any?")
+    if words and (weight(words) >= SURELY or confidence < DOUBTFUL):
+        return Abstention("unanswerable", f"{_lacking(words)}, so it cannot answer this question.", _WHICH)
     if least is not None and confidence < least:
         reason = f"The answer is {in_words(confidence)} ({confidence:.0%}), less sure than asked for ({least:.0%})."
         return Abstention("unsure", reason, settling(candidates, choice, task))
@@ -72,13 +75,28 @@ def _listed(names: Collection[str]) -> str:
     return " and ".join(list(names)[:3])
 
 
-def missing(task: Task) -> list[str]:
-    """Things that the question names and the database lacks, if they are such that it cannot answer; else empty.
+def remark(task: Task) -> tuple[str, ...]:
+    """A line about what the question names and the database lacks, for an answer that is given all the same."""
+    words = missing(task)
+    return (f"{_lacking(words)}: see whether the query means what you do",) if words else ()
 
-    A word for a kind of people or body counts half: schemas often have only a key of them, or another word.
-    """
+
+def _lacking(words: Sequence[str]) -> str:
+    return f"The database has nothing called {' and '.join(repr(word) for word in words[:3])}"
+
+
+def missing(task: Task) -> list[str]:
+    """Things that the question names and the database seems to lack; empty where that may be a matter of words."""
     words = unnamed(task)
-    return words if sum(0.5 if word in ROLES else 1.0 for word in words) >= 1 else []
+    return words if weight(words) >= 1 else []
+
+
+def weight(words: Sequence[str]) -> float:
+    """How much it says that the database lacks these words.
+
+    One for a kind of people or bodies counts half: schemas often have only a key of them, or another word.
+    """
+    return sum(0.5 if word in ROLES else 1.0 for word in words)
 
 
 def unnamed(task: Task) -> list[str]:

@@ -7,27 +7,19 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sqljury.types import Answer, Candidate, Choice, Result, Row, serialize
+from sqljury.types.answer import in_words as certain
 
 GROUP_ROWS: Final = 20
 """Rows of each group that are shown beside those of the others."""
 EXACT: Final = 2**53
 """Integers beyond are texts in JSON: JavaScript would round them."""
 
-_WORDS: Final = (
-    (0.9, "very likely right"),
-    (0.75, "likely right"),
-    (0.5, "uncertain: compare the other readings"),
-    (0.0, "doubtful: compare the other readings"),
-)
-
 Clean = Callable[[str], str]
 
 
 def in_words(confidence: float | None) -> str:
-    """A confidence for people; None where a single query was written, which nothing confirms."""
-    if confidence is None:
-        return "unconfirmed: a single query was written"
-    return next(words for least, words in _WORDS if confidence >= least)
+    """A confidence for people; None where it is not known, as of a reading that somebody chose."""
+    return "of unknown confidence" if confidence is None else certain(confidence)
 
 
 def answer_json(answer: Answer, database: str, rows: int, clean: Clean) -> dict[str, Any]:

@@ -246,17 +246,17 @@ def _risk(run: Mapping[str, Any]) -> Iterator[str]:
     lines = {"by confidence": points, "in random order": [(0.0, found["area_random"]), (100.0, found["area_random"])]}
     axes = ("answered, % of questions", "wrong, %")
     yield _figure("Risk and coverage", svg.curves(lines, "Risk and coverage", axes, (100.0, 0.0), True))
-    without = f"; questions without an answer or a confidence: {found['without']}" if found["without"] else ""
-    yield (
-        f'<p class="dim">Mean share wrong over all coverages: {found["area"]:.1f} %; in random order '
-        f"{found['area_random']:.1f} %, in the best {found['area_best']:.1f} %{without}.</p>"
-    )
     lines = {
         "answers": [(one["confidence"], one["right"]) for one in found["calibration"]],
         "calibrated": [(0.0, 0.0), (100.0, 100.0)],
     }
     axes = ("confidence, %", "right, %")
     yield _figure("Calibration", svg.curves(lines, "Share right by confidence", axes, (100.0, 100.0), True))
+    without = f"; questions without an answer or a confidence: {found['without']}" if found["without"] else ""
+    yield (
+        f'<p class="dim">Mean share wrong over all coverages: {found["area"]:.1f} %; in random order '
+        f"{found['area_random']:.1f} %, in the best {found['area_best']:.1f} %{without}.</p>"
+    )
     yield f'<p class="dim">Expected calibration error: {found["error"]:.1f} points.</p>'
 
 
