@@ -139,6 +139,8 @@ class Chat:
                 self._failed = error
                 raise
         show.answer(self.answer, "table", None, False)
+        if self.answer.abstention is not None:
+            terminal.show(terminal.clean(f"{self.answer.abstention.reason} {self.answer.abstention.ask}"))
 
     def _schema(self, name: str) -> None:
         from sqljury.cli.schema import parts

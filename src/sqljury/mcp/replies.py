@@ -40,6 +40,7 @@ def answer(given: Answer, database: str) -> dict[str, Any]:
         "confidence": None if given.confidence is None else round(given.confidence, 4),
         "candidates": len(given.candidates),
         "agreeing": _agreeing(given),
+        "abstained": None if given.abstention is None else given.abstention.reason,
         "remarks": list(given.remarks),
         "dissent": list(_dissent(given)),
         "distinguishing": None if given.verified is None else _distinguishing(given.verified.test),

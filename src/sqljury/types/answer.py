@@ -158,6 +158,7 @@ class Answer:
             confidence=None,
             signals=(),
             agreement=None,
+            abstention=None,
             explanation=None,
             verified=None,
             remarks=(),

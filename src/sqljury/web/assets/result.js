@@ -102,7 +102,8 @@ function sqlCard(sql, database, ran) {
 }
 
 function remarks(answer) {
-  const lines = [...answer.remarks, answer.choice?.note].filter(Boolean);
+  const refused = answer.abstention && `${answer.abstention.reason} ${answer.abstention.ask}`;
+  const lines = [refused, ...answer.remarks, answer.choice?.note].filter(Boolean);
   return lines.length ? el("ul", { class: "remarks" }, ...lines.map((line) => el("li", {}, line))) : null;
 }
 
