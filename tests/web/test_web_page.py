@@ -181,7 +181,8 @@ def test_logging_in_and_out(open_page: Open) -> None:
     page.get_by_role("alert").wait_for()
     page.fill("#token", headers["ann"]["Authorization"].removeprefix("Bearer "))
     page.get_by_role("button", name="Log in").click()
-    assert page.locator("#database option").all_inner_texts() == ["people"]
+    page.locator("#question").wait_for()
+    assert page.locator("#database option").all_text_contents() == ["people"]
     ask(page)
     page.get_by_role("heading", name="Why this answer").wait_for()
     page.get_by_role("button", name="Log out").click()
