@@ -111,7 +111,8 @@ def test_a_user_at_a_terminal_chooses(shop: Path, tmp_path: Path, typed: str, ro
     mine, theirs = pty.openpty()
     environment = {**os.environ, "SQLJURY_CACHE": str(tmp_path / "cache"), "TERM": "dumb", "COLUMNS": "120"}
     command = [sys.executable, "-c", PROGRAM, PIECES, ROWS, "ask", "How many pieces came back?", "--db", str(shop)]
-    process = subprocess.Popen([*command, "--no-cache"], stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+    command += ["--recipe", str(Path(__file__).parents[1] / "eight.toml"), "--no-cache"]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
     shown = b""
     try:

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 import pytest
-from web_servers import ALL, TALL, Serve, events
+from web_servers import ALL, TALL, VOTES_OF_EIGHT, Serve, events
 
 from sqljury.errors import ModelError, WeightsError
 from sqljury.llm.fake import Call
@@ -30,7 +30,7 @@ def dealt(call: Call) -> list[str]:
 
 
 def test_an_answer_has_rows_query_confidence_and_groups(serve: Serve) -> None:
-    client = serve(dealt, recipe="default")
+    client = serve(dealt, recipe=VOTES_OF_EIGHT)
     response = client.post("/v1/ask", json={"database": "people", "question": "Who is tall?"})
     assert response.status_code == 200
     answer = response.json()
@@ -45,7 +45,7 @@ def test_an_answer_has_rows_query_confidence_and_groups(serve: Serve) -> None:
     assert answer["confidence_in_words"]
 
 
-def test_a_single_query_has_no_confidence(serve: Serve) -> None:
+def test_a_single_query_has_a_confidence_and_no_agreement(serve: Serve) -> None:
     answer = serve().post("/v1/ask", json={"database": "people", "question": "Who is tall?"}).json()
     assert answer["agreement"] is None
     assert 0 < answer["confidence"] < 1
@@ -54,7 +54,7 @@ def test_a_single_query_has_no_confidence(serve: Serve) -> None:
 
 @pytest.mark.parametrize("how", ["body", "header"])
 def test_a_stream_tells_stages_candidates_and_the_answer(serve: Serve, how: str) -> None:
-    client = serve(dealt, recipe="default")
+    client = serve(dealt, recipe=VOTES_OF_EIGHT)
     body = {"database": "people", "question": "Who is tall?", "stream": how == "body"}
     headers = {"Accept": "text/event-stream"} if how == "header" else {}
     response = client.post("/v1/ask", json=body, headers=headers)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from web_servers import ALL, TALL, Serve, token_file
+from web_servers import ALL, TALL, VOTES_OF_EIGHT, Serve, token_file
 
 from sqljury.llm.fake import Call
 from sqljury.web.page import assets
@@ -98,7 +98,7 @@ def cells(page: Page, column: int = 1) -> list[str]:
 
 
 def test_an_answer_with_its_evidence(open_page: Open) -> None:
-    page = open_page(dealt, recipe="default")
+    page = open_page(dealt, recipe=VOTES_OF_EIGHT)
     page.get_by_role("button", name=re.compile("How many rows")).wait_for()
     ask(page)
     page.get_by_role("heading", name="Why this answer").wait_for()
@@ -164,7 +164,7 @@ def test_no_answer_says_why(open_page: Open) -> None:
 
 
 def test_a_narrow_screen(open_page: Open) -> None:
-    page = open_page(dealt, recipe="default", width=360)
+    page = open_page(dealt, recipe=VOTES_OF_EIGHT, width=360)
     ask(page)
     page.get_by_role("heading", name="Why this answer").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == 360

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from starlette.testclient import TestClient
 
@@ -17,6 +18,7 @@ from sqljury.web.walls import Walls
 
 TALL = "SELECT name FROM person WHERE height > 180"
 ALL = "SELECT name FROM person"
+VOTES_OF_EIGHT = str(Path(__file__).parents[1] / "eight.toml")
 
 Serve = Callable[..., TestClient]
 
