@@ -215,7 +215,7 @@ class TestOnRealWeights:
         assert data["question"] == self.QUESTION
         assert data["rows"] == [[1]]
         assert data["truncated"] is False
-        assert len(data["candidates"]) == 8
+        assert len(data["candidates"]) in (4, 8)  # four more only where these disagree
         assert 0 < data["confidence"] < 1
         assert 0 < data["agreement"] <= 1
         assert not data["abstained"]

@@ -65,6 +65,14 @@ def test_a_budget_cuts_a_model_of_this_machine_only(path: Path) -> None:
     assert len(hurried.candidates) == 1
 
 
+def test_without_a_share_for_writing_nothing_is_cut(path: Path) -> None:
+    recipe = Recipe("test", generate=(GeneratePart("divide", 4, 0.5, max_tokens=2000),), budget=BudgetPart(60.0, 0.0))
+    model = Local(writes)
+    with connect(path) as db:
+        Pipeline(recipe, model).answer(Question("Which?"), db)
+    assert [(call.n, call.sampling.max_tokens) for call in model.calls] == [(4, 2000)]
+
+
 def test_writing_ends_once_so_many_agree(path: Path) -> None:
     parts = tuple(GeneratePart("direct", 2, 0.5) for _ in range(4))
     recipe = Recipe("test", generate=parts, budget=BudgetPart(600.0, agree=4), stop=StopPart())

@@ -31,10 +31,10 @@ _SELF_MADE: Final = "synthetic"
 def cut(number: int, parts: Mapping[int, GeneratePart], context: Context) -> GeneratePart | None:
     """One part as far as time allows, given all ``parts`` that are still to be asked, by number; None to leave it out.
 
-    Without a budget in the recipe, the part as it is.
+    Without a budget in the recipe, or without a share of it for writing, the part as it is.
     """
     budget = context.recipe.budget
-    if not budget.seconds:
+    if not budget.seconds or not budget.share:
         return parts[number]
     spent = context.budget.total().seconds
     tokens = max(0.0, budget.seconds * budget.share - spent) * rate(context)
