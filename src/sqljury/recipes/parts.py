@@ -111,7 +111,8 @@ class BudgetPart:
 
     After ``seconds`` (0: no limit) no call of the model begins. A ``share`` of them is for writing: parts are cut to
     fewer queries and tokens so that it suffices, and every generator is asked once before any is asked for more, see
-    ``stages.pace``; with 0 no part is cut. Writing ends once ``agree`` queries, all so far, have one result; 0 for never.
+    ``stages.pace``; with 0 no part is cut. Writing ends once ``agree`` queries, all so far, have one result; 0 for
+    never.
     """
 
     seconds: Annotated[float, Interval(ge=0, le=3600)] = 0.0
