@@ -27,7 +27,7 @@ from sqljury.datasets.spider import Example, load, sample
 from sqljury.language.alike import likeness, pieces
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import anatomy
-from sqljury.stages.doubt import SURELY, missing, weight
+from sqljury.stages.doubt import missing, refused
 from sqljury.stages.prepare import Preparation
 from sqljury.types import Schema, Table
 
@@ -153,11 +153,11 @@ def report(dataset: Path, show: bool) -> None:
     examples = load(dataset, "dev")
     noticed = judged(examples)
     for kind in (*KINDS, ""):
-        own = [weight(words) for example, words in zip(examples, noticed, strict=True) if kind_of(example, kind)]
+        own = [one for example, one in zip(examples, noticed, strict=True) if kind_of(example, kind)]
         print(f"{kind or 'all'}: {shares(own)}")
     if show:
         for example, words in zip(examples, noticed, strict=True):
-            if not words:
+            if not words[0]:
                 print(f"  not noticed: {example.db_id}: {example.question.text}")
 
 
@@ -166,26 +166,27 @@ def false_alarms(data: Path, split: str, limit: int | None, seed: int, show: boo
     examples = [example for example in load(data, split) if example.db_id != HUGE]
     examples = sorted(sample(examples, limit, seed), key=lambda example: example.db_id)
     noticed = judged(examples)
-    print(f"{split}, answerable: {shares([weight(words) for words in noticed])}")
+    print(f"{split}, answerable: {shares(noticed)}")
     if show:
         for example, words in zip(examples, noticed, strict=True):
-            if words:
+            if words[0]:
                 print(f"  {example.db_id}: {example.question.text} {words}")
 
 
-def shares(weights: Sequence[float]) -> str:
-    """How many lack a word for certain, and how many at least one, which leaves it to the answer's confidence."""
-    kinds = {"surely": [one >= SURELY for one in weights], "with doubtful ones": [one > 0 for one in weights]}
+def shares(noticed: Sequence[tuple[list[str], bool]]) -> str:
+    """How many are refused, and how many get at least a remark."""
+    kinds = {"refused": [one for _, one in noticed], "or with a remark": [bool(words) for words, _ in noticed]}
     return ", ".join(f"{name} {sum(own)} of {len(own)} ({sum(own) / len(own):.1%})" for name, own in kinds.items())
 
 
-def judged(examples: Sequence[Example]) -> list[list[str]]:
-    """For each question the words that its database is said to lack."""
+def judged(examples: Sequence[Example]) -> list[tuple[list[str], bool]]:
+    """For each question the words that its database is said to lack, and whether it is refused for them."""
     preparation, noticed = Preparation(recipes.load("default").schema), []
     for _, own in groupby(examples, key=lambda example: example.database):
         questions = list(own)
         with connect(questions[0].database) as db:
-            noticed += [missing(preparation.task(one.question, db)) for one in questions]
+            tasks = [preparation.task(one.question, db) for one in questions]
+        noticed += [(words := missing(task), refused(words, task)) for task in tasks]
     return noticed
 
 

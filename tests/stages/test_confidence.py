@@ -180,3 +180,23 @@ class TestUnanswerable:
         assert doubt.missing(task) == []
         noted = Task(Question("Who earns a bonus?"), self.SCHEMA, "", notes=("person.age: bonus from 60 on",))
         assert doubt.missing(noted) == []
+
+    @pytest.mark.parametrize(
+        ("question", "refused"),
+        [
+            ("Show the rainfall and the invoice of each warehouse.", True),
+            ("What are the turnover and the margin by country?", False),  # they may be computed
+            ("What is the average rainfall of each country?", False),
+        ],
+    )
+    def test_only_what_is_mostly_missing_is_refused(self, question: str, refused: bool) -> None:
+        task = Task(Question(question), self.SCHEMA, "")
+        grouped = group([candidate(NAMES_SQL, "Ann")])
+        said = doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, None)
+        assert (said is not None) == refused
+        assert said is None or said.kind == "unanswerable"
+        assert doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, 0.0) is None
+        doubtful = doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, 0.1)
+        assert doubtful is not None
+        assert doubtful.kind == "unanswerable"
+        assert doubt.remark(task)[0].startswith("The database has nothing called '")

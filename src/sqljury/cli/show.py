@@ -123,7 +123,7 @@ def _table(found: Answer, limit: int) -> None:
 
 def _confidence(found: Answer) -> str:
     """How likely the answer is to be right, as a number and in words, and how many candidates agree."""
-    said = "" if found.confidence is None else f" {in_words(found.confidence)} ({found.confidence:.0%})."
+    said = "" if found.confidence is None else f" {in_words(found.confidence).capitalize()} ({found.confidence:.0%})."
     if found.agreement is None:
         return said
     count = len(found.candidates)

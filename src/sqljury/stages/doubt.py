@@ -18,9 +18,12 @@ MISSPELT: Final = 0.82
 MISSPELT_GENERAL: Final = 0.9
 """The same for a general word: a theme is not them, and a country no count."""
 SURELY: Final = 2.0
-"""From this weight of missing words on a question is not answered, however likely its answer is."""
+"""From this weight of missing words on a question is not answered, if they are most of what it names."""
+MOST: Final = 2 / 3
+"""More than this share of what a question names must be missing: sales and margins by region may be computed."""
 DOUBTFUL: Final = 0.75
-"""Below this confidence one missing word is enough: of 600 questions of train, that refuses one right answer."""
+"""Below this confidence one missing word is enough where a confidence is asked for: of 600 questions of train, that
+refuses one right answer."""
 _WHICH: Final = "Which of its tables or columns is meant, if any?"
 _PIECES: Final = 5_000
 """Words of names that those of the question are compared with; of a larger schema the first ones."""
@@ -31,12 +34,13 @@ def abstention(
 ) -> Abstention | None:
     """Why the chosen candidate is not to be given as the answer; None if it may.
 
-    With ``least`` 0 every answer is given; None is for no bound on the confidence, above it answers are surer.
+    With ``least`` 0 every answer is given; None is for no bound on the confidence, where a question is refused only if
+    most of what it names is missing.
     """
     if least is not None and least <= 0:
         return None
     words = missing(task)
-    if words and (weight(words) >= SURELY or confidence < DOUBTFUL):
+    if refused(words, task) or (words and least is not None and confidence < max(least, DOUBTFUL)):
         return Abstention("unanswerable", f"{_lacking(words)}, so it cannot answer this question.", _WHICH)
     if least is not None and confidence < least:
         reason = f"The answer is {in_words(confidence)} ({confidence:.0%}), less sure than asked for ({least:.0%})."
@@ -89,6 +93,11 @@ def missing(task: Task) -> list[str]:
     """Things that the question names and the database seems to lack; empty where that may be a matter of words."""
     words = unnamed(task)
     return words if weight(words) >= 1 else []
+
+
+def refused(words: Sequence[str], task: Task) -> bool:
+    """Whether so much of what the question names is missing that no answer can be right."""
+    return weight(words) >= SURELY and len(words) > MOST * len(things(task.question.text))
 
 
 def weight(words: Sequence[str]) -> float:
