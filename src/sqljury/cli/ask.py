@@ -142,4 +142,4 @@ def ask(
             raise
     show.answer(answer, output.value, limit, explain, defuse=defuse)
     if answer.abstention is not None:
-        raise AbstainedError(" ".join(filter(None, (answer.abstention.reason, answer.abstention.ask))))
+        raise AbstainedError(str(answer.abstention))

@@ -140,7 +140,7 @@ class Chat:
                 raise
         show.answer(self.answer, "table", None, False)
         if self.answer.abstention is not None:
-            terminal.show(terminal.clean(f"{self.answer.abstention.reason} {self.answer.abstention.ask}"))
+            terminal.show(terminal.clean(str(self.answer.abstention)))
 
     def _schema(self, name: str) -> None:
         from sqljury.cli.schema import parts

@@ -14,7 +14,7 @@ from sqljury.errors import CancelledError, DatabaseError
 from sqljury.keys import known_schema
 from sqljury.llm.base import derive_seed
 from sqljury.sql.resolve import used
-from sqljury.stages.select.base import groups, representative
+from sqljury.stages.select.base import representative, rival
 from sqljury.types import Answer, TestCase, Tried, Verified
 
 
@@ -27,18 +27,15 @@ def verified(answer: Answer, db: Database, *, seed: int = 0, cancel: threading.E
     chosen = None if answer.choice is None else answer.choice.index
     if answer.choice is None or chosen is None:
         return answer
-    own = answer.candidates[chosen].group
-    others = [number for number in groups(answer.candidates) if number != own]
-    if own is None or not others:
+    other = rival(answer.candidates, answer.choice)
+    if answer.candidates[chosen].group is None or other is None:
         return replace(answer, verified=Verified("agreed"))
-    scores = dict(enumerate(answer.choice.scores))
-    rival = max(others, key=lambda number: (scores.get(number, 0.0), -number))
-    queries = (answer.sql, answer.candidates[representative(answer.candidates, rival)].sql)
+    queries = (answer.sql, answer.candidates[representative(answer.candidates, other)].sql)
     known = _known(answer.choice.tests, queries)
     if known is not None:
-        return replace(answer, verified=Verified("differ", rival, known))
+        return replace(answer, verified=Verified("differ", other, known))
     name = str(derive_seed(seed, answer.question.id or answer.question.text, "verify"))
-    return replace(answer, verified=_searched(queries, rival, db, name, cancel))
+    return replace(answer, verified=_searched(queries, other, db, name, cancel))
 
 
 def _known(tests: Sequence[Tried], queries: tuple[str, str]) -> Tried | None:

@@ -8,7 +8,7 @@ from typing import Final
 from sqljury.language.alike import likeness, pieces
 from sqljury.language.things import GENERAL, ROLES, SAME, things
 from sqljury.sql.features import Anatomy, anatomy
-from sqljury.stages.select.base import groups, representative
+from sqljury.stages.select.base import representative, rival
 from sqljury.stages.select.features import ALIKE
 from sqljury.types import Abstention, Candidate, Choice, Task
 from sqljury.types.answer import in_words
@@ -50,13 +50,10 @@ def abstention(
 
 def settling(candidates: Sequence[Candidate], choice: Choice, task: Task) -> str:
     """The question on which the chosen query and the best other one part; empty where there is no other."""
-    own = None if choice.index is None else candidates[choice.index].group
-    others = [number for number in groups(candidates) if number != own]
-    if choice.index is None or not others:
+    other = rival(candidates, choice)
+    if choice.index is None or other is None:
         return ""
-    scores = dict(enumerate(choice.scores))
-    rival = max(others, key=lambda number: (scores.get(number, 0.0), -number))
-    queries = (candidates[choice.index].sql, candidates[representative(candidates, rival)].sql)
+    queries = (candidates[choice.index].sql, candidates[representative(candidates, other)].sql)
     return _parting(*(anatomy(sql, task.known) for sql in queries))
 
 

@@ -94,6 +94,9 @@ class Abstention:
     reason: str
     ask: str = ""
 
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.reason, self.ask)))
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

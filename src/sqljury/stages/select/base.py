@@ -53,6 +53,14 @@ def representative(candidates: Sequence[Candidate], group: int) -> int:
     return index
 
 
+def rival(candidates: Sequence[Candidate], choice: Choice) -> int | None:
+    """The group next to the chosen candidate's, by the choice's scores, else by size; None without one."""
+    own = None if choice.index is None else candidates[choice.index].group
+    scores = dict(enumerate(choice.scores))
+    others = (number for number in groups(candidates) if number != own)
+    return max(others, key=lambda number: (scores.get(number, 0.0), -number), default=None)
+
+
 def representatives(candidates: Sequence[Candidate], most: int = 0) -> dict[int, int]:
     """By group the index of its representative, for the ``most`` largest groups, all for 0; the largest first."""
     return {group: representative(candidates, group) for group in groups(candidates)[: most or None]}
