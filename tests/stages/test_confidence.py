@@ -191,12 +191,12 @@ class TestUnanswerable:
     )
     def test_only_what_is_mostly_missing_is_refused(self, question: str, refused: bool) -> None:
         task = Task(Question(question), self.SCHEMA, "")
-        grouped = group([candidate(NAMES_SQL, "Ann")])
-        said = doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, None)
+        grouped, words = group([candidate(NAMES_SQL, "Ann")]), doubt.missing(task)
+        said = doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, None, words)
         assert (said is not None) == refused
         assert said is None or said.kind == "unanswerable"
-        assert doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, 0.0) is None
-        doubtful = doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, 0.1)
+        assert doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, 0.0, words) is None
+        doubtful = doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, 0.1, words)
         assert doubtful is not None
         assert doubtful.kind == "unanswerable"
-        assert doubt.remark(task)[0].startswith("The database has nothing called '")
+        assert doubt.remark(words)[0].startswith("The database has nothing called '")

@@ -82,7 +82,8 @@ def answer_of(state: State, context: Context) -> Answer:
     calibration = confidence.read(context.recipe.select.confidence)
     probability = calibration.probability(known)
     explanation = explained(best, task, context)
-    abstention = doubt.abstention(candidates, choice, task, probability, context.least)
+    lacking = doubt.missing(task)
+    abstention = doubt.abstention(candidates, choice, task, probability, context.least, lacking)
     return Answer(
         question=task.question,
         sql=best.sql,
@@ -99,7 +100,7 @@ def answer_of(state: State, context: Context) -> Answer:
             *doubts(best, task, context),
             *not_followed(best, task, context.notes),
             *explanation.warnings,
-            *(() if abstention else doubt.remark(task)),
+            *(() if abstention else doubt.remark(lacking)),
         ),
         cost=context.budget.total(),
         steps=context.budget.steps,

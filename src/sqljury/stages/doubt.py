@@ -30,16 +30,20 @@ _PIECES: Final = 5_000
 
 
 def abstention(
-    candidates: Sequence[Candidate], choice: Choice, task: Task, confidence: float, least: float | None
+    candidates: Sequence[Candidate],
+    choice: Choice,
+    task: Task,
+    confidence: float,
+    least: float | None,
+    words: Sequence[str],
 ) -> Abstention | None:
-    """Why the chosen candidate is not to be given as the answer; None if it may.
+    """Why the chosen candidate is not to be given as the answer; None if it may. ``words`` are those of ``missing``.
 
     With ``least`` 0 every answer is given; None is for no bound on the confidence, where a question is refused only if
     most of what it names is missing.
     """
     if least is not None and least <= 0:
         return None
-    words = missing(task)
     if refused(words, task) or (words and least is not None and confidence < max(least, DOUBTFUL)):
         return Abstention("unanswerable", f"{_lacking(words)}, so it cannot answer this question.", _WHICH)
     if least is not None and confidence < least:
@@ -76,9 +80,8 @@ def _listed(names: Collection[str]) -> str:
     return " and ".join(list(names)[:3])
 
 
-def remark(task: Task) -> tuple[str, ...]:
-    """A line about what the question names and the database lacks, for an answer that is given all the same."""
-    words = missing(task)
+def remark(words: Sequence[str]) -> tuple[str, ...]:
+    """A line about the words of ``missing``, for an answer that is given all the same."""
     return (f"{_lacking(words)}: see whether the query means what you do",) if words else ()
 
 
