@@ -1,10 +1,11 @@
 """Check that llama.cpp with an exported adapter reproduces the trained model's outputs.
 
-Both answer the same prompts greedily. Then llama.cpp's log-probabilities of its own tokens are compared with those of
-the trained model for the same tokens. llama.cpp rounds what it multiplies quantised weights with, and the trained model
-does not, so they differ a little without any adapter too; ``TOLERANCE`` is above that. By the same rounding two answers
-diverge where two tokens are nearly as likely, which says nothing about the adapter. An answer that diverges where the
-trained model preferred its own token by more than ``CLEAR_GAP`` does.
+llama.cpp answers prompts greedily, and the trained model reads each prompt with that answer: whether every token is the
+one that it would have written, and how likely the token is for either. llama.cpp rounds what it multiplies quantised
+weights with, and the trained model does not, so the log-probabilities differ a little without any adapter too;
+``TOLERANCE`` is above that. By the same rounding two answers diverge where two tokens are nearly as likely, which says
+nothing about the adapter. An answer that diverges where the trained model preferred its own token by more than
+``CLEAR_GAP`` does.
 
 Where the adapter was trained on other weights than it is used with (a folder in bfloat16 or in 4 bits, and a GGUF file
 in 4 bits of another kind), the weights themselves differ, and answers diverge where neither is wrong. Then only the
@@ -85,6 +86,7 @@ def export_checked(
     prompts: int = 8,
     data: Path | None = None,
     served_model: str = "",
+    rank: int = 0,
 ) -> Path:
     """``export`` the adapter of the training in ``run`` after a comparison on ``prompts`` examples of its set.
 
@@ -92,7 +94,15 @@ def export_checked(
     ``InputError`` where the set gives no prompts, ``ModelError`` where the runtimes disagree; ``file`` then stays.
     """
     chosen = _prompts(run, data, prompts) if prompts else []  # before the work: the set may have moved
-    return export(run, file, precision, lambda written: _check(run, written, chosen, served_model, note), served_model)
+    return export(
+        run,
+        file,
+        precision,
+        lambda written: _check(run, written, chosen, served_model, note),
+        served_model,
+        rank,
+        note,
+    )
 
 
 def _prompts(run: Path, data: Path | None, count: int) -> list[TrainingExample]:
@@ -167,8 +177,7 @@ def compare(
     model = _with_adapter(base.model, run / ADAPTER) if adapter else base.model
     model.eval()
     comparisons = [
-        _compare_answer(model, base.tokenizer, example, reply, max_new_tokens)
-        for example, reply in zip(examples, replies, strict=True)
+        _compare_answer(model, base.tokenizer, example, reply) for example, reply in zip(examples, replies, strict=True)
     ]
     return _agreement(comparisons, same_weights=same)
 
@@ -222,37 +231,18 @@ def _with_adapter(model: Any, adapter: Path) -> Any:
     return model
 
 
-def _greedy_answer(model: Any, tokenizer: Any, prompt: Sequence[int], max_new_tokens: int) -> str:
-    """The greedy answer of the trained model, whatever its folder's ``generation_config.json`` asks for."""
-    import torch
-
-    ids = torch.tensor([list(prompt)])
-    with torch.inference_mode():
-        whole = model.generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
-            max_new_tokens=max_new_tokens,
-            do_sample=False,
-            repetition_penalty=1.0,
-        )
-    return str(tokenizer.decode(whole[0, len(prompt) :], skip_special_tokens=True))
-
-
-def _compare_answer(
-    model: Any, tokenizer: Any, example: TrainingExample, reply: Completion, max_new_tokens: int
-) -> AnswerComparison:
+def _compare_answer(model: Any, tokenizer: Any, example: TrainingExample, reply: Completion) -> AnswerComparison:
+    """The trained model reads llama.cpp's answer once: where each token is its likeliest, it would write the same."""
     prompt = tokens(tokenizer, prompt_text(tokenizer, example.messages))
-    text = reply.text.strip()
-    equal = _greedy_answer(model, tokenizer, prompt, max_new_tokens).strip() == text
-    learned = text == example.answer.strip()
+    learned = reply.text.strip() == example.answer.strip()
     known = [token for token in reply.tokens if token.text]
     answer = tokens(tokenizer, reply.text)
     if [tokenizer.decode([token]) for token in answer] != [token.text for token in known[: len(answer)]]:
-        return AnswerComparison(equal, learned, None, 0.0)
+        return AnswerComparison(False, learned, None, 0.0)
     ended = [end_token(tokenizer, example)] if reply.finish_reason == "stop" else []
     logprobs, gap = _logprobs(model, prompt, [*answer, *ended])
     differences = [abs(own - token.logprob) for own, token in zip(logprobs[: len(answer)], known, strict=False)]
-    return AnswerComparison(equal, learned, differences, gap)
+    return AnswerComparison(not gap, learned, differences, gap)
 
 
 def _logprobs(model: Any, prompt: Sequence[int], answer: Sequence[int]) -> tuple[list[float], float]:
