@@ -113,8 +113,9 @@ def build(name: str, tables: Mapping[str, Any]) -> Recipe:
 def _trusted(name: str, tables: dict[str, Any]) -> Recipe:
     """A recipe of the package, which a test validates: importing pydantic here would delay every first answer."""
     generate = tuple(GeneratePart(**table) for table in tables.pop("generate"))
-    summary = tables.pop("summary")
-    return Recipe(name, summary, generate=generate, **{key: _PARTS[key](**table) for key, table in tables.items()})
+    texts = {key: tables.pop(key, "") for key in ("summary", "adapter")}
+    parts = {key: _PARTS[key](**table) for key, table in tables.items()}
+    return Recipe(name, generate=generate, **texts, **parts)
 
 
 @cache
