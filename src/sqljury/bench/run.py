@@ -253,7 +253,8 @@ def answer(
             budget = context.budget
             if journal is not None:
                 journal.follow(budget)
-            found = pipeline.finish(replace(State.of(example.question), candidates=example.candidates), context)
+            state = replace(State.of(example.question), candidates=example.candidates)
+            found = pipeline.finish(state, context, explain=False)
     except UNANSWERED as error:
         tried = error.candidates if isinstance(error, NoAnswerError) else _unrun(example.candidates, str(error))
         made = made_of(tried, budget.total(), budget.steps)

@@ -71,8 +71,11 @@ def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
     return f"{tried}; the closest was {query} and failed with: {reasons}. Rephrase the question with these names"
 
 
-def answer_of(state: State, context: Context) -> Answer:
-    """The chosen candidate with its evidence; raises ``NoAnswerError`` where none was chosen."""
+def answer_of(state: State, context: Context, *, explain: bool = True) -> Answer:
+    """The chosen candidate with its evidence; raises ``NoAnswerError`` where none was chosen.
+
+    Unless it is to ``explain``, the answer has no explanation and no remarks: what only a person reads.
+    """
     candidates, choice, task = state.candidates, state.choice, state.task
     if choice is None or choice.index is None:
         raise NoAnswerError(none_ran(candidates, task.known), candidates, context.budget.total())
@@ -81,7 +84,7 @@ def answer_of(state: State, context: Context) -> Answer:
     known = confidence.figures(candidates, choice, task)
     calibration = confidence.read(context.recipe.select.confidence)
     probability = calibration.probability(known)
-    explanation = explained(best, task, context)
+    explanation = explained(best, task, context) if explain else None
     lacking = doubt.missing(task)
     abstention = doubt.abstention(candidates, choice, task, probability, context.least, lacking)
     return Answer(
@@ -95,7 +98,9 @@ def answer_of(state: State, context: Context) -> Answer:
         signals=calibration.signals(known),
         abstention=abstention,
         candidates=candidates,
-        remarks=(
+        remarks=()
+        if explanation is None
+        else (
             *looser(best, task.known, context),
             *doubts(best, task, context),
             *not_followed(best, task, context.notes),
@@ -110,5 +115,5 @@ def answer_of(state: State, context: Context) -> Answer:
         model=context.model.name,
         recipe=context.recipe.name,
         explanation=explanation,
-        readings=readings(state),
+        readings=readings(state) if explain else (),
     )

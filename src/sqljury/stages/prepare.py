@@ -20,7 +20,7 @@ from sqljury.db.base import Database
 from sqljury.keys import known_schema
 from sqljury.language.instructions import concerning, instructions
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
-from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.llm.base import Message, NoModel, Sampling, derive_seed
 from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
@@ -95,10 +95,14 @@ Near = tuple[tuple[str, str, tuple[str, ...]], ...]
 
 @dataclass(frozen=True)
 class Preparation:
-    """How tasks are made; ``part`` is the recipe's, ``indexes`` keeps what was made for the schema before."""
+    """How tasks are made; ``part`` is the recipe's, ``indexes`` keeps what was made for the schema before.
+
+    Where no model sees the schema (``unseen``), it is not written out.
+    """
 
     part: SchemaPart
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
+    unseen: bool = False
 
     def task(
         self,
@@ -126,7 +130,8 @@ class Preparation:
         hits = tuple(Hit(one.match.table, one.match.column, one.match.score) for one in values)
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
         beside = (*_relevant(question, notes), *hints(values))
-        return Task(question, schema, _schema_text(db, schema, self.part, near), beside, hits, near)
+        text = "" if self.unseen else _schema_text(db, schema, self.part, near)
+        return Task(question, schema, text, beside, hits, near)
 
     def reshown(self, task: Task, db: Database, form: str = "", order: int = 0) -> Task:
         """The task with its schema in another form, or with tables and columns in another order; 0 is their own."""
@@ -158,7 +163,7 @@ def find_keywords(state: State, context: Context) -> State:
 def prepare(state: State, context: Context) -> State:
     """The stage: the schema is read, with notes, values and examples as the recipe has them."""
     context.emit("reading the schema")
-    prepared = Preparation(context.recipe.schema, context.indexes)
+    prepared = Preparation(context.recipe.schema, context.indexes, unseen=isinstance(context.model, NoModel))
     question, keywords = state.task.question, state.keywords
     task = prepared.task(question, context.db, context.notes, keywords, context.emit, context.cancel)
     return replace(state, task=task)
