@@ -171,7 +171,7 @@ class Context:
     def complete(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply:
         """The model's reply, charged to the budget; raises what the model raises."""
         reply = self.model.complete(messages, sampling, n, cancel=self.cancel)
-        self.budget.charge(reply.cost)
+        self.budget.charge(reply.cost, reply.ahead)
         return reply
 
     def ask(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply | None:

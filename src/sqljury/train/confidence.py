@@ -56,6 +56,10 @@ class Given:
     kind: str = ""
 
 
+ONE, ALL = "one candidate", "all candidates"
+"""The kinds of answers that every question has, where any of its queries runs."""
+
+
 def fit_runs(
     runs: Sequence[Path],
     data: Path | None,
@@ -79,13 +83,27 @@ def fit_runs(
     return fit(answers, seed, about)
 
 
+def measure(
+    runs: Sequence[Path], data: Path | None, calibration: Calibration, processes: int = 1
+) -> dict[str, list[tuple[float, bool]]]:
+    """By kind of answer the probability that a calibration gives to each answer of runs, and whether it is right.
+
+    Raises what ``replay_all`` raises. Figures mean something on databases that it was not fitted on.
+    """
+    found: dict[str, list[tuple[float, bool]]] = {}
+    for question in replay_all(runs, data, (), processes):
+        for one in answers_of(question):
+            found.setdefault(one.kind, []).append((calibration.probability(one.figures), one.right))
+    return found
+
+
 def answers_of(question: Replayed) -> Iterator[Given]:
     """The answers that the question's candidates would have given; those without any query that ran are left out."""
     pools: dict[tuple[Candidate, ...], str] = {}
     for count in SAMPLES:
         pool = question.candidates[: count or None]
         blind = tuple(replace(one, logprob=None) for one in pool)
-        kind = {1: "one candidate", 0: "all candidates"}.get(count, f"first {count}")
+        kind = {1: ONE, 0: ALL}.get(count, f"first {count}")
         pools |= {pool: kind, blind: f"{kind}, without log-probabilities"}
     made = []
     for pool, kind in pools.items():
