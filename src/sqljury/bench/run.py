@@ -249,7 +249,7 @@ def answer(
         journal.begin(example.id)
     try:
         with opened(example.database) as db:
-            context = pipeline.context(example.question, db, seed=seed, cancel=cancel)
+            context = pipeline.context(example.question, db, seed=seed, cancel=cancel, explain=False)
             budget = context.budget
             if journal is not None:
                 journal.follow(budget)

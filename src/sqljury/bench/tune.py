@@ -181,23 +181,26 @@ class _Tuning:
         return trial
 
     def _step(self, title: str, moves: Moves, best: Recipe) -> Recipe:
-        """The best recipe after one step."""
+        """The best recipe after one step; none can be better than one that is always right."""
+        mark = self._trial(best, self._rungs[-1])
+        if mark.right == mark.judged:
+            return best
         left = max(0, self._search.trials - len(self._seen) + 1)
         new = {digest(move.recipe): move for move in moves(best, self._search.adapters)}
         contenders = [move for name, move in new.items() if name not in self._seen][:left]
         self._seen |= {digest(move.recipe) for move in contenders}
         for count in self._rungs:
             contenders = self._rung(title, contenders, best, count)
-        mark = self._trial(best, self._rungs[-1])
         taken = best
         if contenders:
             trials = [(move, self._trial(move.recipe, self._rungs[-1])) for move in contenders]
-            winner, trial = min(trials, key=lambda pair: (-pair[1].right, pair[1].seconds))
+            winner, _ = min(trials, key=lambda pair: (-pair[1].right, pair[1].seconds))
             for move, own in trials:
-                better = move is winner and trial.right > mark.right
-                outcome = f"better than {mark.percent}: taken" if better else f"not better than {mark.percent}"
+                better = own.right > mark.right
+                taken = move.recipe if better and move is winner else taken
+                outcome = f"{'' if better else 'not '}better than {mark.percent}"
+                outcome += f": {'taken' if move is winner else 'another is better or faster'}" if better else ""
                 self._rows.append(Row(title, move.change, own, outcome))
-                taken = move.recipe if better else taken
         if new:
             self._write({TABLE: markdown(self._found(taken))})
         return taken

@@ -36,7 +36,8 @@ def calibrate(
     import datetime
 
     from sqljury.errors import InputError
-    from sqljury.stages.confidence import read
+    from sqljury.stages.confidence import FORMAT, read
+    from sqljury.stages.weights import save
     from sqljury.train import confidence
     from sqljury.train.replay import evaluation_of_runs
 
@@ -45,11 +46,11 @@ def calibrate(
         return
     if calibration or pictures:
         raise InputError("--calibration and --pictures are for measuring; leave them out, or leave out --out")
-    confidence.check_out(out)
+    FORMAT.check_out(out)
     today = datetime.datetime.now(datetime.UTC).date()
     evaluation = evaluation_of_runs(runs, data, eval_data)
     fitted = confidence.fit_runs(runs, data, evaluation, seed, processes, today)
-    confidence.save(fitted, out)
+    save(fitted, out)
     print(f"{fitted.card['questions']} questions on {fitted.card['databases']} databases; on held-out databases:")
     for kind, known in fitted.card["held_out"].items():
         _print(kind, known)

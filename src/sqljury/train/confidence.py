@@ -8,7 +8,6 @@ databases held out best, and all figures of the card are of held-out databases.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -18,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.datasets.spider import Example
 from sqljury.errors import InputError
-from sqljury.resources import write_whole
 from sqljury.stages import confidence
 from sqljury.stages.confidence import NAMES, Calibration
 from sqljury.stages.select.consistency import choose, group
@@ -145,23 +143,6 @@ def fit(answers: Sequence[Given], seed: int = 0, about: Mapping[str, Any] | None
     }
     known = {name: round(float(value), 6) for name, value in zip(NAMES, per_unit, strict=True) if abs(value) > 1e-9}
     return Calibration(round(float(learned[0] - center @ per_unit), 6), known, card)
-
-
-def check_out(out: Path) -> None:
-    """Raise ``InputError`` where ``save`` could not write: an existing file is replaced only if it is a calibration."""
-    if not out.parent.is_dir():
-        raise InputError(f"{out}: cannot be written (there is no folder {out.parent}); make it, or name another --out")
-    if out.exists() or out.is_symlink():
-        confidence.read(str(out))
-
-
-def save(calibration: Calibration, out: Path) -> None:
-    """Write what ``stages.confidence.read`` reads; raises what ``check_out`` raises, and ``InputError``."""
-    check_out(out)
-    try:
-        write_whole(out, json.dumps(calibration.to_json(), indent=1) + "\n")
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
 
 
 def quality(predicted: Sequence[float], right: Sequence[bool]) -> dict[str, Any]:
