@@ -166,13 +166,9 @@ class Pipeline:
         """
         return self.finish(State.of(question), self.context(question, db, **options))
 
-    def finish(self, state: State, context: Context, *, explain: bool = True) -> Answer:
-        """The answer to the question of a state; ``context.budget`` says what it took, if it raises too.
-
-        Unless it is to ``explain``, nothing is looked for that only a person reads; see ``conclude.answer_of``.
-        """
-        stages = compiled(self.recipe, stored=self.stored, given=self.given)
-        return answer_of(run(stages, state, context), context, explain=explain)
+    def finish(self, state: State, context: Context) -> Answer:
+        """The answer to the question of a state; ``context.budget`` says what it took, if it raises too."""
+        return answer_of(run(compiled(self.recipe, stored=self.stored, given=self.given), state, context), context)
 
 
 def _for(model: LanguageModel, recipe: Recipe) -> Recipe:

@@ -41,6 +41,7 @@ __all__ = [
     "StopPart",
     "TestsPart",
     "build",
+    "dump",
     "load",
     "names",
     "parse",
@@ -108,6 +109,25 @@ def build(name: str, tables: Mapping[str, Any]) -> Recipe:
         raise RecipeError(f"recipe {name}: {_problem(error.errors(include_url=False)[0])}") from None
     _check_together(recipe)
     return recipe
+
+
+def dump(recipe: Recipe) -> str:
+    """The recipe as the text of a file that ``parse`` reads; what is as usual is left out."""
+    lines = [f"summary = {_value(recipe.summary)}"] if recipe.summary else []
+    for key, kind in _PARTS.items():
+        own = getattr(recipe, key)
+        head, parts = (f"[[{key}]]", own) if key == "generate" else (f"[{key}]", (own,))
+        for part in parts:
+            changed = [field.name for field in fields(kind) if getattr(part, field.name) != field.default]
+            if changed or key == "generate":
+                entries = (f"{name} = {_value(getattr(part, name))}" for name in changed)
+                lines += ["", head, *(entries if changed else ("samples = 1",))]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _value(value: Any) -> str:
+    """A value of a recipe in TOML, whose texts, numbers and lists are written as JSON's are."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _trusted(name: str, tables: dict[str, Any]) -> Recipe:

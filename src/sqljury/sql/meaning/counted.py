@@ -75,5 +75,5 @@ def _repeated(tree: exp.Select, column: exp.Column, asked: Asked) -> bool:
     probe = tree.copy()
     once = exp.Count(this=exp.Distinct(expressions=[column.copy()]))
     probe.set("expressions", [exp.Count(this=column.copy()), once])
-    rows = asked.data.rows(probe.sql(dialect=asked.dialect))
-    return bool(rows) and len(rows[0]) == 2 and rows[0][0] != rows[0][1]
+    rows = asked.data.rows(probe.sql(dialect=asked.dialect)) or ()
+    return any(len(row) == 2 and row[0] != row[1] for row in rows)
