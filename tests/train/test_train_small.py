@@ -143,6 +143,10 @@ def test_an_adapter_that_fails_its_check_takes_no_place(
     assert _guarded([*command, "--check", "0", "--rank", "4"]) == 0
     assert "of rank 4 instead of 8, the adapter keeps" in capsys.readouterr().err
     assert len(file.read_bytes()) < 0.6 * half
+    assert _guarded([*command, "--precision", "f32", "--scale", "0.5"]) == 5, "no tolerance, whatever the scale"
+    monkeypatch.undo()
+    assert _guarded([*command, "--precision", "f32", "--scale", "0.5"]) == 0
+    assert "0 differ where the trained model was sure" in capsys.readouterr().err
 
 
 @pytest.mark.train

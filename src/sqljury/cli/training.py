@@ -194,6 +194,15 @@ def export(
     rank: Annotated[
         int, typer.Option(min=0, help="A lower rank than the training's, for a smaller file; 0 for the training's.")
     ] = 0,
+    scale: Annotated[
+        float,
+        typer.Option(
+            min=0.01,
+            max=1,
+            help="The share of the way from the base model that the adapter goes; below 1 often better "
+            "on data unlike the training's.",
+        ),
+    ] = 1.0,
     check: Annotated[int, typer.Option(min=0, help="Prompts on which both runtimes are compared; 0 for none.")] = 8,
     data: Annotated[Path | None, typer.Option(help="The training set, if it has moved.")] = None,
     served_model: Annotated[
@@ -217,5 +226,6 @@ def export(
             data=data,
             served_model=served_model,
             rank=rank,
+            scale=scale,
         )
     )

@@ -87,6 +87,7 @@ def export_checked(
     data: Path | None = None,
     served_model: str = "",
     rank: int = 0,
+    scale: float = 1.0,
 ) -> Path:
     """``export`` the adapter of the training in ``run`` after a comparison on ``prompts`` examples of its set.
 
@@ -98,9 +99,10 @@ def export_checked(
         run,
         file,
         precision,
-        lambda written: _check(run, written, chosen, served_model, note),
+        lambda written: _check(run, written, chosen, served_model, scale, note),
         served_model,
         rank,
+        scale,
         note,
     )
 
@@ -132,13 +134,18 @@ def spread(
 
 
 def _check(
-    run: Path, written: Path, prompts: Sequence[TrainingExample], served_model: str, note: Callable[[str], None]
+    run: Path,
+    written: Path,
+    prompts: Sequence[TrainingExample],
+    served_model: str,
+    scale: float,
+    note: Callable[[str], None],
 ) -> None:
     """Report how far the runtimes agree on ``prompts``; raises ``ModelError`` where they do not."""
     if not prompts:
         return
     note(f"comparing llama.cpp with the trained model on {len(prompts)} prompts")
-    agreement = compare(run, written, prompts, served_model=served_model)
+    agreement = compare(run, written, prompts, served_model=served_model, scale=scale)
     note(
         f"equal answers {agreement.equal} of {agreement.prompts}, {agreement.diverged} differ where the trained model "
         f"was sure; log-probabilities of {agreement.tokens} tokens differ by {agreement.mean:.4f} (mean), "
@@ -162,19 +169,20 @@ def compare(
     examples: Sequence[TrainingExample],
     *,
     served_model: str = "",
+    scale: float = 1.0,
     max_new_tokens: int = 200,
 ) -> Agreement:
     """Compare the training in ``run`` with its exported ``adapter``; None compares the base model with itself.
 
-    ``served_model`` is the GGUF model that the adapter will be used with, if it is not the base model itself. Raises
-    ``WeightsError`` as ``gguf_base.load``.
+    ``served_model`` is the GGUF model that the adapter will be used with, if it is not the base model itself; ``scale``
+    is that of the export. Raises ``WeightsError`` as ``gguf_base.load``.
     """
     settings = read_settings(run)
     same = not served_model or gguf_base.digest(served_model) == settings["base_sha256"]
     context = max(MIN_CONTEXT, settings["max_length"] + max_new_tokens)
     replies = _llama_replies(served_model or settings["base_model"], adapter, examples, max_new_tokens, context)
     base = gguf_base.load(settings["base_model"])
-    model = _with_adapter(base.model, run / ADAPTER) if adapter else base.model
+    model = _with_adapter(base.model, run / ADAPTER, scale) if adapter else base.model
     model.eval()
     comparisons = [
         _compare_answer(model, base.tokenizer, example, reply) for example, reply in zip(examples, replies, strict=True)
@@ -224,10 +232,11 @@ def _agreement(comparisons: Sequence[AnswerComparison], *, same_weights: bool = 
     )
 
 
-def _with_adapter(model: Any, adapter: Path) -> Any:
+def _with_adapter(model: Any, adapter: Path, scale: float) -> Any:
     from sqljury.train.adapter import load
 
-    load(model, adapter)
+    for layer in load(model, adapter).layers.values():
+        layer.scale *= scale
     return model
 
 

@@ -45,12 +45,15 @@ def export(
     check: Callable[[Path], None] = lambda _: None,
     served_model: str = "",
     rank: int = 0,
+    scale: float = 1.0,
     note: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Write the adapter of the training in ``run`` to ``file``, for ``served_model``, or else for its base model.
 
     A ``rank`` above 0 and below the training's makes the file smaller: each update becomes the nearest one of that
-    rank, and ``note`` is told what share of the updates' squares remains.
+    rank, and ``note`` is told what share of the updates' squares remains. ``scale`` is the share of the way from the base
+    model to the trained one that the adapter goes: on data unlike the training's, a model in between can be better than
+    either (Wortsman et al., 2022, arXiv 2109.01903).
 
     ``check`` is called with the finished adapter before it replaces ``file``; if it raises, ``file`` stays as it was.
     ``q8_0`` is half as large as ``f16``; rows that its blocks of 32 do not fit stay ``f16``. Raises ``DatasetError``
@@ -61,7 +64,7 @@ def export(
     refuse_foreign(file)
     gguf_base.require_libraries()
     settings, adapter, config = _read(run)
-    alpha = float(config["lora_alpha"])
+    alpha = scale * float(config["lora_alpha"])
     trained_rank = next(matrix.shape[0] for key, matrix in adapter.items() if ".lora_A." in key)
     if 0 < rank < trained_rank:
         adapter, share = lowered(adapter, rank)
