@@ -51,9 +51,9 @@ def export(
     """Write the adapter of the training in ``run`` to ``file``, for ``served_model``, or else for its base model.
 
     A ``rank`` above 0 and below the training's makes the file smaller: each update becomes the nearest one of that
-    rank, and ``note`` is told what share of the updates' squares remains. ``scale`` is the share of the way from the base
-    model to the trained one that the adapter goes: on data unlike the training's, a model in between can be better than
-    either (Wortsman et al., 2022, arXiv 2109.01903).
+    rank, and ``note`` is told what share of the updates' squares remains. ``scale`` is the share of the way from the
+    base model to the trained one that the adapter goes: on data unlike the training's, a model in between can be better
+    than either (Wortsman et al., 2022, arXiv 2109.01903).
 
     ``check`` is called with the finished adapter before it replaces ``file``; if it raises, ``file`` stays as it was.
     ``q8_0`` is half as large as ``f16``; rows that its blocks of 32 do not fit stay ``f16``. Raises ``DatasetError``
@@ -74,6 +74,7 @@ def export(
     facts = {
         **_served_entry(settings, served_model),
         **{f"sqljury.{entry}": settings[key] for entry, key in METADATA.items()},
+        "sqljury.scale": f"{scale:g}",
     }
     tensors = {
         name: permuted(name, model, matrix) if half == "B" else matrix
