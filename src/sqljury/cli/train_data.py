@@ -272,7 +272,7 @@ def _written(
 ) -> Iterator[TrainingExample | LeftOut]:
     from sqljury.train.data_writer import GeneratorSet, generator_examples
 
-    shown = given["--tables"] or (Shown.LINKED if recipe.link.kind else Shown.WHOLE)
+    shown: Shown = given["--tables"] or (Shown.LINKED if recipe.link.kind else Shown.WHOLE)
     gold = given["--gold"]
     named = {"gold": gold and gold.value, "extra_tables": given["--extra-tables"]}
     named["per_question"] = given["--per-question"]

@@ -58,7 +58,8 @@ class Pool:
             for example in self.examples
         )
         places = tuple(tuple(row[number] for number in kept) for row in self.places)
-        names, documents = (tuple(own[number] for number in kept) for own in (self.systems, self.documents))
+        names = tuple(self.systems[number] for number in kept)
+        documents = tuple(self.documents[number] for number in kept)
         return Pool(examples, names, documents, places, self.faults)
 
 
@@ -179,11 +180,11 @@ def _column(document: Document, examples: Sequence[Example], databases: frozense
     for number, prediction, expected in elsewhere:
         column.predictions[number] = None
         column.faults.append(f"{prediction.place}: is for {prediction.db_id!r}, not {expected!r}; left out")
-    for number, prediction in enumerate(column.predictions):
-        if prediction is not None and len(prediction.sql) > MAX_SQL_CHARS:
-            size = f"{len(prediction.sql):,} characters, more than {MAX_SQL_CHARS:,}"
+    for number, given in enumerate(column.predictions):
+        if given is not None and len(given.sql) > MAX_SQL_CHARS:
+            size = f"{len(given.sql):,} characters, more than {MAX_SQL_CHARS:,}"
             column.predictions[number] = None
-            column.faults.append(f"{prediction.place}: the query has {size}; left out")
+            column.faults.append(f"{given.place}: the query has {size}; left out")
     used = [prediction for prediction in column.predictions if prediction is not None]
     column.faults += [f"{one.place}: {one.fault}; the query counts without it" for one in used if one.fault]
     return column
