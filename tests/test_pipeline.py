@@ -13,7 +13,7 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, Question, ask, connect
 from sqljury.budget import Allowance
-from sqljury.context import Progress
+from sqljury.context import Progress, State
 from sqljury.db.base import Database
 from sqljury.errors import (
     BudgetExceededError,
@@ -74,6 +74,16 @@ def test_the_majority_wins_with_its_evidence(db: Database) -> None:
     assert found.cost.calls == 1
     assert found.cost.completion_tokens > 0
     assert found.cost.seconds > 0
+
+
+def test_a_run_is_answered_alike_without_what_only_a_person_reads(db: Database) -> None:
+    pipeline = Pipeline(sampled(), FakeModel(TALL))
+    question = Question("How many tall people are there?")
+    shown = pipeline.answer(question, db)
+    bare = pipeline.finish(State.of(question), pipeline.context(question, db), explain=False)
+    assert shown.explanation is not None
+    assert (bare.explanation, bare.remarks, bare.readings) == (None, (), ())
+    assert (bare.sql, bare.confidence, bare.agreement) == (shown.sql, shown.confidence, shown.agreement)
 
 
 def test_the_default_recipe_asks_for_four_queries_and_four_more_where_these_disagree(db: Database) -> None:

@@ -40,6 +40,14 @@ def task(db: Database, part: SchemaPart, text: str = "How old is Marta Kowalska?
     return Preparation(part).task(Question(text), db)
 
 
+def test_a_schema_that_no_model_sees_is_not_written_out(db: Database) -> None:
+    part, question = SchemaPart(sample_rows=0, values=3), Question("How old is Marta Kowalska?")
+    seen, unseen = (Preparation(part, unseen=unseen).task(question, db) for unseen in (False, True))
+    assert "CREATE TABLE" in seen.text
+    assert unseen.text == ""
+    assert (unseen.known, unseen.notes, unseen.hits) == (seen.known, seen.notes, seen.hits)
+
+
 @pytest.mark.parametrize("form", ["ddl", "compact", "mschema"])
 def test_the_nearest_values_stand_beside_text_columns(db: Database, form: str) -> None:
     part = SchemaPart(form=form, sample_rows=0, examples=2, nearest=True)  # type: ignore[arg-type]

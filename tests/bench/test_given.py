@@ -120,7 +120,13 @@ def test_bad_lines_are_named_and_the_rest_is_judged(data: Path, tmp_path: Path) 
     found = given.choose(sources, pipeline)
     assert [record["sql"] for record in found.records] == [COUNT, "", SORTED, ""]
     assert found.lines().splitlines() == [COUNT, OLD, SORTED, export.NOTHING]
-    assert len(found.unanswered) == 2
+    assert found.unanswered[0].startswith("question '1': ")
+    assert found.unanswered[1] == f"question '3': {given.NONE_GIVEN}"
+    assert [fault.partition(": ")[0] for fault in found.faults[1:]] == [
+        f"{tmp_path / 'A.txt'}, line 1",
+        f"{tmp_path / 'A.txt'}, line 3",
+    ]
+    assert "limit: " in found.faults[1]
 
 
 def test_files_that_do_not_go_together(files: list[Path], data: Path, tmp_path: Path) -> None:

@@ -54,8 +54,15 @@ def test_mistakes_end_with_documented_codes(start: Start, files: list[str | Path
     out = tmp_path / "out.txt"
     (tmp_path / "B.txt").write_text("SELECT 1\n")
     code, _, error = run(start, *files, "--out", out)
-    assert code == 2
+    assert code == 0
+    assert "a whole file is left out" in error
     assert "1 predictions for 2 questions" in error
+    assert "1 of A, 1 of C" in error
+    out.unlink()
+    for name in "AC":
+        (tmp_path / f"{name}.txt").write_text("SELECT 1\n")
+    code, _, error = run(start, *files, "--out", out)
+    assert code == 2
     assert not out.exists()
 
 

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import json
+import re
 from math import log
 from pathlib import Path
 
 import pytest
 
-from sqljury.datasets.candidates import Pool, load, strangers
+from sqljury.datasets.candidates import MOST_BYTES, Pool, checked, load
 from sqljury.datasets.formats import read_predictions
 from sqljury.datasets.spider import Example
 from sqljury.errors import DatasetError
+from sqljury.sql.parse import MAX_SQL_CHARS
 from sqljury.types import Question
 
 TABLES = {"pets": frozenset({"cat"}), "more": frozenset({"dog"})}
@@ -86,6 +88,32 @@ def test_a_file_that_cannot_be_paired_is_refused_with_its_line(tmp_path: Path, t
         load(written(tmp_path, A_txt=text), examples("pets", "pets"))
 
 
+def test_a_file_that_cannot_be_paired_is_left_out_and_the_rest_is_used(tmp_path: Path) -> None:
+    bad = written(tmp_path, A_txt="SELECT 1\n", B_txt="", C_txt="\0\0", D_jsonl='{"id": "0", "sql"\n', E_json="[1]")
+    (tmp_path / "F.txt").write_bytes(b"SELECT 1\n\xff\xfe\n")
+    [good] = written(tmp_path, G_txt="SELECT 1\nSELECT 2\n")
+    pool = load([*bad, tmp_path / "F.txt", good], examples("pets", "pets"))
+    assert pool.systems == ("G",)
+    assert queries(pool) == [["SELECT 1"], ["SELECT 2"]]
+    assert [one.part for one in pool.examples[0].candidates] == [0]
+    assert len(pool.faults) == 6
+    assert all(fault.startswith("a whole file is left out: ") for fault in pool.faults)
+    assert "F.txt, line 2: is not UTF-8" in pool.faults[-1]
+    with pytest.raises(DatasetError, match=r"G2.txt: cannot be read"):
+        load([good, tmp_path / "G2.txt"], examples("pets", "pets"))
+
+
+def test_queries_and_files_beyond_all_measure(tmp_path: Path) -> None:
+    long = f"SELECT '{'a' * MAX_SQL_CHARS}'"
+    pool = load(written(tmp_path, A_txt=f"SELECT 1\n{long}\n"), examples("pets", "pets"))
+    assert queries(pool) == [["SELECT 1"], []]
+    assert "A.txt, line 2: the query has" in pool.faults[0]
+    with (tmp_path / "huge.txt").open("wb") as file:
+        file.truncate(MOST_BYTES + 1)  # no such space is taken on disk
+    with pytest.raises(DatasetError, match=r"huge.txt: has .* bytes, more than"):
+        load([tmp_path / "huge.txt"], examples("pets"))
+
+
 def test_a_single_line_of_another_database_and_unknown_ids_are_left_out(tmp_path: Path) -> None:
     asked = examples("pets", "pets", "more")
     [lines] = written(tmp_path, A_txt="SELECT 1\tpets\nSELECT 2\tmore\nSELECT 3\tmore\n")
@@ -114,13 +142,21 @@ def test_queries_for_other_databases_are_noticed(tmp_path: Path) -> None:
     asked = examples("pets", "more", "more")
     good = "SELECT 'from bird' FROM cat AS a JOIN `cat` b\nWITH d AS (SELECT 1 FROM dog) SELECT * FROM d\nSELECT 1\n"
     one = "SELECT 1 FROM cat\nSELECT 1 FROM cat\nSELECT 1 FROM Dog\n"
-    pool = load(written(tmp_path, A_txt=good, B_txt=one), asked)
-    [found] = strangers(pool, TABLES)
+    pool = checked(load(written(tmp_path, A_txt=good, B_txt=one), asked), TABLES)
+    [found] = pool.faults
     assert "B.txt, line 2: the database 'more' has no table 'cat'" in found
     shifted = "SELECT 1 FROM dog\nSELECT 1 FROM cat\nSELECT 1 FROM cat\n"
     pool = load(written(tmp_path, C_txt=shifted), asked)
-    with pytest.raises(DatasetError, match=r"3 of 3 predictions of C name tables .*C.txt, line 1: .*in the order"):
-        strangers(pool, TABLES)
-    assert strangers(pool, {}) == ()
+    message = r"3 of 3 predictions of C name tables .*C.txt, line 1: .*in the order"
+    with pytest.raises(DatasetError, match=message):
+        checked(pool, TABLES)
+    assert checked(pool, {}) == pool
+    pool = checked(load(written(tmp_path, C_txt=shifted, B_txt=one), asked), TABLES)
+    assert pool.systems == ("B",)
+    assert [file.file.name for file in pool.documents] == ["B.txt"]
+    assert [[(each.part, each.generator) for each in example.candidates] for example in pool.examples] == [
+        [(0, "B")]
+    ] * 3
+    assert re.search(f"a whole file is left out: {message}", pool.faults[0])
     columns = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n\n"
-    assert strangers(load(written(tmp_path, D_txt=3 * columns), asked), TABLES) == ()
+    assert checked(load(written(tmp_path, D_txt=3 * columns), asked), TABLES).faults == ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,14 +38,17 @@ from sqljury.stages.registry import choosing_recipe
 from sqljury.types import Limits, Schema
 
 MOST_SYSTEMS: Final = 256
+NONE_GIVEN: Final = "no file has a query for it"
+_STOPPED: Final = ("limit: ", "refused: ")
+_REASON: Final = 200
 
 
 @dataclass(frozen=True)
 class Sources:
     """The files of a choice: ``predictions``, the most trusted first, ``questions``, and the folder of ``databases``.
 
-    ``faults`` are lines and questions that cannot be used as they are. ``notes`` hold the foreign keys of ``tables``,
-    Spider's ``tables.json``, by the URL of a database.
+    ``pool`` holds what is used of them. ``faults`` are files, lines and questions that cannot be used as they are.
+    ``notes`` hold the foreign keys of ``tables``, Spider's ``tables.json``, by the URL of a database.
     """
 
     predictions: tuple[Document, ...]
@@ -67,14 +70,17 @@ class Sources:
             "questions": _hash(self.questions),
             "tables": self.tables and _hash(self.tables),
             "predictions": [
-                [name, _hash(file)] for name, file in zip(self.pool.systems, self.predictions, strict=True)
+                [name, _hash(file)] for name, file in zip(self.pool.systems, self.pool.documents, strict=True)
             ],
         }
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What was chosen: a record for each question, as a run has them; ``faults`` are those of ``Sources``."""
+    """What was chosen: a record for each question, as a run has them.
+
+    ``faults`` are those of ``Sources``, and the lines whose queries were stopped by their limits or refused.
+    """
 
     records: tuple[Record, ...]
     systems: tuple[str, ...]
@@ -93,7 +99,11 @@ class Choices:
     @property
     def unanswered(self) -> tuple[str, ...]:
         """Why questions have no answer, by their ids."""
-        return tuple(f"question {one['id']!r}: {one['error']}" for one in self.records if one["error"])
+        return tuple(
+            f"question {one['id']!r}: {one['error'] if any(c['sql'] for c in one['candidates']) else NONE_GIVEN}"
+            for one in self.records
+            if one["error"]
+        )
 
     def lines(self) -> str:
         """Spider's prediction file: a query on each line, in the order of the questions; see ``export.spider``."""
@@ -113,8 +123,9 @@ def read(
 ) -> Sources:
     """The files, read and paired; databases that are missing or cannot be read are named in ``faults``.
 
-    ``databases`` holds ``<db_id>/<db_id>.sqlite``. Gold queries may be missing. Raises ``DatasetError`` for files that
-    do not go together, and where no database can be used; see ``candidates.load`` and ``candidates.strangers``.
+    ``databases`` holds ``<db_id>/<db_id>.sqlite``. Gold queries may be missing. A file that is not for these questions
+    is left out, and named in ``faults`` too. Raises ``DatasetError`` where no file, or no database, can be used; see
+    ``candidates.load`` and ``candidates.checked``.
     """
     if not 1 <= len(predictions) <= MOST_SYSTEMS:
         raise InputError(f"{len(predictions)} prediction files are given; name from 1 to {MOST_SYSTEMS}")
@@ -132,8 +143,8 @@ def read(
     ]
     if not known.tables:
         raise DatasetError(f"{missing[0]}; give the folder of <db_id>/<db_id>.sqlite")
-    faults = (*pool.faults, *missing, *candidates.strangers(pool, known.tables))
-    return Sources(files, asked, folder, pool, faults, keys, known.notes)
+    pool = candidates.checked(pool, known.tables)
+    return Sources(files, asked, folder, pool, (*pool.faults, *missing), keys, known.notes)
 
 
 def pipeline_for(
@@ -172,7 +183,15 @@ def choose(
         bench.run(examples, pipeline, where, settled, say, controls.cancel)
         answered: Mapping[str, Record] = {record["id"]: record for record in records(where)}
     chosen = tuple(answered[example.id] for example in examples)
-    return Choices(chosen, sources.pool.systems, sources.faults)
+    return Choices(chosen, sources.pool.systems, (*sources.faults, *_stopped(chosen, sources.pool)))
+
+
+def _stopped(answered: Iterable[Record], pool: Pool) -> Iterator[str]:
+    """The lines whose queries took too much, or do more than read, and why they were not run to their end."""
+    for record, places in zip(answered, pool.places, strict=True):
+        for one in record["candidates"]:
+            if one["error"] and one["error"].startswith(_STOPPED):
+                yield f"{places[one['part']]}: {one['error'][:_REASON]}; not chosen"
 
 
 def check_out(out: Path, sources: Sources) -> None:

@@ -14,10 +14,14 @@ from sqljury.datasets.pairs import Known, Prediction
 from sqljury.datasets.reading import Document
 from sqljury.datasets.spider import Example
 from sqljury.errors import DatasetError
+from sqljury.sql.parse import MAX_SQL_CHARS
 from sqljury.types import Candidate
 
 NAMED: Final = 5
 """Lines that an error names of those that are wrong in the same way."""
+
+MOST_BYTES: Final = 256 << 20
+"""Of a prediction file; 1,034 queries have some 150 KB."""
 
 STRANGE: Final = 3
 """Fewer lines that name tables of other databases may be mistakes of their system."""
@@ -31,15 +35,32 @@ _DEFINED: Final = re.compile(r"\b([^\W\d]\w*)\s*(?:\([^()]*\)\s*)?\bas\s*\(", re
 class Pool:
     """Questions with their ``candidates``, one of each system at most, in the order of the systems.
 
-    ``systems`` are their names, by the files' names; a candidate's ``part`` is the index of its system. ``places`` has
-    for each question the place of each system's prediction. ``faults`` say which lines are not used as they are, and
-    why.
+    ``systems`` are their names, by the names of their ``documents``; a candidate's ``part`` is the index of its system.
+    ``places`` has for each question the place of each system's prediction. ``faults`` say which lines and files are not
+    used as they are, and why.
     """
 
     examples: tuple[Example, ...]
     systems: tuple[str, ...]
+    documents: tuple[Document, ...]
     places: tuple[tuple[str, ...], ...]
     faults: tuple[str, ...] = ()
+
+    def without(self, systems: Collection[str]) -> Pool:
+        """The pool without these systems; there must be another."""
+        kept = [number for number, name in enumerate(self.systems) if name not in systems]
+        parts = {number: part for part, number in enumerate(kept)}
+        examples = tuple(
+            replace(
+                example,
+                candidates=tuple(replace(one, part=parts[one.part]) for one in example.candidates if one.part in parts),
+            )
+            for example in self.examples
+        )
+        places = tuple(tuple(row[number] for number in kept) for row in self.places)
+        names = tuple(self.systems[number] for number in kept)
+        documents = tuple(self.documents[number] for number in kept)
+        return Pool(examples, names, documents, places, self.faults)
 
 
 @dataclass
@@ -54,46 +75,81 @@ class _Column:
 def load(files: Sequence[str | Path | Document], examples: Sequence[Example], format: str | None = None) -> Pool:
     """The pool of these files, of which the first is trusted most.
 
-    Predictions with ids are paired by id, where 0 to n-1 may stand for positions; others by position. Where not all
-    systems give a question's probability, none counts: they could not be compared. Raises ``DatasetError``, which names
-    file and line, where a file cannot be paired with the questions.
+    Predictions with ids are paired by id, where 0 to n-1 may stand for positions; others by position. A file that
+    cannot be paired with the questions is left out: ``faults`` name it and the line. Where not all systems give a
+    question's probability, none counts: they could not be compared. Raises ``DatasetError`` for a file that cannot be
+    read, and where none is left.
     """
     if not examples:
         raise DatasetError("there are no questions; give a file with some")
     databases = frozenset(example.db_id for example in examples)
-    columns = [_column(Document.of(file), examples, databases, format) for file in files]
-    systems = _names([column.document.file for column in columns])
+    columns: list[_Column] = []
+    unpaired: list[DatasetError] = []
+    for file in files:
+        document = _read(file)
+        try:
+            columns.append(_column(document, examples, databases, format))
+        except DatasetError as error:
+            unpaired.append(error)
+    if not columns:
+        raise unpaired[0]
+    documents = tuple(column.document for column in columns)
+    systems = _names([document.file for document in documents])
     rows = list(zip(*(column.predictions for column in columns), strict=True))
     pooled = tuple(
         replace(example, candidates=_candidates(row, systems)) for example, row in zip(examples, rows, strict=True)
     )
     places = tuple(tuple("" if one is None else one.place for one in row) for row in rows)
-    return Pool(pooled, systems, places, tuple(fault for column in columns for fault in column.faults))
+    faults = (*map(_left_out, unpaired), *(fault for column in columns for fault in column.faults))
+    return Pool(pooled, systems, documents, places, faults)
 
 
-def strangers(pool: Pool, tables: Mapping[str, Collection[str]]) -> tuple[str, ...]:
-    """Lines whose queries name tables that their question's database lacks, and which tables.
+def _read(file: str | Path | Document) -> Document:
+    """The document; raises ``DatasetError`` for a file that cannot be read, or is not read for its size."""
+    if not isinstance(file, Document) and Path(file).is_file() and (size := Path(file).stat().st_size) > MOST_BYTES:
+        raise DatasetError(f"{file}: has {size:,} bytes, more than {MOST_BYTES:,}; give a file of predictions")
+    return Document.of(file)
 
-    ``tables`` are those of each database in lower case; questions on others are not looked at. Raises ``DatasetError``
-    for a file of which most lines do, and ``STRANGE`` at least: it is for other questions, or in another order.
+
+def _left_out(why: object) -> str:
+    return f"a whole file is left out: {why}"
+
+
+def checked(pool: Pool, tables: Mapping[str, Collection[str]]) -> Pool:
+    """The pool with lines among its ``faults`` whose queries name tables that their question's database lacks.
+
+    ``tables`` are those of each database in lower case; questions on others are not looked at. A file of which most
+    lines do, and ``STRANGE`` at least, is left out: it is for other questions, or in another order. Raises
+    ``DatasetError`` where no other is left.
     """
-    found = []
+    found: list[str] = []
+    others: dict[str, str] = {}
     for number, system in enumerate(pool.systems):
-        odd, queries = [], 0
-        for example, places in zip(pool.examples, pool.places, strict=True):
-            own = next((one.sql for one in example.candidates if one.part == number), "")
-            named = dict.fromkeys(_tables(own)) if example.db_id in tables else {}
-            queries += bool(named)
-            if lacking := [name for name in named if name.lower() not in tables[example.db_id]]:
-                odd.append(f"{places[number]}: the database {example.db_id!r} has no table {lacking[0]!r}")
+        odd, queries = _strangers(pool, number, tables)
         if 2 * len(odd) > queries and len(odd) >= STRANGE:
             first = "; ".join(odd[:NAMED])
-            raise DatasetError(
+            others[system] = (
                 f"{len(odd)} of {queries} predictions of {system} name tables that their question's database lacks "
                 f"({first}{'; ...' if len(odd) > NAMED else ''}); give a file in the order of the questions"
             )
-        found += odd
-    return tuple(found)
+        else:
+            found += odd
+    if len(others) == len(pool.systems):
+        raise DatasetError(others[pool.systems[0]])
+    kept = pool.without(others) if others else pool
+    return replace(kept, faults=(*map(_left_out, others.values()), *kept.faults, *found))
+
+
+def _strangers(pool: Pool, number: int, tables: Mapping[str, Collection[str]]) -> tuple[list[str], int]:
+    """The lines of a system that name tables which their question's database lacks; and how many name any."""
+    odd, queries = [], 0
+    for example, places in zip(pool.examples, pool.places, strict=True):
+        own = next((one.sql for one in example.candidates if one.part == number), "")
+        named = dict.fromkeys(_tables(own)) if example.db_id in tables else {}
+        queries += bool(named)
+        if lacking := [name for name in named if name.lower() not in tables[example.db_id]]:
+            odd.append(f"{places[number]}: the database {example.db_id!r} has no table {lacking[0]!r}")
+    return odd, queries
 
 
 def _tables(sql: str) -> Iterator[str]:
@@ -124,6 +180,11 @@ def _column(document: Document, examples: Sequence[Example], databases: frozense
     for number, prediction, expected in elsewhere:
         column.predictions[number] = None
         column.faults.append(f"{prediction.place}: is for {prediction.db_id!r}, not {expected!r}; left out")
+    for number, given in enumerate(column.predictions):
+        if given is not None and len(given.sql) > MAX_SQL_CHARS:
+            size = f"{len(given.sql):,} characters, more than {MAX_SQL_CHARS:,}"
+            column.predictions[number] = None
+            column.faults.append(f"{given.place}: the query has {size}; left out")
     used = [prediction for prediction in column.predictions if prediction is not None]
     column.faults += [f"{one.place}: {one.fault}; the query counts without it" for one in used if one.fault]
     return column

@@ -163,7 +163,8 @@ def find_keywords(state: State, context: Context) -> State:
 def prepare(state: State, context: Context) -> State:
     """The stage: the schema is read, with notes, values and examples as the recipe has them."""
     context.emit("reading the schema")
-    prepared = Preparation(context.recipe.schema, context.indexes, unseen=isinstance(context.model, NoModel))
+    unseen = context.model.name == NoModel.name and not context.named  # a run's journal stands around the model
+    prepared = Preparation(context.recipe.schema, context.indexes, unseen)
     question, keywords = state.task.question, state.keywords
     task = prepared.task(question, context.db, context.notes, keywords, context.emit, context.cancel)
     return replace(state, task=task)

@@ -93,7 +93,7 @@ def test_metrics_of_prediction_files(spider_folder: Path, predictions: Path, tmp
     corrected = tmp_path / "corrected.txt"
     corrected.write_text((predictions / "gold.txt").read_text().replace("age > 1", "age > 2"))
     _, changed = reproduce("tssql/table2", replace(inputs, gold=corrected))
-    assert values(changed) == {"DAIL": [100.0, 66.7], "other": [33.3, 33.3]}
+    assert values(changed) == {"DAIL": [100.0, 66.7, 1.0, 0.0], "other": [33.3, 33.3, 0.0, 0.0]}
     verdicts = tmp_path / "verdicts"
     verdicts.mkdir()
     head = "index\texe_keep_distinct\tesm\tesm_plus\n"
