@@ -258,6 +258,8 @@ class TestInvented:
             ("What are the sales?", "SELECT SUM(fee_cents) AS sales FROM singer ORDER BY sales", []),
             ("What are the sales?", "WITH s AS (SELECT SUM(fee_cents) AS sales FROM singer) SELECT sales FROM s", []),
             ("What are the names?", "SELECT names FROM persons", []),  # the schema has both, spelt otherwise
+            ("What are the sales?", "WITH s(sales) AS (SELECT SUM(fee_cents) FROM singer) SELECT sales FROM s", []),
+            ("How many singers does Payam know?", "SELECT COUNT(*) FROM singer WHERE name = Payam", []),  # a value
             ("How old is Ann?", "SELECT birth_year FROM person", []),  # nobody asked for that: a slip of the model
             ("What is the fee in cents of singers?", "SELECT FeeInCents FROM singers", []),
             ("Wie hoch ist das Gehalt der Piloten?", "SELECT gehalt FROM pilot", []),  # only English is judged

@@ -84,6 +84,11 @@ def is_english(question: str) -> bool:
     return sum(word in STOP_WORDS for word in every) >= ENGLISH * len(every)
 
 
+def mentioned(question: str) -> frozenset[str]:
+    """The words of names and quoted texts, which are values."""
+    return frozenset(word for text in (*quoted(question), *_CAPITAL.findall(question)) for word in words(text))
+
+
 def things(question: str) -> list[str]:
     """Words that name kinds of things or their properties, in order; names and quoted texts are values, not things.
 
@@ -91,7 +96,7 @@ def things(question: str) -> list[str]:
     """
     if not is_english(question):
         return []
-    values = {word for text in (*quoted(question), *_CAPITAL.findall(question)) for word in words(text)}
+    values = mentioned(question)
     return [
         word
         for word in question_words(question)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Final
 
 from sqljury.language.alike import likeness, pieces, question_words
-from sqljury.language.things import GENERAL, ROLES, SAME, is_english, things
+from sqljury.language.things import GENERAL, ROLES, SAME, is_english, mentioned, things
 from sqljury.sql.features import Anatomy, anatomy
 from sqljury.sql.parse import exp, quiet, read_query
 from sqljury.stages.select.base import representative, rival
@@ -31,6 +32,7 @@ INVENTED: Final = 0.5
 refused. Of 600 questions of train that can be answered none has it, and the first candidate of none does (docs/log.md).
 """
 _WHICH: Final = "Which of its tables or columns is meant, if any?"
+_WORD: Final = re.compile(r"\w+")
 _PIECES: Final = 5_000
 """Words of names that those of the question are compared with; of a larger schema the first ones."""
 
@@ -40,10 +42,9 @@ def abstention(
 ) -> Abstention | None:
     """Why the chosen candidate is not to be given as the answer; None if it may.
 
-    ``words`` are those of ``missing``, ``invented`` those of ``invented``.
-
-    ``ask`` is the question that would settle an answer that is not sure enough. With ``least`` 0 every answer is given;
-    None is for no bound on the confidence, where a question is refused only if most of what it names is missing.
+    ``words`` are those of ``missing``, ``invented`` those of ``invented``. ``ask`` is the question that would settle an
+    answer that is not sure enough. With ``least`` 0 every answer is given; None is for no bound on the confidence, where
+    a question is refused only for what is ``invented``, or if most of what it names is missing.
     """
     if least is not None and least <= 0:
         return None
@@ -109,26 +110,32 @@ def invented(candidates: Sequence[Candidate], task: Task) -> list[str]:
         return []
     names, asked, said = _names(task.known), question_words(task.question.text), _said(task)
     listed, folded = _pieces_of(names), {name.casefold() for name in names}
+    values = mentioned(task.question.text)  # without quotes they look like names
 
     @cache
     def lacks(word: str) -> bool:
-        named = not word.isdigit() and word not in said and any(likeness(one, word) >= ALIKE for one in asked)
-        return named and not _known(word, listed)
+        named = not word.isdigit() and any(likeness(one, word) >= ALIKE for one in asked)
+        return named and word not in values and word not in said and not _known(word, listed)
 
-    found = list[list[str]]()
-    for candidate in candidates:
-        written = candidate.fixes[0].before if candidate.fixes else candidate.sql
-        named = _named(written, task.known) if written else []
-        unknown = [name for name in named if name.casefold() not in folded]
-        found.append([word for name in unknown for word in pieces(name) if lacks(word)])
-    enough = candidates and sum(map(bool, found)) >= INVENTED * len(found)
+    @cache
+    def lacking_in(sql: str) -> list[str]:
+        if not any(lacks(word) for name in set(_WORD.findall(sql)) for word in pieces(name)):
+            return []  # most queries need not be parsed
+        unknown = [name for name in _named(sql, task.known) if name.casefold() not in folded]
+        return [word for name in unknown for word in pieces(name) if lacks(word)]
+
+    found = [lacking_in(one.fixes[0].before if one.fixes else one.sql) for one in candidates]
+    enough = found and sum(map(bool, found)) >= INVENTED * len(found)
     return list(dict.fromkeys(word for own in found for word in own)) if enough else []
 
 
 def _named(sql: str, schema: Schema) -> list[str]:
     """Tables and columns that a query names, without what it calls so itself."""
     query, tree = anatomy(sql, schema), read_query(sql, schema.dialect)
-    own = {one.alias.casefold() for one in tree.find_all(exp.Alias)} if tree is not None else set()
+    if tree is None:
+        return []
+    listed = [column.name for one in tree.find_all(exp.TableAlias) for column in one.args.get("columns") or ()]
+    own = {name.casefold() for name in (*(one.alias for one in tree.find_all(exp.Alias)), *listed)}
     return [name for name in (*query.tables, *query.columns) if name.casefold() not in own]
 
 

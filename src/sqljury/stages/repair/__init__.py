@@ -63,11 +63,11 @@ def repair(state: State, context: Context, before: Sequence[Candidate] = ()) -> 
     taken as long as writing did, or the recipe's seconds. None begins for a question that will be refused.
     """
     candidates, attempts = list(state.candidates), context.recipe.fix.attempts
-    if attempts and is_hopeless(candidates, state.task, context.least):
-        return state
     by_votes = context.recipe.select.selector == VOTES
     broken = [index for index, candidate in enumerate(candidates) if needs_fixing(candidate)]
     broken = [index for index in broken if not any(candidates[index] is old for old in before)]
+    if broken and attempts and is_hopeless(candidates, state.task, context.least):
+        return state
     if any(candidate.result.ok for candidate in candidates):
         broken.sort(key=lambda index: likelihood(candidates[index]), reverse=True)
     else:
