@@ -43,8 +43,8 @@ def abstention(
     """Why the chosen candidate is not to be given as the answer; None if it may.
 
     ``words`` are those of ``missing``, ``invented`` those of ``invented``. ``ask`` is the question that would settle an
-    answer that is not sure enough. With ``least`` 0 every answer is given; None is for no bound on the confidence, where
-    a question is refused only for what is ``invented``, or if most of what it names is missing.
+    answer that is not sure enough. With ``least`` 0 every answer is given; None is for no bound on the confidence,
+    where a question is refused only for what is ``invented``, or if most of what it names is missing.
     """
     if least is not None and least <= 0:
         return None
