@@ -2,11 +2,13 @@
 
     python benchmarks/unanswerable.py build --data ../shared/spider --split dev --limit 200 --out runs/unanswerable
     python benchmarks/unanswerable.py report runs/unanswerable --data ../shared/spider --split dev
+    python benchmarks/unanswerable.py run runs/unanswerable_fast --data runs/unanswerable
 
 Half of them are asked of another database, which has none of the tables that gold reads; for the other half a column
 that gold needs is dropped from a copy of the database, if no other column there has a name like it. ``report`` prints
-the share that is noticed, and that of the questions of ``--split`` which is wrongly said to be so. No model is
-asked. ``wta_1`` is left out: it is 100 times as large as the rest.
+the share that is noticed, and that of the questions of ``--split`` which is wrongly said to be so. ``run`` prints what
+the stored candidates of a run of `sqljury bench` add: how often they name what the schema lacks. No model is asked.
+``wta_1`` is left out: it is 100 times as large as the rest.
 """
 
 from __future__ import annotations
@@ -23,13 +25,15 @@ from itertools import groupby
 from pathlib import Path
 
 from sqljury import connect, recipes
+from sqljury.bench.stored import fixes_of, question_of
 from sqljury.datasets.spider import Example, load, sample
+from sqljury.evaluation.run_folder import records
 from sqljury.language.alike import likeness, pieces
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import anatomy
-from sqljury.stages.doubt import missing, refused
+from sqljury.stages.doubt import invented, missing, refused
 from sqljury.stages.prepare import Preparation
-from sqljury.types import Schema, Table
+from sqljury.types import Candidate, Schema, Table
 
 ALIKE = 0.7
 KINDS = ("foreign", "dropped")
@@ -53,8 +57,14 @@ def main() -> None:
     report_.add_argument("--limit", type=int, help="the number of answerable questions, drawn by --seed")
     report_.add_argument("--seed", type=int, default=0)
     report_.add_argument("--show", action="store_true", help="print the questions that are judged wrongly")
+    run_ = commands.add_parser("run")
+    run_.add_argument("run", type=Path, help="a folder of `sqljury bench`, on questions that can be answered or cannot")
+    run_.add_argument("--data", type=Path, required=True, help="the folder of its dataset")
+    run_.add_argument("--show", action="store_true", help="print the questions whose candidates invent something")
     options = parser.parse_args()
-    if options.command == "report":
+    if options.command == "run":
+        of_run(options.run, options.data, options.show)
+    elif options.command == "report":
         report(options.dataset, options.show)
         if options.data:
             false_alarms(options.data, options.split, options.limit, options.seed, options.show)
@@ -159,6 +169,27 @@ def report(dataset: Path, show: bool) -> None:
         for example, words in zip(examples, noticed, strict=True):
             if not words[0]:
                 print(f"  not noticed: {example.db_id}: {example.question.text}")
+
+
+def of_run(run: Path, data: Path, show: bool) -> None:
+    """Print for how many questions of a run the candidates, or the first one, name what the schema lacks."""
+    preparation = Preparation(recipes.load("default").schema)
+    asked = sorted(records(run), key=lambda one: one["db_id"])
+    counts = dict.fromkeys(("refused for missing words", "first candidate invents", "refused for what most invent"), 0)
+    refusals = 0
+    for db_id, own in groupby(asked, key=lambda one: one["db_id"]):
+        with connect(data / "database" / db_id / f"{db_id}.sqlite") as db:
+            for one in own:
+                task = preparation.task(question_of(one), db)
+                candidates = [Candidate(each["sql"], "", fixes=fixes_of(each)) for each in one["candidates"]]
+                by_words, by_names = refused(missing(task), task), invented(candidates, task)
+                for name, found in zip(counts, (by_words, invented(candidates[:1], task), by_names), strict=True):
+                    counts[name] += bool(found)
+                refusals += bool(by_words or by_names)
+                if show and by_names:
+                    print(f"  {one['id']} {db_id}: {one['question']} {by_names}")
+    for name, count in {**counts, "refused": refusals}.items():
+        print(f"{name}: {count} of {len(asked)} ({count / len(asked):.1%})")
 
 
 def false_alarms(data: Path, split: str, limit: int | None, seed: int, show: bool) -> None:

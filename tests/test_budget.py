@@ -91,3 +91,16 @@ def test_nothing_is_limited_by_default() -> None:
     spent = budget()
     spend(spent, "write", Cost(prompt_tokens=10**9, seconds=10**9))
     assert not spent.exhausted()
+
+
+def test_the_clock_is_ahead_by_what_kept_replies_took() -> None:
+    spent = budget(seconds=100)
+    with spent.step("write", seconds=50):
+        spent.charge(Cost(calls=1, seconds=40), ahead=40)
+        assert 0 < spent.left <= 10
+        spent.charge(Cost(calls=1, seconds=11), ahead=11)
+        assert spent.exhausted()  # the step is, the question is not
+    assert not spent.exhausted()
+    assert 51 <= spent.total().seconds < 100
+    spent.charge(Cost(seconds=1))  # which passed
+    assert spent.left > 0

@@ -18,6 +18,7 @@ import pytest
 
 from sqljury import FakeModel, Pipeline, recipes
 from sqljury.bench import trials, tune
+from sqljury.bench.moves import STEPS
 from sqljury.bench.trials import CHECKING, TUNING, halves
 from sqljury.bench.tune import Search
 from sqljury.datasets import spider
@@ -25,6 +26,7 @@ from sqljury.datasets.spider import Example
 from sqljury.errors import CancelledError, DatasetError, InputError, ModelUnavailableError, WeightsError
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe
+from sqljury.stages.registry import check_recipe
 
 ONE = Recipe("one", generate=(GeneratePart(),))
 FORMS = Search(steps=("forms",), rounds=1)
@@ -222,6 +224,19 @@ def test_questions_on_one_database_that_say_the_same_stay_together() -> None:
 def test_too_few_questions() -> None:
     with pytest.raises(InputError, match="15 questions give 8 to tune on and 7 to check with; at least 10 each"):
         halves([example(number, "db", f"SELECT {number}") for number in range(15)])
+
+
+def test_every_variant_of_every_recipe_can_be_used_and_written() -> None:
+    tried = 0
+    for name in recipes.names():
+        for moves in STEPS.values():
+            for move in moves(recipes.load(name), ("mine",)):
+                check_recipe(move.recipe)
+                written = recipes.parse(name, recipes.dump(move.recipe))
+                assert written == move.recipe, move.change
+                assert written != recipes.load(name), move.change
+                tried += 1
+    assert tried > 100
 
 
 def test_names_and_summaries_change_no_digest() -> None:

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
 from sqljury.errors import CancelledError, InputError, ModelUnavailableError
-from sqljury.llm.base import Completion, LanguageModel, Message, Sampling, Token
+from sqljury.llm.base import Completion, LanguageModel, Message, Reply, Sampling, Token
 from sqljury.llm.cache import Cached, call_key
 from sqljury.llm.fake import FakeModel
 from sqljury.llm.ledger import Ledger, Metered
@@ -278,3 +279,34 @@ def test_threads_and_processes_share_a_file(path: Path) -> None:
     for number in range(65):
         assert model.complete([Message("user", str(number))], Sampling()).completions[0].text == f"reply {number}"
     assert fake.calls == []
+
+
+class Slow(FakeModel):
+    """A model whose calls took long."""
+
+    def complete(self, *call: Any, **streaming: Any) -> Reply:
+        reply = super().complete(*call, **streaming)
+        return replace(reply, cost=replace(reply.cost, seconds=1000.0))
+
+
+def test_a_charged_reply_costs_again_what_it_cost(tmp_path: Path) -> None:
+    path = tmp_path / "replies.sqlite"
+    inner = Slow("one two")
+    first = Cached(inner, path, charged=True).complete(ASK, Sampling())
+    again = Cached(inner, path, charged=True).complete(ASK, Sampling())
+    assert (first.ahead, len(inner.calls)) == (0.0, 1)
+    assert (again.completions, again.cost) == (first.completions, first.cost)
+    assert 500 < again.ahead < 1000  # less the seconds that reading took
+
+
+@pytest.mark.parametrize("body", ["[[]]", '[["a", "stop", []]]', "[[], 3]", '[[["a", "stop", []]], {"seconds": "1"}]'])
+def test_a_kept_reply_without_a_cost_is_asked_for_again(tmp_path: Path, body: str) -> None:
+    path = tmp_path / "replies.sqlite"
+    inner = FakeModel("one two")
+    cached = Cached(inner, path, charged=True)
+    cached.complete(ASK, Sampling())
+    with sqlite3.connect(path) as connection:
+        connection.execute("update reply set body = ?", (body,))
+    connection.close()
+    assert cached.complete(ASK, Sampling()).completions[0].text == "one two"
+    assert len(inner.calls) == 2

@@ -100,6 +100,7 @@ def test_words_of_names() -> None:
     assert pieces("顧客名") == ("顧", "客", "名")
     assert pieces("") == pieces("__ -") == ()
     assert question_words("Show me all the categories, and the boxes") == ["category", "box"]
+    assert pieces("sizes prizes waltzes quizzes buzzes boxes") == ("size", "prize", "waltz", "quiz", "buzz", "box")
     assert {"postcode", "dob"} <= set(joined_words("post code and date of birth"))
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from sqljury import Session, ask
-from sqljury.errors import InputError
+from sqljury.errors import InputError, NoAnswerError
 from sqljury.llm.fake import FakeModel
 from sqljury.stages import confidence, doubt
 from sqljury.stages.confidence import LEAST, MOST, NAMES, Calibration, figures
 from sqljury.stages.select import features
 from sqljury.stages.select.consistency import choose, group
-from sqljury.types import Candidate, Choice, Column, Question, Result, Schema, Table, Task
+from sqljury.types import Candidate, Choice, Column, Fix, Question, Result, Schema, Table, Task
 from sqljury.types.answer import in_words
 
 TABLE = Table("person", (Column("name", "TEXT"), Column("age", "INTEGER")))
@@ -239,3 +239,78 @@ class TestUnanswerable:
         assert doubtful is not None
         assert doubtful.kind == "unanswerable"
         assert doubt.remark(words)[0].startswith("The database has nothing called '")
+
+
+class TestInvented:
+    SCHEMA = Schema(
+        "", "sqlite", (TABLE, Table("singer", (Column("singer_id", "INTEGER"), Column("fee_cents", "INTEGER"))))
+    )
+
+    def invented(self, question: str, *queries: str) -> list[str]:
+        return doubt.invented([Candidate(sql, "direct") for sql in queries], Task(Question(question), self.SCHEMA, ""))
+
+    @pytest.mark.parametrize(
+        ("question", "query", "words"),
+        [
+            ("What is the salary of the pilots?", "SELECT salary FROM pilot", ["pilot", "salary"]),
+            ("What is the rainfall of each person?", "SELECT name, p.rainfall FROM person AS p", ["rainfall"]),
+            # what is computed has a name that the query gives it
+            ("What are the sales?", "SELECT SUM(fee_cents) AS sales FROM singer ORDER BY sales", []),
+            ("What are the sales?", "WITH s AS (SELECT SUM(fee_cents) AS sales FROM singer) SELECT sales FROM s", []),
+            ("What are the names?", "SELECT names FROM persons", []),  # the schema has both, spelt otherwise
+            ("What are the sales?", "WITH s(sales) AS (SELECT SUM(fee_cents) FROM singer) SELECT sales FROM s", []),
+            ("How many singers does Payam know?", "SELECT COUNT(*) FROM singer WHERE name = Payam", []),  # a value
+            ("How old is Ann?", "SELECT birth_year FROM person", []),  # nobody asked for that: a slip of the model
+            ("What is the fee in cents of singers?", "SELECT FeeInCents FROM singers", []),
+            ("Wie hoch ist das Gehalt der Piloten?", "SELECT gehalt FROM pilot", []),  # only English is judged
+            ("What is the salary of the pilots?", "", []),
+            ("What is the salary of the pilots?", "SELECT FROM (", []),
+        ],
+    )
+    def test_names_of_what_the_schema_lacks(self, question: str, query: str, words: list[str]) -> None:
+        assert sorted(self.invented(question, query)) == sorted(words)
+
+    def test_most_candidates_must_invent_it(self) -> None:
+        asked, bad, good = "What is the salary of singers?", "SELECT salary FROM singer", "SELECT fee_cents FROM singer"
+        assert self.invented(asked, bad, good) == ["salary"]
+        assert self.invented(asked, bad, good, good) == []
+        assert self.invented(asked) == []
+
+    def test_what_a_repair_changed_counts_as_written(self) -> None:
+        fixed = Candidate("SELECT age FROM person", "direct", fixes=(Fix("SELECT salary FROM person", "", "schema"),))
+        task = Task(Question("What is the salary of Ann?"), self.SCHEMA, "")
+        assert doubt.invented([fixed], task) == ["salary"]
+        assert doubt.invented([fixed], replace(task, notes=("salary: in person.age",))) == []
+
+
+class TestStoppingEarly:
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        import sqlite3
+
+        with sqlite3.connect(tmp_path / "people.db") as connection:
+            connection.execute("CREATE TABLE person (name TEXT, age INTEGER)")
+            connection.execute("INSERT INTO person VALUES ('Ann', 41), ('Bo', 27)")
+        connection.close()
+        return tmp_path / "people.db"
+
+    def test_nothing_is_repaired_where_the_question_will_be_refused(self, path: Path) -> None:
+        model = FakeModel("SELECT salary FROM pilot")
+        with (
+            Session(path, model=model, recipe="fast", cache=False) as session,
+            pytest.raises(NoAnswerError, match="has nothing called 'pilot' and 'salary', so it may be"),
+        ):
+            session.ask("What is the salary of the pilots?")
+        assert len(model.calls) == 1
+
+    def test_an_invented_answer_is_refused(self, path: Path) -> None:
+        model = FakeModel([["SELECT salary FROM person"], ["SELECT age FROM person"]])
+        with Session(path, model=model, recipe="fast", cache=False, min_confidence=0) as session:
+            assert session.ask("What is the salary of Ann?").abstention is None  # every answer is given, repaired
+        assert len(model.calls) == 2
+        answer = Session(path, model=FakeModel([["SELECT salary FROM person", "SELECT age FROM person"]] * 9))
+        with answer as session:
+            found = session.ask("What is the salary of Ann?")
+        assert found.abstention is not None
+        assert found.abstention.kind == "unanswerable"
+        assert "nothing called 'salary'" in found.abstention.reason

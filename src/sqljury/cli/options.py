@@ -58,12 +58,12 @@ NotesOption = Annotated[
 ]
 TimeoutOption = Annotated[float, typer.Option(min=0.1, help="The time limit of one query, in seconds.")]
 RecipeOption = Annotated[
-    str, typer.Option(help="The recipe: default, fast, light, rerank, tssql, chase, mscsql, ... or a .toml file.")
+    str, typer.Option(help="The recipe: default, fast, max, rerank, tssql, chase, mscsql, ... or a .toml file.")
 ]
 AskedRecipe = Annotated[
     str | None,
     typer.Option(
-        help="The recipe: default, fast, light, rerank, tssql, chase, mscsql, ... or a .toml file. "
+        help="The recipe: default, fast, max, rerank, tssql, chase, mscsql, ... or a .toml file. "
         "By default that of the context folder."
     ),
 ]

@@ -78,15 +78,25 @@ _CAPITAL: Final = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]*|\b[A-Z]{2,}\b")
 """Names within a sentence."""
 
 
+def is_english(question: str) -> bool:
+    """Whether so many words of a question say how to answer that it is in English."""
+    every = words(question)
+    return sum(word in STOP_WORDS for word in every) >= ENGLISH * len(every)
+
+
+def mentioned(question: str) -> frozenset[str]:
+    """The words of names and quoted texts, which are values."""
+    return frozenset(word for text in (*quoted(question), *_CAPITAL.findall(question)) for word in words(text))
+
+
 def things(question: str) -> list[str]:
     """Words that name kinds of things or their properties, in order; names and quoted texts are values, not things.
 
     Empty for a question that is not in English, whose general words are not known.
     """
-    every = words(question)
-    if sum(word in STOP_WORDS for word in every) < ENGLISH * len(every):
+    if not is_english(question):
         return []
-    values = {word for text in (*quoted(question), *_CAPITAL.findall(question)) for word in words(text)}
+    values = mentioned(question)
     return [
         word
         for word in question_words(question)

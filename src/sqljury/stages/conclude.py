@@ -78,8 +78,12 @@ def answer_of(state: State, context: Context) -> Answer:
     Unless ``context.explain`` is set, it has no explanation, readings and remarks: what only a person reads.
     """
     candidates, choice, task = state.candidates, state.choice, state.task
+    made_up = doubt.invented(candidates, task)
     if choice is None or choice.index is None:
-        raise NoAnswerError(none_ran(candidates, task.known), candidates, context.budget.total())
+        reason = none_ran(candidates, task.known)
+        if made_up:
+            reason = f"{doubt.lacking(made_up)}, so it may be that it cannot answer this question: {reason}"
+        raise NoAnswerError(reason, candidates, context.budget.total())
     best = candidates[choice.index]
     votes = sum(candidate.group == best.group for candidate in candidates)
     known = confidence.figures(candidates, choice, task, described_once(candidates, task, context))
@@ -88,7 +92,7 @@ def answer_of(state: State, context: Context) -> Answer:
     explanation = explained(best, task, context) if context.explain else None
     lacking, read = doubt.missing(task), readings(state) if context.explain else ()
     ask = "" if context.least is None else doubt.between(read) or doubt.settling(candidates, choice, task)
-    abstention = doubt.abstention(task, probability, context.least, lacking, ask)
+    abstention = doubt.abstention(task, probability, context.least, lacking, ask, made_up)
     lacks = () if abstention else doubt.remark(lacking)
     return Answer(
         question=task.question,

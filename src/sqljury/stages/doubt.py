@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Final
 
-from sqljury.language.alike import likeness, pieces
-from sqljury.language.things import GENERAL, ROLES, SAME, things
+from sqljury.language.alike import likeness, pieces, question_words
+from sqljury.language.things import GENERAL, ROLES, SAME, is_english, mentioned, things
 from sqljury.sql.features import Anatomy, anatomy
+from sqljury.sql.parse import exp, quiet, read_query
 from sqljury.stages.select.base import representative, rival
 from sqljury.stages.select.features import ALIKE
-from sqljury.types import Abstention, Candidate, Choice, Reading, Task
+from sqljury.types import Abstention, Candidate, Choice, Reading, Schema, Task
 from sqljury.types.answer import in_words
 
 MISSPELT: Final = 0.82
@@ -24,21 +27,30 @@ MOST: Final = 2 / 3
 DOUBTFUL: Final = 0.75
 """Below this confidence one missing word is enough where a confidence is asked for: of 600 questions of train, that
 refuses one right answer."""
+INVENTED: Final = 0.5
+"""The share of candidates that must name what the question asks for and the schema lacks, for the question to be
+refused. Of 600 questions of train that can be answered none has it, and the first candidate of none does (docs/log.md).
+"""
 _WHICH: Final = "Which of its tables or columns is meant, if any?"
+_WORD: Final = re.compile(r"\w+")
 _PIECES: Final = 5_000
 """Words of names that those of the question are compared with; of a larger schema the first ones."""
 
 
-def abstention(task: Task, confidence: float, least: float | None, words: Sequence[str], ask: str) -> Abstention | None:
-    """Why the chosen candidate is not to be given as the answer; None if it may. ``words`` are those of ``missing``.
+def abstention(
+    task: Task, confidence: float, least: float | None, words: Sequence[str], ask: str, invented: Sequence[str] = ()
+) -> Abstention | None:
+    """Why the chosen candidate is not to be given as the answer; None if it may.
 
-    ``ask`` is the question that would settle an answer that is not sure enough. With ``least`` 0 every answer is given;
-    None is for no bound on the confidence, where a question is refused only if most of what it names is missing.
+    ``words`` are those of ``missing``, ``invented`` those of ``invented``. ``ask`` is the question that would settle an
+    answer that is not sure enough. With ``least`` 0 every answer is given; None is for no bound on the confidence,
+    where a question is refused only for what is ``invented``, or if most of what it names is missing.
     """
     if least is not None and least <= 0:
         return None
-    if refused(words, task) or (words and least is not None and confidence < max(least, DOUBTFUL)):
-        return Abstention("unanswerable", f"{_lacking(words)}, so it cannot answer this question.", _WHICH)
+    if invented or refused(words, task) or (words and least is not None and confidence < max(least, DOUBTFUL)):
+        lacked = list(dict.fromkeys((*invented, *words)))
+        return Abstention("unanswerable", f"{lacking(lacked)}, so it cannot answer this question.", _WHICH)
     if least is not None and confidence < least:
         reason = f"The answer is {in_words(confidence)} ({confidence:.0%}), less sure than asked for ({least:.0%})."
         return Abstention("unsure", reason, ask)
@@ -81,12 +93,59 @@ def _listed(names: Collection[str]) -> str:
     return " and ".join(list(names)[:3])
 
 
+def is_hopeless(candidates: Sequence[Candidate], task: Task, least: float | None) -> bool:
+    """Whether the question will be refused for what its candidates ``invented``, so that repairs are in vain."""
+    return (least is None or least > 0) and bool(invented(candidates, task))
+
+
+@quiet()
+def invented(candidates: Sequence[Candidate], task: Task) -> list[str]:
+    """Words of the question for which the candidates, as written, name tables or columns that the schema lacks.
+
+    A model that is shown a schema without a salary, and asked for salaries, writes ``salary`` all the same; where it
+    can be computed it writes how. Empty unless at least ``INVENTED`` of the candidates do so, and for a question that
+    is not in English.
+    """
+    if not is_english(task.question.text):
+        return []
+    names, asked, said = _names(task.known), question_words(task.question.text), _said(task)
+    listed, folded = _pieces_of(names), {name.casefold() for name in names}
+    values = mentioned(task.question.text)  # without quotes they look like names
+
+    @cache
+    def lacks(word: str) -> bool:
+        named = not word.isdigit() and any(likeness(one, word) >= ALIKE for one in asked)
+        return named and word not in values and word not in said and not _known(word, listed)
+
+    @cache
+    def lacking_in(sql: str) -> list[str]:
+        if not any(lacks(word) for name in set(_WORD.findall(sql)) for word in pieces(name)):
+            return []  # most queries need not be parsed
+        unknown = [name for name in _named(sql, task.known) if name.casefold() not in folded]
+        return [word for name in unknown for word in pieces(name) if lacks(word)]
+
+    found = [lacking_in(one.fixes[0].before if one.fixes else one.sql) for one in candidates]
+    enough = found and sum(map(bool, found)) >= INVENTED * len(found)
+    return list(dict.fromkeys(word for own in found for word in own)) if enough else []
+
+
+def _named(sql: str, schema: Schema) -> list[str]:
+    """Tables and columns that a query names, without what it calls so itself."""
+    query, tree = anatomy(sql, schema), read_query(sql, schema.dialect)
+    if tree is None:
+        return []
+    listed = [column.name for one in tree.find_all(exp.TableAlias) for column in one.args.get("columns") or ()]
+    own = {name.casefold() for name in (*(one.alias for one in tree.find_all(exp.Alias)), *listed)}
+    return [name for name in (*query.tables, *query.columns) if name.casefold() not in own]
+
+
 def remark(words: Sequence[str]) -> tuple[str, ...]:
     """A line about the words of ``missing``, for an answer that is given all the same."""
-    return (f"{_lacking(words)}: see whether the query means what you do",) if words else ()
+    return (f"{lacking(words)}: see whether the query means what you do",) if words else ()
 
 
-def _lacking(words: Sequence[str]) -> str:
+def lacking(words: Sequence[str]) -> str:
+    """The beginning of a sentence that names words of ``missing``."""
     return f"The database has nothing called {' and '.join(repr(word) for word in words[:3])}"
 
 
@@ -111,15 +170,22 @@ def weight(words: Sequence[str]) -> float:
 
 def unnamed(task: Task) -> list[str]:
     """Things that the question names and neither the schema nor a note on it does, nor a value that was found."""
-    names = dict.fromkeys(
-        piece
-        for table in task.known.tables
-        for name in (table.name, *(column.name for column in table.columns))
-        for piece in pieces(name)
-    )
-    listed = list(names)[:_PIECES]
-    said = " ".join((*task.notes, task.question.evidence)).casefold()
+    listed, said = _pieces_of(_names(task.known)), _said(task)
     return [word for word in things(task.question.text) if word not in said and not _known(word, listed)]
+
+
+def _names(schema: Schema) -> list[str]:
+    """The names of all tables and columns."""
+    return [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
+
+
+def _pieces_of(names: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(piece for name in names for piece in pieces(name)))[:_PIECES]
+
+
+def _said(task: Task) -> str:
+    """What notes and evidence say."""
+    return " ".join((*task.notes, task.question.evidence)).casefold()
 
 
 def _known(word: str, names: Sequence[str]) -> bool:

@@ -15,6 +15,7 @@ from sqljury.parallel.threads import map_threads
 from sqljury.recipes import GeneratePart
 from sqljury.stages import pace
 from sqljury.stages.conclude import raise_if_order, raise_unusable
+from sqljury.stages.doubt import is_hopeless
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate.grammar import grammar
 from sqljury.stages.prepare import Preparation
@@ -40,9 +41,11 @@ def fall_back(state: State, context: Context) -> State:
     """The stage: the fallback parts of the recipe write where none of the candidates runs.
 
     They are told what the closest query failed with, as notes: asked the same again, a model samples the same again. If
-    none of theirs runs either, these are repaired by the model too, in what is left of the time for repairs.
+    none of theirs runs either, these are repaired by the model too, in what is left of the time for repairs. They are
+    not asked about a question that will be refused.
     """
-    if any(candidate.result.ok for candidate in state.candidates):
+    runs = any(candidate.result.ok for candidate in state.candidates)
+    if runs or is_hopeless(state.candidates, state.task, context.least):
         return state
     failed = [candidate for candidate in state.candidates if candidate.sql]
     advised = state.task

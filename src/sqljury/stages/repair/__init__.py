@@ -26,6 +26,7 @@ from sqljury.sql.resolve import with_joins
 from sqljury.sql.strict import conform
 from sqljury.sql.text import plain, tokens
 from sqljury.sql.translate import translations
+from sqljury.stages.doubt import is_hopeless
 from sqljury.stages.generate.direct import messages
 from sqljury.stages.repair.hints import Advice, advise, fault_of, stored
 from sqljury.stages.repair.meaning import apply_rules, as_meant, meant_to_run
@@ -59,12 +60,14 @@ def repair(state: State, context: Context, before: Sequence[Candidate] = ()) -> 
     Where votes choose, only as long as a repair could still change the outcome. Equal queries are repaired once, and a
     name whose lack the model could not repair once is not put to it again for another candidate, nor for those that
     were repaired ``before``. The model is asked about an empty result once for each cause. Repairs end once they have
-    taken as long as writing did, or the recipe's seconds.
+    taken as long as writing did, or the recipe's seconds. None begins for a question that will be refused.
     """
     candidates, attempts = list(state.candidates), context.recipe.fix.attempts
     by_votes = context.recipe.select.selector == VOTES
     broken = [index for index, candidate in enumerate(candidates) if needs_fixing(candidate)]
     broken = [index for index in broken if not any(candidates[index] is old for old in before)]
+    if broken and attempts and is_hopeless(candidates, state.task, context.least):
+        return state
     if any(candidate.result.ok for candidate in candidates):
         broken.sort(key=lambda index: likelihood(candidates[index]), reverse=True)
     else:
