@@ -14,9 +14,8 @@ from starlette.responses import Response
 from sqljury.context import Progress
 from sqljury.errors import NoAnswerError
 from sqljury.types import Answer, FailureKind, Result
-from sqljury.types.csv_lines import csv_line
-from sqljury.web import bodies
-from sqljury.web.evidence import answer_json, candidate_json, result_json
+from sqljury.web import bodies, downloads
+from sqljury.web.evidence import answer_json, candidate_json, chart_json, result_json
 from sqljury.web.jobs import Following, Report
 from sqljury.web.problems import ProblemError
 from sqljury.web.server import (
@@ -208,8 +207,9 @@ async def check(request: Request, body: bodies.Check, server: TheServer, client:
     responses={
         **bodies.problems(404, 415, 429, 504),
         200: {
-            "description": "The rows; with `Accept: text/csv` all of them as CSV, defused for spreadsheets.",
-            "content": {"text/csv": {"schema": {"type": "string"}}},
+            "description": "The rows; with `Accept: text/csv` all of them as CSV, defused for spreadsheets, and with "
+            f"`Accept: {downloads.PARQUET}` as Parquet.",
+            "content": {kind: {"schema": {"type": "string"}} for kind in downloads.FORMS},
         },
     },
     summary="Run a query of your own, read-only",
@@ -233,17 +233,11 @@ async def query(request: Request, body: bodies.Query, server: TheServer, client:
     server.history.add(
         client.name, id=request.state.request_id, kind="query", database=name, sql=body.sql, rows=len(result.rows)
     )
-    if "text/csv" in request.headers.get("accept", ""):
-        return await asyncio.to_thread(_csv, result, name)
-    shown = result_json(result, server.settings.rows)
+    accepted = request.headers.get("accept", "")
+    form = next((form for kind, form in downloads.FORMS.items() if kind in accepted), None)
+    if form is not None:
+        return await asyncio.to_thread(form, result, name)
+    rows = server.settings.rows
+    shown = {**result_json(result, rows), "chart": chart_json(result, rows)}
     about = {"id": request.state.request_id, "database": name, "seconds": round(result.seconds, 3)}
     return await asyncio.to_thread(Json, {**about, **shown})  # cells may be megabytes
-
-
-def _csv(result: Result, name: str) -> Response:
-    lines = (csv_line(row, defuse=True) for row in (result.columns, *result.rows))
-    text = "".join(f"{line}\r\n" for line in lines).encode("utf-8", "replace")
-    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    if result.truncated:
-        headers["X-Truncated"] = "true"
-    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)

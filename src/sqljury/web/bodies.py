@@ -97,6 +97,10 @@ class ResultOut(BaseModel):
     row_count: Annotated[int, Field(description="Rows that the database returned; `rows` may hold fewer.")]
     truncated: Annotated[bool, Field(description="`rows` are not all rows of the query.")]
     limit_reached: Annotated[bool, Field(description="The server read only `row_count` rows of the query.")]
+    chart: Annotated[
+        dict[str, Any] | None,
+        Field(description="A proposed Vega-Lite chart, without its data: field `c0` is the first cell of each row."),
+    ] = None
 
 
 class Group(ResultOut):

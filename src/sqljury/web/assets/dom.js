@@ -33,3 +33,10 @@ export async function copy(text, button) {
   }
   setTimeout(() => { button.textContent = label; }, 1500);
 }
+
+/** Saves content as a file of the reader's. */
+export function save(blob, name) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

@@ -1,6 +1,6 @@
 // An answer: its rows, its query (editable and re-runnable), and how sure it is.
-import { csv, query } from "./api.js";
-import { copy, el, say, seconds } from "./dom.js";
+import { file, query } from "./api.js";
+import { copy, el, save, say, seconds } from "./dom.js";
 import { broken, highlighted } from "./sql.js";
 import { resultOf } from "./table.js";
 import { why } from "./why.js";
@@ -30,30 +30,63 @@ export function problemCard(error, again) {
       el("span", { class: "quiet small" }, [problem.code, problem.request_id && `request ${problem.request_id}`].filter(Boolean).join(" · "))));
 }
 
-function save(blob, name) {
-  const link = el("a", { href: URL.createObjectURL(blob), download: `${name}.csv` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
+const FORMS = { CSV: ["text/csv", "csv"], Parquet: ["application/vnd.apache.parquet", "parquet"] };
 
-async function download(sql, database, button) {
+async function download(sql, database, form, button) {
+  const [type, suffix] = FORMS[form];
   button.disabled = true;
   try {
-    save(await csv({ sql, database }), database);
+    save(await file({ sql, database }, type), `${database}.${suffix}`);
   } catch (error) {
-    button.title = error.message;
     say(`The download failed: ${error.message}`);
+    button.after(el("span", { class: "out bad small", role: "alert" }, "failed"));
+    button.title = error.message;
   }
   button.disabled = false;
 }
 
+/** Table or chart, as the reader chose last; the chart's code comes when one is shown. */
+function shown(result, place) {
+  const buttons = {};
+  async function show(kind) {
+    for (const [name, button] of Object.entries(buttons)) button.setAttribute("aria-pressed", name === kind);
+    if (kind === "Table") {
+      place.replaceChildren(...resultOf(result));
+      return;
+    }
+    const wait = el("p", { class: "state" }, "Drawing…");
+    place.replaceChildren(wait);
+    try {
+      const { chartView } = await import("./chart.js");
+      if (wait.isConnected) place.replaceChildren(await chartView(result));
+    } catch (error) {
+      wait.replaceChildren(`The chart cannot be drawn: ${error.message}`);
+      wait.setAttribute("role", "alert");
+    }
+  }
+  for (const kind of ["Table", "Chart"]) {
+    buttons[kind] = el("button", { type: "button", "aria-pressed": "false", onclick: () => {
+      try { localStorage.setItem("shown", kind); } catch { /* it holds for this result then */ }
+      show(kind);
+    } }, kind);
+  }
+  let last = "Table";
+  try { last = localStorage.getItem("shown") === "Chart" ? "Chart" : last; } catch { /* storage may be closed to pages */ }
+  show(last);
+  return el("div", { class: "toggle", role: "group", "aria-label": "Show as" }, ...Object.values(buttons));
+}
+
 /** The rows of a result, with what can be done with them; `title` stands above. */
 function rowsCard(result, sql, database, title, marks) {
-  const tools = el("div", { class: "tools" });
-  tools.append(el("button", { class: "link", type: "button", onclick: (event) => download(sql, database, event.currentTarget) }, "Download CSV"));
+  const place = el("div", { class: "rows" });
+  const charts = result.chart && result.chart.mark.type !== "text";
+  const toggle = charts ? shown(result, place) : null;
+  if (!charts) place.append(...resultOf(result));
+  const tools = Object.keys(FORMS).map((form) => el("button", { class: "link", type: "button", "aria-label": `Download ${form}`, onclick: (event) => download(sql, database, form, event.currentTarget) }, form));
   return el("section", { class: "card", "aria-label": "Result" },
-    el("header", {}, el("h2", { tabindex: "-1" }, title), ...marks, result.rows.length ? tools : null),
-    ...resultOf(result));
+    el("header", {}, el("h2", { tabindex: "-1" }, title), ...marks),
+    result.rows.length ? el("div", { class: "ways" }, toggle, el("div", { class: "tools" }, el("span", { class: "quiet small" }, "Download"), ...tools)) : null,
+    place);
 }
 
 /** A query that can be read, copied, edited and run again; `ran(result, sql)` gets what comes back.
