@@ -46,9 +46,7 @@ def parquet_bytes(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> byte
         raise MissingExtraError("duckdb", "serve") from None
     cells = [[row[index] for row in rows] for index in range(len(columns))]
     kinds = [_kind(column) for column in cells]
-    given = {
-        f"p{index}": list(map(to, column)) for index, (column, (_, to)) in enumerate(zip(cells, kinds, strict=True))
-    }
+    made = [list(map(to, column)) for column, (_, to) in zip(cells, kinds, strict=True)]
     names = _different(columns)
     lists = ", ".join(
         f"unnest($p{index}::{kind}[]) AS {quote_name(name, 'duckdb')}"
