@@ -40,6 +40,7 @@ from sqljury.schema.notes_files import load as load_notes
 from sqljury.schema.retrieve import Indexes
 from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
+from sqljury.stages.follow import standalone
 from sqljury.stages.prepare import Preparation, described
 from sqljury.stages.registry import choosing_recipe
 from sqljury.types import Answer, Candidate, Limits, Question, Result, Schema
@@ -158,6 +159,15 @@ class Session(Closing):
         asked = Question(question, evidence)
         answer = self.pipeline.answer(asked, self.database, **self._options())
         return self.verify(answer) if verify else answer
+
+    def standalone(self, question: str, earlier: Sequence[str]) -> str:
+        """The question as it is understood after ``earlier`` ones, the latest last, so that ``ask`` can answer it.
+
+        The model is asked only where the question has marks of a follow-up. Raises ``QuestionError`` for a question
+        that cannot be asked, and what the model raises.
+        """
+        context = self.pipeline.context(Question(question), self.database, **self._options())
+        return standalone(question, earlier, context)
 
     def verify(self, answer: Answer) -> Answer:
         """An answer of this session with some rows on which its query and the best other one differ."""

@@ -56,7 +56,7 @@ function specOf(result, chosen) {
 }
 
 function picker(label, options, value, changed) {
-  const box = el("select", { onchange: () => changed(box.value) }, ...options.map(([key, text]) => el("option", { value: key, selected: key === value }, text)));
+  const box = el("select", { "aria-label": label, onchange: () => changed(box.value) }, ...options.map(([key, text]) => el("option", { value: key, selected: key === value }, text)));
   return el("label", { class: "axis" }, el("span", { class: "quiet small" }, label), box);
 }
 
