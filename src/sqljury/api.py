@@ -123,16 +123,23 @@ class Session(Closing):
         """Close what the session has opened; closing twice is harmless."""
         self._open.close()
 
-    def on(self, database: Database, access: Access | None = None, notes: Notes = NO_NOTES) -> Session:
+    def on(
+        self,
+        database: Database,
+        access: Access | None = None,
+        notes: Notes = NO_NOTES,
+        examples: Pool | None = None,
+    ) -> Session:
         """A session with the same recipe and models on another database, or on this one behind access rules.
 
-        What it learns of the database is its own. It holds nothing open: close this session after it, and ``database``
-        where it was opened. Raises what ``guard`` raises.
+        ``examples`` take the place of this session's. What it learns of the database is its own. It holds nothing open:
+        close this session after it, and ``database`` where it was opened. Raises what ``guard`` raises.
         """
         other = copy.copy(self)
         other.database = guard(database, introspect(database), access) if access else database
         other.notes = notes
-        other.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept())
+        pool = self.pipeline.pool if examples is None else examples
+        other.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept(), pool=pool)
         other._open = ExitStack()
         return other
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
@@ -33,6 +33,9 @@ from sqljury.web.tokens import Client
 
 router = APIRouter(prefix="/v1", dependencies=[Depends(json_only)], tags=["questions"])
 
+UNDERSTOOD: Final = "understood as"
+"""What the step is called, before the question, that tells how a follow-up was written out."""
+
 _FAILURES: dict[FailureKind, tuple[int, str]] = {
     "refused": (422, "query-refused"),
     "limit": (422, "query-limit"),
@@ -54,6 +57,7 @@ class Asked:
     evidence: str = ""
     verify: bool = False
     id: str = ""
+    earlier: tuple[str, ...] = ()
 
     def start(self, report: Report | None = None) -> asyncio.Task[Answer]:
         """Enter the queue; raises ``BusyError`` where it is full."""
@@ -61,7 +65,10 @@ class Asked:
         def work(following: Following) -> Answer:
             session = self.server.databases.session(self.client, self.database)
             one = session.following(following.progress, following.cancel)
-            return one.ask(self.question, evidence=self.evidence, verify=self.verify)
+            question = one.standalone(self.question, self.earlier) if self.earlier else self.question
+            if question != self.question:
+                following.progress(Progress(f"{UNDERSTOOD} {question}", 0, 1))
+            return one.ask(question, evidence=self.evidence, verify=self.verify)
 
         return self.server.jobs.start(self.client.name, work, report)
 
@@ -69,8 +76,11 @@ class Asked:
         """The answer for the client, noted and counted."""
         made = answer_json(answer, self.database, self.server.settings.rows, self.server.problems.clean)
         self.server.metrics.asked("answered", answer.cost.seconds, answer.cost)
-        self._note(sql=answer.sql, confidence=made["confidence"], rows=made["row_count"])
-        return {"id": self.id, **made}
+        question = answer.question.text
+        readings = [(one.words, one.meaning) for one in answer.readings]
+        outcome = {"sql": answer.sql, "confidence": made["confidence"], "rows": made["row_count"]}
+        self._note(question=question, **outcome, **({"readings": readings} if readings else {}))
+        return {"id": self.id, **made, "asked": self.question if question != self.question else ""}
 
     def failed(self, error: BaseException, seconds: float) -> ProblemError:
         """The problem for the client, noted and counted; one without an answer shows what was tried."""
@@ -80,13 +90,11 @@ class Asked:
             clean, cost = self.server.problems.clean, error.cost
             problem.more = {"candidates": [candidate_json(one, clean) for one in error.candidates]}
         self.server.metrics.asked(problem.code, seconds, cost)
-        self._note(problem=problem.code)
+        self._note(question=self.question, problem=problem.code)
         return problem
 
     def _note(self, **outcome: Any) -> None:
-        self.server.history.add(
-            self.client.name, id=self.id, kind="ask", database=self.database, question=self.question, **outcome
-        )
+        self.server.history.add(self.client.name, id=self.id, kind="ask", database=self.database, **outcome)
 
 
 def asked(
@@ -98,10 +106,11 @@ def asked(
     evidence: str = "",
     *,
     verify: bool = False,
+    earlier: Sequence[str] = (),
 ) -> Asked:
     """A question of a request; raises ``UnknownDatabaseError``."""
     name = server.databases.name(client, database)
-    return Asked(server, client, name, question, evidence, verify, request.state.request_id)
+    return Asked(server, client, name, question, evidence, verify, request.state.request_id, tuple(earlier))
 
 
 @router.post(
@@ -119,7 +128,8 @@ def asked(
 )
 async def ask(request: Request, body: bodies.Ask, server: TheServer, client: TheClient) -> Response:
     """Write several queries, run and compare them, and answer with the best and the evidence for it."""
-    one = asked(request, server, client, body.database, body.question, body.evidence, verify=body.verify)
+    said = (body.database, body.question, body.evidence)
+    one = asked(request, server, client, *said, verify=body.verify, earlier=body.earlier)
     if body.stream or "text/event-stream" in request.headers.get("accept", ""):
         return _streamed(one)
     began = time.monotonic()

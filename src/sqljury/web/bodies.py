@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 QUESTION_CHARS: Final = 4_000
 EVIDENCE_CHARS: Final = 20_000
 SQL_CHARS: Final = 50_000
+COMMENT_CHARS: Final = 2_000
+EARLIER: Final = 8
 MESSAGES: Final = 200
 
 DatabaseName = Annotated[
@@ -37,6 +39,40 @@ class Ask(Body):
         False
     )
     stream: Annotated[bool, Field(description="Answer as server-sent events.")] = False
+    earlier: Annotated[
+        list[Question],
+        Field(max_length=EARLIER, description="What was asked before, the latest last, to which `question` may point."),
+    ] = []
+
+
+class Feedback(Body):
+    """What you say of an answer, for `POST /v1/feedback`: a thumb, a correction, or which reading you meant."""
+
+    id: Annotated[str, Field(min_length=1, max_length=64, description="The id of an answer of yours.")]
+    good: Annotated[bool | None, Field(description="Whether the answer is right; not needed with `reading`.")] = None
+    correction: Annotated[str, Field(max_length=SQL_CHARS, description="The query that is right.")] = ""
+    comment: Annotated[
+        str, Field(max_length=COMMENT_CHARS, description="What the answer lacked, such as the meaning of a word.")
+    ] = ""
+    reading: Annotated[
+        int | None, Field(ge=0, le=9, description="The index in `readings` of the one that was meant.")
+    ] = None
+
+
+class FeedbackOut(BaseModel):
+    """Where the feedback is kept now."""
+
+    id: str
+    kept: Annotated[
+        Literal["folder", "server"],
+        Field(description="In the context folder, or in the memory of the server until it ends."),
+    ]
+
+
+class FoundOut(BaseModel):
+    """Tables, columns and values that a text may mean, best first."""
+
+    found: list[dict[str, Any]]
 
 
 class Check(Body):
@@ -119,6 +155,7 @@ class AnswerOut(ResultOut):
     id: str
     database: str
     question: str
+    asked: Annotated[str, Field(description="The question as it came, where `question` is one written out.")] = ""
     sql: str
     dialect: str
     confidence: float | None
@@ -193,7 +230,7 @@ DESCRIPTIONS: Final = {
     400: "The request is not JSON of the right form, or the question cannot be asked",
     401: "No token, or an unknown one",
     403: "A foreign Origin",
-    404: "No such database for this client",
+    404: "No such database or answer of this client",
     413: "The request is too large",
     415: "The request is not JSON",
     421: "A Host that is not a name of this server",

@@ -40,6 +40,8 @@ export const query = async (body, signal) => (await send("/v1/query", posted(bod
 /** All rows of a query as a file of this type. */
 export const file = async (body, type) => (await send("/v1/query", posted(body, type))).blob();
 
+export const judge = async (body) => (await send("/v1/feedback", posted(body, "application/json"))).json();
+
 export const forget = () => send("/v1/history", { method: "DELETE" });
 
 /** Asks a question; `heard(kind, data)` gets each event. Gives the answer, and throws a Problem. */
