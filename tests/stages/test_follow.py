@@ -56,6 +56,7 @@ def test_the_model_is_not_asked_without_need(rewritten) -> None:
     whole = "How many customers from Norway bought tea in 2023?"
     assert rewritten(whole, [])[0] == whole
     assert rewritten("and in 2023?", [], [])[0] == "and in 2023?"
+    assert rewritten("Open ones?", [], ["Open ones?"])[0] == "Open ones?"
 
 
 def test_only_the_latest_questions_are_shown_and_on_lines_of_their_own(rewritten) -> None:

@@ -86,14 +86,16 @@ def test_what_cannot_be_judged(serve: Serve) -> None:
     made = client.post("/v1/ask", json=ASK, headers=headers["ann"]).json()
 
     def judge(who: str = "ann", **body: Any) -> tuple[int, str]:
-        response = client.post("/v1/feedback", json={"id": made["id"], **body}, headers=headers[who])
+        route = "reading" if "reading" in body else "feedback"
+        response = client.post(f"/v1/{route}", json={"id": made["id"], **body}, headers=headers[who])
         return response.status_code, response.json().get("code", "")
 
     assert judge("bob", good=True) == (404, "unknown-answer")
     assert judge() == (422, "bad-value")
-    assert judge(reading=0) == (422, "bad-value")
+    assert judge(good=1) == (422, "bad-value")
+    assert judge(reading=0) == (404, "unknown-answer")
     assert judge(good=True, database="other") == (422, "bad-value")
-    assert [judge(good=True)[0] for _ in range(TIMES)].count(200) == TIMES - 2
+    assert [judge(good=True)[0] for _ in range(TIMES)].count(200) == TIMES - 1
     assert judge(good=True) == (400, "bad-request")
 
 
@@ -101,14 +103,14 @@ def test_a_reading_that_was_meant_is_a_note_from_then_on(shop: tuple[TestClient,
     client, folder, model = shop
     made = client.post("/v1/ask", json=PIECES).json()
     assert [reading["meaning"] for reading in made["readings"]] == ["the sum of quantity", "the number of rows of back"]
-    assert client.post("/v1/feedback", json={"id": made["id"], "reading": 1}).json()["kept"] == "folder"
+    assert client.post("/v1/reading", json={"id": made["id"], "reading": 1}).json()["kept"] == "folder"
     again = client.post("/v1/ask", json=PIECES).json()
     assert (again["rows"], again["readings"]) == ([[2]], [])
     words = made["readings"][0]["words"]
     assert again["remarks"] == [f"{words!r} is read as the number of rows of back, as the notes say."]
     assert "the number of rows of back" in model.calls[-1].prompt
     assert (folder / "glossary.yaml").read_text() == f'"{words}": "the number of rows of back"\n'
-    client.post("/v1/feedback", json={"id": made["id"], "reading": 0})
+    client.post("/v1/reading", json={"id": made["id"], "reading": 0})
     assert (folder / "glossary.yaml").read_text() == f'"{words}": "the sum of quantity"\n'
     assert client.post("/v1/ask", json=PIECES).json()["rows"] == [[12]]
 
@@ -122,7 +124,7 @@ def test_who_sees_less_chooses_for_those_who_see_the_same(people: Path, make: Ca
     with TestClient(application, base_url="http://localhost:8000") as client:
         made = client.post("/v1/ask", json=PIECES, headers=headers["ann"]).json()
         chosen = {"id": made["id"], "reading": 1}
-        assert client.post("/v1/feedback", json=chosen, headers=headers["ann"]).json()["kept"] == "server"
+        assert client.post("/v1/reading", json=chosen, headers=headers["ann"]).json()["kept"] == "server"
         assert client.post("/v1/ask", json=PIECES, headers=headers["ann"]).json()["rows"] == [[2]]
         assert len(client.post("/v1/ask", json=PIECES, headers=headers["bob"]).json()["readings"]) == 2
     assert not (people.parent / "glossary.yaml").exists()

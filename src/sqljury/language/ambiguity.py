@@ -35,7 +35,7 @@ _SETTLED: Final = re.compile(
 )
 _BOUNDS: Final = "between|since|until|till|through|up to|from|by|within"
 _WHOLE: Final = re.compile(r"\b(?:each|every|per|all)\b", re.IGNORECASE)
-_FEW_WORDS: Final = 5
+_FEW_WORDS: Final = 4
 _BACK: Final = re.compile(
     r"^\W*(?:and|or|but|also|now|then|only|just|what about|how about|why|instead|without|same|not|sort|order|group|show"
     r" only)\b|\b(?:it|its|they|them|their|theirs|he|she|him|his|her|hers|those|these|this|that|ones?|same|others?|else"

@@ -121,7 +121,7 @@ def asked(
         200: {
             "description": "The answer. With `stream`, or `Accept: text/event-stream`, events: `queued`, `stage`, "
             "`candidate`, and at last `answer` or `problem`.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {}},
         },
     },
     summary="Answer a question",

@@ -21,12 +21,13 @@ Question = Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS, descrip
 Evidence = Annotated[
     str, Field(max_length=EVIDENCE_CHARS, description="What the database does not say: formulas, meanings of codes.")
 ]
+AnswerId = Annotated[str, Field(min_length=1, max_length=64, description="The id of an answer of yours.")]
 
 
 class Body(BaseModel):
-    """A request: unknown keys are refused, since a misspelled one would be without effect."""
+    """A request: unknown keys are refused, since a misspelled one would be without effect, and so are other types."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"additionalProperties": False})
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"additionalProperties": False})
 
 
 class Ask(Body):
@@ -46,17 +47,21 @@ class Ask(Body):
 
 
 class Feedback(Body):
-    """What you say of an answer, for `POST /v1/feedback`: a thumb, a correction, or which reading you meant."""
+    """What you say of an answer, for `POST /v1/feedback`: a thumb, and what is right where it is not."""
 
-    id: Annotated[str, Field(min_length=1, max_length=64, description="The id of an answer of yours.")]
-    good: Annotated[bool | None, Field(description="Whether the answer is right; not needed with `reading`.")] = None
+    id: AnswerId
+    good: Annotated[bool, Field(description="Whether the answer is right.")]
     correction: Annotated[str, Field(max_length=SQL_CHARS, description="The query that is right.")] = ""
     comment: Annotated[
         str, Field(max_length=COMMENT_CHARS, description="What the answer lacked, such as the meaning of a word.")
     ] = ""
-    reading: Annotated[
-        int | None, Field(ge=0, le=9, description="The index in `readings` of the one that was meant.")
-    ] = None
+
+
+class Meant(Body):
+    """Which of two readings of a question you meant, for `POST /v1/reading`."""
+
+    id: AnswerId
+    reading: Annotated[int, Field(ge=0, le=9, description="The index in `readings` of the one that was meant.")]
 
 
 class FeedbackOut(BaseModel):
@@ -94,12 +99,16 @@ class Query(Body):
 class Message(BaseModel):
     """A turn of a conversation in OpenAI's form."""
 
+    model_config = ConfigDict(strict=True)
+
     role: Annotated[str, Field(max_length=40)]
     content: str | list[dict[str, Any]] | None = None
 
 
 class Chat(BaseModel):
     """A request in OpenAI's form; further keys, such as `temperature`, have no effect."""
+
+    model_config = ConfigDict(strict=True)
 
     model: Annotated[str, Field(max_length=220, description="`sqljury/` and the name of a database.")]
     messages: Annotated[list[Message], Field(min_length=1, max_length=MESSAGES)]

@@ -44,7 +44,7 @@ async def models(server: TheServer, client: TheClient) -> Response:
         **bodies.problems(404, 415, 429, 504, chat=True),
         200: {
             "description": "A completion in OpenAI's form; `sqljury` holds the answer with its evidence.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {}},
         },
     },
     summary="Ask by an OpenAI client",

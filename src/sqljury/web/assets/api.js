@@ -40,7 +40,7 @@ export const query = async (body, signal) => (await send("/v1/query", posted(bod
 /** All rows of a query as a file of this type. */
 export const file = async (body, type) => (await send("/v1/query", posted(body, type))).blob();
 
-export const judge = async (body) => (await send("/v1/feedback", posted(body, "application/json"))).json();
+export const judge = async (body) => (await send("reading" in body ? "/v1/reading" : "/v1/feedback", posted(body, "application/json"))).json();
 
 export const forget = () => send("/v1/history", { method: "DELETE" });
 

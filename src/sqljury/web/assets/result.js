@@ -86,10 +86,10 @@ function rowsCard(result, sql, database, title, marks) {
   const toggle = charts ? shown(result, place) : null;
   if (!charts) place.append(...resultOf(result));
   const tools = Object.keys(FORMS).map((form) => el("button", { class: "link", type: "button", "aria-label": `Download ${form}`, onclick: (event) => download(sql, database, form, event.currentTarget) }, form));
+  const ways = result.rows.length ? el("div", { class: "tools" }, el("span", { class: "quiet small" }, "Download"), ...tools) : null;
   return el("section", { class: "card", "aria-label": "Result" },
-    el("header", {}, el("h2", { tabindex: "-1" }, title), ...marks),
-    result.rows.length ? el("div", { class: "ways" }, toggle, el("div", { class: "tools" }, el("span", { class: "quiet small" }, "Download"), ...tools)) : null,
-    place);
+    el("header", {}, el("h2", { tabindex: "-1" }, title), ...marks, toggle ? null : ways),
+    toggle ? el("div", { class: "ways" }, toggle, ways) : null, place);
 }
 
 /** A query that can be read, copied, edited and run again; `ran(result, sql)` gets what comes back.
