@@ -4,29 +4,14 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 import re
-import shutil
-from collections.abc import Callable, Iterator
 from importlib import resources
-from typing import TYPE_CHECKING, Any
 
-import pytest
-from web_servers import ALL, TALL, VOTES_OF_EIGHT, Serve, token_file
+from web_servers import TALL, VOTES_OF_EIGHT, Open, Serve, ask, cells, dealt, token_file
 
-from sqljury.llm.fake import Call
 from sqljury.web.page import VENDOR, assets
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-
-EIGHT = [TALL, TALL, TALL, TALL, TALL, ALL, ALL, "SELECT nothing FROM nowhere"]
 HOSTILE_CELL = "<img src=x onerror=document.title='caught'>"
-Open = Callable[..., "Page"]
-
-
-def dealt(call: Call) -> list[str]:
-    return EIGHT[1:] if call.n == 7 else EIGHT[:1]
 
 
 def test_the_frame_has_the_databases_and_nothing_inline(serve: Serve) -> None:
@@ -61,51 +46,6 @@ def test_what_others_wrote_is_as_they_published_it_and_has_its_licence() -> None
         if name.endswith(".min.js"):
             assert hashlib.sha256(asset.content).hexdigest() in listed, name
     assert "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS" in listed
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium; CI has it, elsewhere its tests are skipped without it."""
-    program = shutil.which("chromium")
-    if program is None and not os.environ.get("CI"):
-        pytest.skip("no chromium")
-    from playwright import sync_api as sync
-
-    with sync.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def open_page(chromium: Browser, live: Callable[..., str]) -> Iterator[Open]:
-    """Opens the page of a server; at the end nothing may have failed in it."""
-    faults: list[str] = []
-    opened: list[Page] = []
-
-    def go(*arguments: Any, width: int = 1280, **options: Any) -> Page:
-        context = chromium.new_context(viewport={"width": width, "height": 800}, accept_downloads=True)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda said: faults.append(said.text) if "Content Security" in said.text else None)
-        page.goto(live(*arguments, **options))
-        opened.append(page)
-        return page
-
-    yield go
-    for page in opened:
-        page.context.close()
-    assert faults == []
-
-
-def ask(page: Page, question: str = "Who is tall?") -> None:
-    page.fill("#question", question)
-    page.press("#question", "Enter")
-
-
-def cells(page: Page, column: int = 1) -> list[str]:
-    return page.locator(f"[aria-label=Result] tbody td:nth-child({column})").all_inner_texts()
 
 
 def test_an_answer_with_its_evidence(open_page: Open) -> None:
