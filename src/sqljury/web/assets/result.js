@@ -140,7 +140,7 @@ function sqlCard(sql, database, ran) {
 function remarks(answer) {
   const refused = answer.abstention && `${answer.abstention.reason} ${answer.abstention.ask}`;
   const lines = [refused, ...answer.remarks, answer.choice?.note].filter(Boolean);
-  return lines.length ? el("ul", { class: "remarks" }, ...lines.map((line) => el("li", {}, line))) : null;
+  return lines.length ? el("ul", { class: "remarks" }, ...lines.map((line) => el("li", {}, line[0].toUpperCase() + line.slice(1)))) : null;
 }
 
 /** Sends what somebody says of an answer, and says where it is kept. */
