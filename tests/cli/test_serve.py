@@ -11,6 +11,7 @@ import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,13 +104,14 @@ def test_a_context_folder_is_served_with_what_it_says(start: Start, zoo: Path, t
     assert "databases: beasts\n" in said
     connection = http.client.HTTPConnection(place, timeout=120)
 
-    def post(path: str, body: dict[str, object]) -> dict[str, object]:
+    def post(path: str, body: dict[str, object]) -> dict[str, Any]:
         connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-        made: dict[str, object] = json.loads(connection.getresponse().read())
+        made: dict[str, Any] = json.loads(connection.getresponse().read())
         return made
 
     answer = post("/v1/ask", {"question": "Which animals are there?"})
-    assert answer["recipe"] == "fast"
+    assert answer["row_count"] == 3
+    assert len(answer["candidates"]) == 1  # by the folder's recipe
     assert post("/v1/feedback", {"id": answer["id"], "good": True}) == {"id": answer["id"], "kept": "folder"}
     (line,) = (tmp_path / "feedback.jsonl").read_text().splitlines()
     assert json.loads(line)["db_id"] == "beasts"
