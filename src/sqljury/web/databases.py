@@ -8,7 +8,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -76,6 +76,7 @@ class Databases(Closing):
         self._base, self._access = base, access or Access()
         self._lock = threading.Lock()
         self._sessions: OrderedDict[tuple[str, Access], Session] = OrderedDict()
+        self._learned: dict[tuple[str, Access], Notes] = {}
         self._described: dict[tuple[str, Access], tuple[float, Description]] = {}
 
     def check(self, clients: Sequence[Client]) -> None:
@@ -112,7 +113,8 @@ class Databases(Closing):
         with self._lock:
             if key not in self._sessions:
                 served = self.served[name]
-                self._sessions[key] = self._base.on(served.database, key[1] or None, served.notes, served.examples)
+                notes = served.notes + self._learned.get(key, NO_NOTES)
+                self._sessions[key] = self._base.on(served.database, key[1] or None, notes, served.examples)
                 while len(self._sessions) > VIEWS:
                     self._sessions.popitem(last=False)
             self._sessions.move_to_end(key)
@@ -130,17 +132,17 @@ class Databases(Closing):
     def learn(self, client: Client, name: str, term: str, meaning: str) -> bool:
         """Note what a term means; whether the context folder has it now.
 
-        It is a note on the database for all who see the same of it. Only who sees all of it writes to the folder: names
-        in a meaning may be hidden from others. Raises ``ProjectError`` for a folder that cannot be written.
+        It is a note on the database for all who see the same of it. Only clients without rules of their own write to
+        the folder. Raises ``ProjectError`` for one that cannot be written, and ``NotesError`` for a faulty glossary.
         """
-        served, session = self.served[name], self.session(client, name)
-        kept = served.project is not None and not client.access
-        if kept and served.project is not None:
-            remember(served.project, served.known, term, meaning)
+        project, session, key = self.served[name].project, self.session(client, name), self._key(client, name)
+        kept = project is not None and not client.access
+        note = Notes(glossary=((term, meaning),))
         with self._lock:
-            session.notes += Notes(glossary=((term, meaning),))
-            if kept:
-                self.served[name] = replace(served, notes=served.notes + Notes(glossary=((term, meaning),)))
+            if kept and project is not None:
+                remember(project, self.served[name].known, term, meaning)
+            session.notes += note
+            self._learned[key] = self._learned.get(key, NO_NOTES) + note
         return kept
 
     def _key(self, client: Client, name: str) -> tuple[str, Access]:
