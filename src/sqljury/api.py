@@ -40,10 +40,10 @@ from sqljury.schema.notes_files import load as load_notes
 from sqljury.schema.retrieve import Indexes
 from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
-from sqljury.stages.follow import standalone
+from sqljury.stages.follow import FOLLOW, standalone
 from sqljury.stages.prepare import Preparation, described
 from sqljury.stages.registry import choosing_recipe
-from sqljury.types import Answer, Candidate, Limits, Question, Result, Schema
+from sqljury.types import Answer, Candidate, Cost, Limits, Question, Result, Schema
 from sqljury.values.objects import Found
 from sqljury.values.objects import search as search_objects
 
@@ -157,14 +157,17 @@ class Session(Closing):
         limits = self.pipeline.limits if rows is None else replace(self.pipeline.limits, rows=rows)
         return self.database.execute(sql, limits, self._cancel)
 
-    def ask(self, question: str, *, evidence: str = "", verify: bool = False) -> Answer:
+    def ask(self, question: str, *, evidence: str = "", verify: bool = False, earlier: Sequence[str] = ()) -> Answer:
         """The answer to one question, with its evidence.
 
+        The question may point back to ``earlier`` ones: that of the answer is as ``standalone`` writes it.
         ``evidence`` is what the database does not say: a formula, a meaning. With ``verify`` the answer shows some rows
         on which its query and the best other one differ. Raises what ``Pipeline.answer`` raises.
         """
-        asked = Question(question, evidence)
-        answer = self.pipeline.answer(asked, self.database, **self._options())
+        text, cost = self._understood(question, earlier) if earlier else (question, Cost())
+        answer = self.pipeline.answer(Question(text, evidence), self.database, **self._options())
+        if cost.calls:
+            answer = replace(answer, cost=cost + answer.cost, steps=((FOLLOW, cost), *answer.steps))
         return self.verify(answer) if verify else answer
 
     def standalone(self, question: str, earlier: Sequence[str]) -> str:
@@ -173,8 +176,14 @@ class Session(Closing):
         The model is asked only where the question has marks of a follow-up. Raises ``QuestionError`` for a question
         that cannot be asked, and what the model raises.
         """
+        return self._understood(question, earlier)[0]
+
+    def _understood(self, question: str, earlier: Sequence[str]) -> tuple[str, Cost]:
+        """The question that stands alone, and what it cost to write it."""
         context = self.pipeline.context(Question(question), self.database, **self._options())
-        return standalone(question, earlier, context)
+        with context.step(FOLLOW):
+            text = standalone(question, earlier, context)
+        return text, context.budget.total()
 
     def verify(self, answer: Answer) -> Answer:
         """An answer of this session with some rows on which its query and the best other one differ."""

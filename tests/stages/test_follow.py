@@ -42,6 +42,16 @@ def test_a_follow_up_is_written_out(rewritten) -> None:
     assert "and in 2023?" in call.prompt
 
 
+def test_an_answer_counts_what_the_writing_cost(file: Path) -> None:
+    model = FakeModel({"You write:": "How many orders came in 2023?", "You write SQLite": "SELECT 1"})
+    with Session(file, recipe="fast", model=model, cache=False) as session:
+        answer = session.ask("and in 2023?", earlier=EARLIER)
+        whole = session.ask("How many orders came in the year 2023 in all?", earlier=EARLIER)
+    assert answer.question.text == "How many orders came in 2023?"
+    assert (answer.cost.calls, answer.steps[0][0], answer.steps[0][1].calls) == (2, "follow", 1)
+    assert (whole.cost.calls, len(model.calls)) == (1, 3)
+
+
 @pytest.mark.parametrize("reply", ['You write: "How many?"', "Question: How many?", "“How many?”"])
 def test_labels_and_quotes_of_a_reply_are_left_out(rewritten, reply: str) -> None:
     assert rewritten("and then?", reply)[0] == "How many?"

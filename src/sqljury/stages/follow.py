@@ -12,6 +12,10 @@ from sqljury.language.ambiguity import points_back
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.sql.text import remark
 
+FOLLOW: Final = "follow"
+"""The name of the step in what an answer has cost."""
+UNDERSTOOD: Final = "understood as"
+"""What progress says before the question that was written."""
 EARLIER: Final = 4
 """Of the earlier questions, the latest ones: what people point back to is near."""
 _CHARS: Final = 600
@@ -38,5 +42,7 @@ def standalone(question: str, earlier: Sequence[str], context: Context) -> str:
     reply = context.ask(messages, sampling)
     lines = reply.completions[0].text.strip().splitlines() if reply else []
     written = _LABEL.sub("", lines[0].strip()).strip("\"'“” ") if lines else ""
-    usable = 0 < len(written) <= _CHARS and not _QUERY.search(written)
-    return written if usable else question
+    if not 0 < len(written) <= _CHARS or _QUERY.search(written) or written == question:
+        return question
+    context.emit(f"{UNDERSTOOD} {written}")
+    return written

@@ -42,9 +42,6 @@ from sqljury.web.tokens import Client
 
 router = APIRouter(prefix="/v1", dependencies=[Depends(json_only)], tags=["questions"])
 
-UNDERSTOOD: Final = "understood as"
-"""What the step is called, before the question, that tells how a follow-up was written out."""
-
 _FAILURES: Final[dict[FailureKind, type[SqljuryError]]] = {
     "refused": QueryRefusedError,
     "limit": QueryLimitError,
@@ -73,10 +70,7 @@ class Asked:
         def work(following: Following) -> Answer:
             session = self.server.databases.session(self.client, self.database)
             one = session.following(following.progress, following.cancel)
-            question = one.standalone(self.question, self.earlier) if self.earlier else self.question
-            if question != self.question:
-                following.progress(Progress(f"{UNDERSTOOD} {question}", 0, 1))
-            return one.ask(question, evidence=self.evidence, verify=self.verify)
+            return one.ask(self.question, evidence=self.evidence, verify=self.verify, earlier=self.earlier)
 
         return self.server.jobs.start(self.client.name, work, report)
 
