@@ -40,9 +40,10 @@ from sqljury.schema.notes_files import load as load_notes
 from sqljury.schema.retrieve import Indexes
 from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
+from sqljury.stages.follow import FOLLOW, standalone
 from sqljury.stages.prepare import Preparation, described
 from sqljury.stages.registry import choosing_recipe
-from sqljury.types import Answer, Candidate, Limits, Question, Result, Schema
+from sqljury.types import Answer, Candidate, Cost, Limits, Question, Result, Schema
 from sqljury.values.objects import Found
 from sqljury.values.objects import search as search_objects
 
@@ -122,16 +123,23 @@ class Session(Closing):
         """Close what the session has opened; closing twice is harmless."""
         self._open.close()
 
-    def on(self, database: Database, access: Access | None = None, notes: Notes = NO_NOTES) -> Session:
+    def on(
+        self,
+        database: Database,
+        access: Access | None = None,
+        notes: Notes = NO_NOTES,
+        examples: Pool | None = None,
+    ) -> Session:
         """A session with the same recipe and models on another database, or on this one behind access rules.
 
-        What it learns of the database is its own. It holds nothing open: close this session after it, and ``database``
-        where it was opened. Raises what ``guard`` raises.
+        ``examples`` take the place of this session's. What it learns of the database is its own. It holds nothing open:
+        close this session after it, and ``database`` where it was opened. Raises what ``guard`` raises.
         """
         other = copy.copy(self)
         other.database = guard(database, introspect(database), access) if access else database
         other.notes = notes
-        other.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept())
+        pool = self.pipeline.pool if examples is None else examples
+        other.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept(), pool=pool)
         other._open = ExitStack()
         return other
 
@@ -149,15 +157,33 @@ class Session(Closing):
         limits = self.pipeline.limits if rows is None else replace(self.pipeline.limits, rows=rows)
         return self.database.execute(sql, limits, self._cancel)
 
-    def ask(self, question: str, *, evidence: str = "", verify: bool = False) -> Answer:
+    def ask(self, question: str, *, evidence: str = "", verify: bool = False, earlier: Sequence[str] = ()) -> Answer:
         """The answer to one question, with its evidence.
 
+        The question may point back to ``earlier`` ones: that of the answer is as ``standalone`` writes it.
         ``evidence`` is what the database does not say: a formula, a meaning. With ``verify`` the answer shows some rows
         on which its query and the best other one differ. Raises what ``Pipeline.answer`` raises.
         """
-        asked = Question(question, evidence)
-        answer = self.pipeline.answer(asked, self.database, **self._options())
+        text, cost = self._understood(question, earlier) if earlier else (question, Cost())
+        answer = self.pipeline.answer(Question(text, evidence), self.database, **self._options())
+        if cost.calls:
+            answer = replace(answer, cost=cost + answer.cost, steps=((FOLLOW, cost), *answer.steps))
         return self.verify(answer) if verify else answer
+
+    def standalone(self, question: str, earlier: Sequence[str]) -> str:
+        """The question as it is understood after ``earlier`` ones, the latest last, so that ``ask`` can answer it.
+
+        The model is asked only where the question has marks of a follow-up. Raises ``QuestionError`` for a question
+        that cannot be asked, and what the model raises.
+        """
+        return self._understood(question, earlier)[0]
+
+    def _understood(self, question: str, earlier: Sequence[str]) -> tuple[str, Cost]:
+        """The question that stands alone, and what it cost to write it."""
+        context = self.pipeline.context(Question(question), self.database, **self._options())
+        with context.step(FOLLOW):
+            text = standalone(question, earlier, context)
+        return text, context.budget.total()
 
     def verify(self, answer: Answer) -> Answer:
         """An answer of this session with some rows on which its query and the best other one differ."""

@@ -11,7 +11,7 @@ import pytest
 from sqljury import Session
 from sqljury.errors import InputError
 from sqljury.project import Project, load
-from sqljury.project.feedback import Feedback, Proposal, propose, read, record
+from sqljury.project.feedback import Feedback, Proposal, propose, read, record, remember
 
 
 @pytest.fixture
@@ -149,3 +149,19 @@ def test_a_line_of_feedback_survives_any_text(folder: Path) -> None:
     record(project, up("b", "SELECT 1"))
     first, second = read(project)
     assert (first.sql, second.question) == (hostile.sql, "b")
+
+
+def test_what_a_word_means_is_remembered_in_the_glossary_and_changed_there(folder: Path) -> None:
+    project = load(folder)
+    for meaning in ("the number of rows", "the sum of: quantity # not rows"):
+        remember(project, "shop", 'How many "pieces"', meaning)
+        assert project.database().notes.glossary == (('How many "pieces"', meaning),)
+    remember(project, "shop", "open", "status 3")
+    assert [term for term, _ in project.database().notes.glossary] == ['How many "pieces"', "open"]
+
+
+def test_a_glossary_that_cannot_take_a_line_stays_as_it_is(folder: Path) -> None:
+    (folder / "glossary.yaml").write_text("{open: status 3}\n")
+    with pytest.raises(InputError):
+        remember(load(folder), "shop", "late", "after a week")
+    assert (folder / "glossary.yaml").read_text() == "{open: status 3}\n"

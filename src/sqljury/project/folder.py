@@ -101,7 +101,7 @@ class Project:
             part.schemas,
             str(self.folder / recipe) if recipe.endswith(".toml") else recipe,
             part.model or self.settings.model,
-            Access(part.access.allow, part.access.deny, part.access.mask),
+            Access(part.access.allow, part.access.deny, part.access.mask, part.access.rows),
             self._notes(name, part),
             tuple(pair for pair in self._pairs(part) if pair.database == name),
         )

@@ -20,7 +20,7 @@ from sqljury.sql.text import plain
 from sqljury.stages import confidence, doubt
 from sqljury.stages.explain import explained
 from sqljury.stages.instructions import not_followed
-from sqljury.stages.readings import readings
+from sqljury.stages.readings import readings, settled
 from sqljury.stages.repair import distance
 from sqljury.stages.repair.hints import looser
 from sqljury.stages.repair.meaning import doubts
@@ -94,7 +94,7 @@ def answer_of(state: State, context: Context) -> Answer:
     ask = "" if context.least is None else doubt.between(read) or doubt.settling(candidates, choice, task)
     abstention = doubt.abstention(task, probability, context.least, lacking, ask, made_up)
     lacks = () if abstention else doubt.remark(lacking)
-    return Answer(
+    answer = Answer(
         question=task.question,
         sql=best.sql,
         columns=best.result.columns,
@@ -116,6 +116,7 @@ def answer_of(state: State, context: Context) -> Answer:
         explanation=explanation,
         readings=read,
     )
+    return settled(answer, context.notes)
 
 
 def _remarks(best: Candidate, task: Task, context: Context) -> tuple[str, ...]:
