@@ -19,6 +19,7 @@ from sqljury.cli.options import (
     MaskOption,
     ModelOption,
     NotesOption,
+    PrivacyOption,
     ProjectOption,
     SeedOption,
     TimeoutOption,
@@ -62,6 +63,7 @@ def chat(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    privacy: PrivacyOption = None,
 ) -> None:
     """Ask questions at a prompt; names and values are completed, \\help lists the commands."""
     from sqljury.api import Session
@@ -73,6 +75,7 @@ def chat(
         recipe=recipe,
         model=adapted(model, adapter),
         access=access_of(access, allow, deny, mask),
+        privacy=privacy and privacy.value,
         notes=notes,
     )
     folder = project_for(db, project)

@@ -10,7 +10,15 @@ import typer
 
 from sqljury.cli import show, terminal
 from sqljury.cli.ask import Output
-from sqljury.cli.options import CacheOption, EvidenceOption, ModelOption, SeedOption, TimeoutOption, opening
+from sqljury.cli.options import (
+    CacheOption,
+    EvidenceOption,
+    ModelOption,
+    PrivacyOption,
+    SeedOption,
+    TimeoutOption,
+    opening,
+)
 from sqljury.cli.terminal import interruptible
 from sqljury.types import serialize as written
 
@@ -66,6 +74,7 @@ def choose(
     timeout: TimeoutOption = 30.0,
     output: Annotated[Output, typer.Option(help="The output format of one question's answer.")] = Output.TABLE,
     explain: Annotated[bool, typer.Option("--explain", help="Show all candidates of the one question.")] = False,
+    privacy: PrivacyOption = None,
 ) -> None:
     """Choose among several systems' queries: predictions in, the best ones out. --model none asks no model."""
     from sqljury import api
@@ -90,6 +99,7 @@ def choose(
                 "model": model,
                 "cache": cache,
                 "seed": seed,
+                "privacy": privacy.value if privacy else "rows",
             }
             options |= {"limits": Limits(seconds=timeout), "progress": report, "cancel": cancel}
             queries = [_query(file) for file in sql or ()]

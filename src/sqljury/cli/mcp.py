@@ -18,6 +18,7 @@ from sqljury.cli.options import (
     MaskOption,
     ModelOption,
     NotesOption,
+    PrivacyOption,
     ProjectOption,
     SeedOption,
     TimeoutOption,
@@ -59,6 +60,7 @@ def serve(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    privacy: PrivacyOption = None,
 ) -> None:
     """Serve databases to agents by the Model Context Protocol, read-only: on stdin and stdout, or by HTTP."""
     from sqljury.types import Limits
@@ -67,6 +69,7 @@ def serve(
         "recipe": recipe,
         "model": adapted(model, adapter),
         "access": access_of(access, allow, deny, mask),
+        "privacy": privacy and privacy.value,
         "notes": notes,
     }
     described, default = _described(db, project, beside)

@@ -23,6 +23,8 @@ from sqljury.cli.options import (
     MaxUsd,
     ModelOption,
     PriceOption,
+    Privacy,
+    PrivacyOption,
     RecipeOption,
     SchemaOption,
     SeedOption,
@@ -95,6 +97,7 @@ def serve(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    privacy: PrivacyOption = Privacy.ROWS,
 ) -> None:
     """Serve the page and the HTTP API; ends with Ctrl-C, after the questions under way."""
     if new_token is not None:
@@ -141,6 +144,7 @@ def serve(
                 ledger=ledger(max_calls, max_tokens, max_usd),
                 price=price_of(price),
                 seed=seed,
+                privacy=privacy.value if privacy else "rows",
             )
         )
         databases = Databases(base, served, access_of(access, allow, deny, mask))

@@ -122,6 +122,7 @@ class LocalModel:
     """
 
     on_cpu = True
+    local = True
 
     def __init__(
         self,

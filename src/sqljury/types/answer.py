@@ -9,7 +9,7 @@ from sqljury.errors import MissingExtraError
 from sqljury.types import serialize
 from sqljury.types.candidate import Candidate
 from sqljury.types.explanation import Explanation, Reading
-from sqljury.types.question import Question
+from sqljury.types.question import Privacy, Question
 from sqljury.types.result import Row
 from sqljury.types.testcase import Tried
 
@@ -110,7 +110,8 @@ class Answer:
     query counts from today. ``truncated`` means that the row limit cut ``rows``. ``steps`` are the steps that
     called the model, in order, with the cost of each. ``linked`` are the tables that schema linking selected, empty
     without linking. ``verified`` is None if no comparison with a rival was requested. ``dialect`` is that of
-    ``sql``.
+    ``sql``. ``privacy`` is the most of the database's content that models outside of this process may have got; None
+    where all models were in it.
 
     ``explanation`` tells how the answer came about. ``readings`` are two if words of the question can be read in two
     ways, the answer's first, else none; see ``read_as``.
@@ -137,6 +138,7 @@ class Answer:
     abstention: Abstention | None = None
     explanation: Explanation | None = None
     readings: tuple[Reading, ...] = ()
+    privacy: Privacy | None = None
 
     @property
     def abstained(self) -> bool:

@@ -159,6 +159,7 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
         "remarks": list(answer.remarks),
         "explanation": None if answer.explanation is None else _explanation(answer.explanation),
         "readings": [_reading(reading) for reading in answer.readings],
+        "privacy": answer.privacy,
     }
 
 
