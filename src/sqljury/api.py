@@ -41,6 +41,7 @@ from sqljury.schema.notes_files import load as load_notes
 from sqljury.schema.retrieve import Indexes
 from sqljury.stages.check import Checked, check_query, with_tests
 from sqljury.stages.contrast import verified
+from sqljury.stages.follow import standalone
 from sqljury.stages.prepare import Preparation, described
 from sqljury.stages.registry import choosing_recipe
 from sqljury.types import Answer, Candidate, Limits, Privacy, Question, Result, Schema
@@ -126,16 +127,25 @@ class Session(Closing):
         """Close what the session has opened; closing twice is harmless."""
         self._open.close()
 
-    def on(self, database: Database, access: Access | None = None, notes: Notes = NO_NOTES) -> Session:
+    def on(
+        self,
+        database: Database,
+        access: Access | None = None,
+        notes: Notes = NO_NOTES,
+        examples: Pool | None = None,
+        privacy: Privacy | None = None,
+    ) -> Session:
         """A session with the same recipe and models on another database, or on this one behind access rules.
 
-        What it learns of the database is its own. It holds nothing open: close this session after it, and ``database``
-        where it was opened. Raises what ``guard`` raises.
+        ``examples`` and ``privacy`` take the place of this session's. What it learns of the database is its own. It holds nothing open:
+        close this session after it, and ``database`` where it was opened. Raises what ``guard`` raises.
         """
         other = copy.copy(self)
         other.database = guard(database, introspect(database), access) if access else database
         other.notes = notes
-        other.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept())
+        pool = self.pipeline.pool if examples is None else examples
+        shared = self.pipeline.privacy if privacy is None else privacy
+        other.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept(), pool=pool, privacy=shared)
         other._open = ExitStack()
         return other
 
@@ -162,6 +172,15 @@ class Session(Closing):
         asked = Question(question, evidence)
         answer = self.pipeline.answer(asked, self.database, **self._options())
         return self.verify(answer) if verify else answer
+
+    def standalone(self, question: str, earlier: Sequence[str]) -> str:
+        """The question as it is understood after ``earlier`` ones, the latest last, so that ``ask`` can answer it.
+
+        The model is asked only where the question has marks of a follow-up. Raises ``QuestionError`` for a question
+        that cannot be asked, and what the model raises.
+        """
+        context = self.pipeline.context(Question(question), self.database, **self._options())
+        return standalone(question, earlier, context)
 
     def verify(self, answer: Answer) -> Answer:
         """An answer of this session with some rows on which its query and the best other one differ."""

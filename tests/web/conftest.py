@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from starlette.testclient import TestClient
-from web_servers import TALL, Serve, running
+from web_servers import TALL, Open, Serve, running
 
 from sqljury import FakeModel, Session, connect
 from sqljury.llm.fake import Script
@@ -19,6 +21,9 @@ from sqljury.web.databases import Databases, Served
 from sqljury.web.settings import Settings
 from sqljury.web.tokens import Tokens
 from sqljury.web.walls import Walls
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 
 @pytest.fixture
@@ -73,3 +78,42 @@ def live(make: Callable[..., Walls]) -> Iterator[Callable[..., str]]:
     """The address of such an application behind a real server on a free port of loopback."""
     with contextlib.ExitStack() as stack:
         yield lambda *arguments, **options: stack.enter_context(running(make(*arguments, **options)))
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium; CI has it, elsewhere its tests are skipped without it."""
+    program = shutil.which("chromium")
+    if program is None and not os.environ.get("CI"):
+        pytest.skip("no chromium")
+    from playwright import sync_api as sync
+
+    with sync.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Browser, live: Callable[..., str]) -> Iterator[Open]:
+    """Opens the page of a server; at the end nothing may have failed in it."""
+    faults: list[str] = []
+    opened: list[Page] = []
+
+    def go(*arguments: Any, width: int = 1280, dark: bool = False, **options: Any) -> Page:
+        scheme: Literal["dark", "light"] = "dark" if dark else "light"
+        context = chromium.new_context(
+            viewport={"width": width, "height": 800}, accept_downloads=True, color_scheme=scheme
+        )
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda said: faults.append(said.text) if "Content Security" in said.text else None)
+        page.goto(live(*arguments, **options))
+        opened.append(page)
+        return page
+
+    yield go
+    for page in opened:
+        page.context.close()
+    assert faults == []

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import os
+import hashlib
 import re
-import shutil
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from importlib import resources
 
-import pytest
-from web_servers import ALL, TALL, VOTES_OF_EIGHT, Serve, token_file
+from web_servers import TALL, VOTES_OF_EIGHT, Open, Serve, ask, cells, dealt, token_file
 
-from sqljury.llm.fake import Call
-from sqljury.web.page import assets
+from sqljury.web.page import VENDOR, assets
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-
-EIGHT = [TALL, TALL, TALL, TALL, TALL, ALL, ALL, "SELECT nothing FROM nowhere"]
 HOSTILE_CELL = "<img src=x onerror=document.title='caught'>"
-Open = Callable[..., "Page"]
-
-
-def dealt(call: Call) -> list[str]:
-    return EIGHT[1:] if call.n == 7 else EIGHT[:1]
 
 
 def test_the_frame_has_the_databases_and_nothing_inline(serve: Serve) -> None:
@@ -45,56 +32,20 @@ def test_assets_are_small_complete_and_kept(serve: Serve) -> None:
         assert response.headers["content-encoding"] == "gzip"
     for name, asset in assets().items():
         assert gzip.decompress(asset.compressed) == asset.content
-        for other in re.findall(r'from "\./([\w.]+)"', asset.content.decode()):
+        for other in re.findall(r'(?:from |import\()"\./([\w.]+)"', asset.content.decode()):
             assert other in names, f"{name} imports {other}"
-    assert sum(len(asset.compressed) for asset in assets().values()) + len(page) < 60_000
+    first = [asset for name, asset in assets().items() if not name.endswith(".min.js")]
+    assert sum(len(asset.compressed) for asset in first) + len(page) < 60_000
     assert client.get("/assets/old/page.css").status_code == 404
     assert client.get(f"/assets/{assets()['page.css'].digest}/..%2f__init__.py").status_code == 404
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium; CI has it, elsewhere its tests are skipped without it."""
-    program = shutil.which("chromium")
-    if program is None and not os.environ.get("CI"):
-        pytest.skip("no chromium")
-    from playwright import sync_api as sync
-
-    with sync.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def open_page(chromium: Browser, live: Callable[..., str]) -> Iterator[Open]:
-    """Opens the page of a server; at the end nothing may have failed in it."""
-    faults: list[str] = []
-    opened: list[Page] = []
-
-    def go(*arguments: Any, width: int = 1280, **options: Any) -> Page:
-        context = chromium.new_context(viewport={"width": width, "height": 800}, accept_downloads=True)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda said: faults.append(said.text) if "Content Security" in said.text else None)
-        page.goto(live(*arguments, **options))
-        opened.append(page)
-        return page
-
-    yield go
-    for page in opened:
-        page.context.close()
-    assert faults == []
-
-
-def ask(page: Page, question: str = "Who is tall?") -> None:
-    page.fill("#question", question)
-    page.press("#question", "Enter")
-
-
-def cells(page: Page, column: int = 1) -> list[str]:
-    return page.locator(f"[aria-label=Result] tbody td:nth-child({column})").all_inner_texts()
+def test_what_others_wrote_is_as_they_published_it_and_has_its_licence() -> None:
+    listed = (resources.files("sqljury.web") / "assets" / VENDOR / "LICENSES.txt").read_text()
+    for name, asset in assets().items():
+        if name.endswith(".min.js"):
+            assert hashlib.sha256(asset.content).hexdigest() in listed, name
+    assert "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS" in listed
 
 
 def test_an_answer_with_its_evidence(open_page: Open) -> None:
@@ -130,11 +81,38 @@ def test_a_query_is_edited_run_refused_and_downloaded(open_page: Open) -> None:
         page.get_by_role("button", name="Download CSV").click()
     assert download.value.suggested_filename == "people.csv"
     assert download.value.path().read_text().split() == ['"count(*)"', "3"]
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download Parquet").click()
+    assert download.value.suggested_filename == "people.parquet"
+    assert download.value.path().read_bytes()[:4] == b"PAR1"
     page.get_by_role("tab", name="History").click()
     page.get_by_role("button", name="Who is tall?").wait_for()
     page.get_by_role("tab", name="History").press("ArrowRight")
     page.get_by_text("person", exact=True).click()
     page.locator("#panel-schema li", has_text="salary").wait_for()
+
+
+def test_a_chart_is_proposed_changed_and_saved(open_page: Open) -> None:
+    page = open_page('SELECT name AS "<b>who</b>", height FROM person')
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    ask(page)
+    page.get_by_role("heading", name="Why this answer").wait_for()
+    assert "vega.min.js" not in asked
+    page.get_by_role("button", name="Chart").click()
+    bars = page.locator(".chart [aria-roledescription=bar]")
+    bars.first.wait_for()
+    assert "vega.min.js" in asked
+    assert page.locator(".chart .role-axis-label").first.locator("text").all_text_contents() == ["Cy", "Ann", "=Bo"]
+    page.get_by_label("Chart", exact=True).select_option("point")
+    page.locator(".chart [aria-roledescription=point]").first.wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download SVG").click()
+    assert download.value.path().read_text().startswith("<svg")
+    page.get_by_role("button", name="Light or dark").click()
+    page.locator(".chart [aria-roledescription=point]").first.wait_for()
+    page.get_by_role("button", name="Table").click()
+    assert cells(page) == ["Ann", "=Bo", "Cy"]
 
 
 def test_content_is_text_never_markup(open_page: Open) -> None:

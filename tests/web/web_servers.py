@@ -9,18 +9,25 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from starlette.testclient import TestClient
 
+from sqljury.llm.fake import Call
 from sqljury.web.running import WebServer
 from sqljury.web.tokens import entry, new_token
 from sqljury.web.walls import Walls
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 TALL = "SELECT name FROM person WHERE height > 180"
 ALL = "SELECT name FROM person"
 VOTES_OF_EIGHT = str(Path(__file__).parents[1] / "eight.toml")
 
 Serve = Callable[..., TestClient]
+Open = Callable[..., "Page"]
+EIGHT = [TALL, TALL, TALL, TALL, TALL, ALL, ALL, "SELECT nothing FROM nowhere"]
 
 
 @contextlib.contextmanager
@@ -62,3 +69,16 @@ def events(text: str) -> list[tuple[str, str]]:
     """Kind and data of each server-sent event."""
     pieces = [piece.split("\n") for piece in text.strip().split("\n\n") if piece.startswith("event: ")]
     return [(first.removeprefix("event: "), second.removeprefix("data: ")) for first, second in pieces]
+
+
+def dealt(call: Call) -> list[str]:
+    return EIGHT[1:] if call.n == 7 else EIGHT[:1]
+
+
+def ask(page: Page, question: str = "Who is tall?") -> None:
+    page.fill("#question", question)
+    page.press("#question", "Enter")
+
+
+def cells(page: Page, column: int = 1) -> list[str]:
+    return page.locator(f"[aria-label=Result] tbody td:nth-child({column})").all_inner_texts()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ from sqljury.cli.options import (
     AccessOption,
     AdapterOption,
     AllowOption,
+    AskedRecipe,
     BudgetSeconds,
     BudgetTokens,
     CacheOption,
@@ -23,9 +25,8 @@ from sqljury.cli.options import (
     MaxUsd,
     ModelOption,
     PriceOption,
-    Privacy,
     PrivacyOption,
-    RecipeOption,
+    ProjectOption,
     SchemaOption,
     SeedOption,
     TimeoutOption,
@@ -35,6 +36,7 @@ from sqljury.cli.options import (
     ledger,
     price_of,
 )
+from sqljury.cli.target import project_for
 
 if TYPE_CHECKING:
     from sqljury.web.databases import Served
@@ -44,9 +46,12 @@ def serve(
     db: Annotated[
         list[str] | None,
         typer.Option(
-            "--db", metavar="[NAME=]PLACE", help="A database, as for `ask`, with the name it is to have; repeatable."
+            "--db",
+            metavar="[NAME=]PLACE",
+            help="A database, as for `ask`, with the name it is to have; repeatable. By default all of the folder.",
         ),
     ] = None,
+    project: ProjectOption = None,
     host: Annotated[str, typer.Option(help="The address to listen on; other than loopback only with --tokens.")] = (
         "127.0.0.1"
     ),
@@ -80,7 +85,7 @@ def serve(
             metavar="[NAME=]PATH", help="Notes on a database, with its name if there are several; repeatable."
         ),
     ] = None,
-    recipe: RecipeOption = "default",
+    recipe: AskedRecipe = None,
     model: ModelOption = None,
     adapter: AdapterOption = None,
     seed: SeedOption = 0,
@@ -97,7 +102,7 @@ def serve(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
-    privacy: PrivacyOption = Privacy.ROWS,
+    privacy: PrivacyOption = None,
 ) -> None:
     """Serve the page and the HTTP API; ends with Ctrl-C, after the questions under way."""
     if new_token is not None:
@@ -116,8 +121,10 @@ def serve(
     from sqljury.api import Session
     from sqljury.types import Limits
 
+    folder = project_for(None, project) if project is not None or not db else None
+    db = db or list(folder.names if folder else ())
     if not db:
-        raise InputError("there is no database to serve; give one with --db")
+        raise InputError("there is no database to serve; give --db, or work in a folder with sqljury.toml")
     settings = Settings(
         host=host,
         port=port,
@@ -130,12 +137,15 @@ def serve(
     )
     settings.check(tokens=tokens is not None)
     with ExitStack() as stack:
-        served = _opened(stack, db, schema or [], notes or [])
+        served = _opened(stack, db, project, schema or [], notes or [])
+        said = next((one.project.database(one.known) for one in served.values() if one.project is not None), None)
+        if said is not None:
+            recipe, model = recipe or said.recipe, model or said.model or None
         known = Tokens.load(tokens, list(served)) if tokens is not None else None
         base = stack.enter_context(
             Session(
                 next(iter(served.values())).database,
-                recipe=recipe,
+                recipe=recipe or "default",
                 model=adapted(model, adapter),
                 examples=examples,
                 limits=Limits(seconds=timeout),
@@ -144,9 +154,10 @@ def serve(
                 ledger=ledger(max_calls, max_tokens, max_usd),
                 price=price_of(price),
                 seed=seed,
-                privacy=privacy.value if privacy else "rows",
             )
         )
+        if privacy is not None:
+            served = {name: replace(one, privacy=privacy.value) for name, one in served.items()}
         databases = Databases(base, served, access_of(access, allow, deny, mask))
         app = create(databases, settings, known)
         terminal.note(f"databases: {', '.join(served)}")
@@ -166,7 +177,9 @@ def _new_token(name: str, targets: list[str]) -> None:
     terminal.note(f"token of {name}, shown only now: {token}")
 
 
-def _opened(stack: ExitStack, targets: list[str], schemas: list[str], notes: list[str]) -> dict[str, Served]:
+def _opened(
+    stack: ExitStack, targets: list[str], project: str | None, schemas: list[str], notes: list[str]
+) -> dict[str, Served]:
     """The databases by name, closed with the stack; raises what ``connect`` and ``load`` raise, and ``InputError``."""
     from sqljury.db.connect import connect
     from sqljury.errors import InputError
@@ -189,7 +202,14 @@ def _opened(stack: ExitStack, targets: list[str], schemas: list[str], notes: lis
         paths[name].append(path)
     served = {}
     for name, place in places:
-        database = stack.enter_context(connect(place, schemas))
-        introspect(database)  # one without tables is said now
-        served[name] = Served(database, load(*paths[name]) if paths[name] else NO_NOTES)
+        more = load(*paths[name]) if paths[name] else NO_NOTES
+        folder = project_for(place, project)
+        if folder is None:
+            served[name] = Served(stack.enter_context(connect(place, schemas)), more)
+        else:
+            known = folder.database(place)
+            database = stack.enter_context(connect(known.url, schemas or known.schemas))
+            rest = {"access": known.access, "examples": known.session()["examples"], "privacy": known.privacy}
+            served[name] = Served(database, known.notes + more, project=folder, known=known.name, **rest)
+        introspect(served[name].database)  # one without tables is said now
     return served

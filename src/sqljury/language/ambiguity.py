@@ -35,6 +35,13 @@ _SETTLED: Final = re.compile(
 )
 _BOUNDS: Final = "between|since|until|till|through|up to|from|by|within"
 _WHOLE: Final = re.compile(r"\b(?:each|every|per|all)\b", re.IGNORECASE)
+_FEW_WORDS: Final = 4
+_BACK: Final = re.compile(
+    r"^\W*(?:and|or|but|also|now|then|only|just|what about|how about|why|instead|without|same|not|sort|order|group|show"
+    r" only)\b|\b(?:it|its|they|them|their|theirs|he|she|him|his|her|hers|those|these|this|that|ones?|same|others?|else"
+    r"|instead|previous|above|former|latter|again|too|respectively|there)\b",
+    re.IGNORECASE,
+)
 _LISTING: Final = re.compile(r"^\W*(?:list|show|give|what|which|find|return|tell|display)\b", re.IGNORECASE)
 
 
@@ -114,3 +121,11 @@ def names(question: str, name: str, known: Collection[str] = ()) -> bool:
     """Whether the question has every word of a name that is not among ``known`` ones, and at least one."""
     telling = set(words(name)) - set(known)
     return bool(telling) and telling <= set(words(question))
+
+
+def points_back(question: str) -> bool:
+    """Whether a question may leave out, or point back to, what an earlier one said; short ones may all.
+
+    Rather too often than too seldom: whoever asks this reads the question again.
+    """
+    return len(question.split()) <= _FEW_WORDS or _BACK.search(question) is not None

@@ -19,7 +19,7 @@ from sqljury.language.instructions import instructions
 from sqljury.language.words import content_words, words
 from sqljury.project.folder import FEEDBACK, Known, Project
 from sqljury.resources import write_whole
-from sqljury.schema.notes_files import parse_yaml
+from sqljury.schema.notes_files import parse_yaml, read_glossary
 from sqljury.sql.resolve import used
 from sqljury.types import Schema
 
@@ -79,6 +79,25 @@ def record(project: Project, given: Feedback) -> None:
             file.write((json.dumps(entry) + "\n").encode())
     except OSError as error:
         raise ProjectError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def remember(project: Project, database: str, term: str, meaning: str) -> None:
+    """Write what somebody meant by ``term`` into the glossary of a database, in place of what it said of it before.
+
+    Raises ``ProjectError`` for a file that cannot be read or written, and ``NotesError`` for one that is no glossary.
+    """
+    path = project.glossary_file(database)
+    key, text = (json.dumps(one, ensure_ascii=False) for one in (term, meaning))
+    old = _ended(_text(Proposal(), path))
+    kept = [line for line in old.splitlines(keepends=True) if not line.startswith(f"{key}: ")]
+    try:
+        write_whole(path, f"{''.join(kept)}{key}: {text}\n")
+        read_glossary(path)
+    except OSError as error:
+        raise ProjectError(f"{path}: cannot be written ({error.strerror})") from None
+    except NotesError:
+        write_whole(path, old)
+        raise
 
 
 def read(project: Project) -> list[Feedback]:

@@ -46,8 +46,8 @@ class Style:
     chosen by ``seed``. With ``only_texts`` columns that hold no texts have none: numbers tell little. Comments are cut
     to ``comments`` characters, 0 for none. ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd``
     finds. ``shuffle`` seeds an order of tables and columns; None keeps the database's. Words of ``question`` decide
-    what stays when the text must shrink. With ``apart`` the values of each column are drawn by themselves, so that those
-    of several columns do not make a row.
+    what stays when the text must shrink. With ``apart`` the values of each column are drawn by themselves, so that
+    those of several columns do not make a row.
     """
 
     rows: int | None = None

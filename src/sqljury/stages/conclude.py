@@ -20,7 +20,7 @@ from sqljury.sql.text import plain
 from sqljury.stages import confidence, doubt
 from sqljury.stages.explain import explained
 from sqljury.stages.instructions import not_followed
-from sqljury.stages.readings import readings
+from sqljury.stages.readings import readings, settled
 from sqljury.stages.repair import distance
 from sqljury.stages.repair.hints import looser
 from sqljury.stages.repair.meaning import doubts
@@ -84,7 +84,7 @@ def answer_of(state: State, context: Context) -> Answer:
     explanation = explained(best, task, context)
     lacking = doubt.missing(task)
     abstention = doubt.abstention(candidates, choice, task, probability, context.least, lacking)
-    return Answer(
+    answer = Answer(
         question=task.question,
         sql=best.sql,
         columns=best.result.columns,
@@ -112,3 +112,4 @@ def answer_of(state: State, context: Context) -> Answer:
         explanation=explanation,
         readings=readings(state),
     )
+    return settled(answer, context.notes)

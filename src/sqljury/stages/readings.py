@@ -8,14 +8,16 @@ just this open. No model is asked, and nothing is run.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from sqljury.context import State
+from sqljury.schema.notes import Notes
 from sqljury.sql import text
 from sqljury.sql.ambiguity import senses
 from sqljury.sql.differences import difference
 from sqljury.sql.parse import quiet
-from sqljury.types import Candidate, Reading, Result
+from sqljury.types import Answer, Candidate, Reading, Result
 
 LEAST: Final = 2
 """Votes that a reading needs."""
@@ -42,6 +44,20 @@ def readings(state: State) -> tuple[Reading, ...]:
             sides = zip((choice.index, index), meanings, strict=True)
             return tuple(_reading(word, meaning, at, candidates) for at, meaning in sides)
     return ()
+
+
+def settled(answer: Answer, notes: Notes) -> Answer:
+    """The answer by the reading that the notes name, without the other one; itself where they name none.
+
+    They do by a term that is the words, whose meaning is the reading's.
+    """
+    meant = {(term.casefold(), meaning) for term, meaning in notes.glossary}
+    for index, reading in enumerate(answer.readings):
+        if (reading.words.casefold(), reading.meaning) in meant:
+            remark = f"{reading.words!r} is read as {reading.meaning}, as the notes say."
+            chosen = answer.read_as(index)
+            return replace(chosen, readings=(), remarks=(*chosen.remarks, remark))
+    return answer
 
 
 def _supported(index: int, candidates: Sequence[Candidate]) -> bool:

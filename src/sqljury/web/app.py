@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from sqljury.web import asking, chat, looking, page
+from sqljury.web import asking, chat, feedback, looking, page
 from sqljury.web.bodies import ChatErrorOut, ProblemOut
 from sqljury.web.databases import Databases, UnknownDatabaseError
 from sqljury.web.history import History
@@ -55,7 +55,7 @@ def create(databases: Databases, settings: Settings | None = None, tokens: Token
         default_response_class=Json,
     )
     app.state.server = server
-    for router in (asking.router, looking.router, chat.router, page.router):
+    for router in (asking.router, feedback.router, looking.router, chat.router, page.router):
         app.include_router(router)
     _handle_errors(app, server)
     _describe(app, tokens=tokens is not None)

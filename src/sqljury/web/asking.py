@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
@@ -14,9 +14,8 @@ from starlette.responses import Response
 from sqljury.context import Progress
 from sqljury.errors import NoAnswerError
 from sqljury.types import Answer, FailureKind, Result
-from sqljury.types.csv_lines import csv_line
-from sqljury.web import bodies
-from sqljury.web.evidence import answer_json, candidate_json, result_json
+from sqljury.web import bodies, downloads
+from sqljury.web.evidence import answer_json, candidate_json, chart_json, result_json
 from sqljury.web.jobs import Following, Report
 from sqljury.web.problems import ProblemError
 from sqljury.web.server import (
@@ -33,6 +32,9 @@ from sqljury.web.server import (
 from sqljury.web.tokens import Client
 
 router = APIRouter(prefix="/v1", dependencies=[Depends(json_only)], tags=["questions"])
+
+UNDERSTOOD: Final = "understood as"
+"""What the step is called, before the question, that tells how a follow-up was written out."""
 
 _FAILURES: dict[FailureKind, tuple[int, str]] = {
     "refused": (422, "query-refused"),
@@ -55,6 +57,7 @@ class Asked:
     evidence: str = ""
     verify: bool = False
     id: str = ""
+    earlier: tuple[str, ...] = ()
 
     def start(self, report: Report | None = None) -> asyncio.Task[Answer]:
         """Enter the queue; raises ``BusyError`` where it is full."""
@@ -62,7 +65,10 @@ class Asked:
         def work(following: Following) -> Answer:
             session = self.server.databases.session(self.client, self.database)
             one = session.following(following.progress, following.cancel)
-            return one.ask(self.question, evidence=self.evidence, verify=self.verify)
+            question = one.standalone(self.question, self.earlier) if self.earlier else self.question
+            if question != self.question:
+                following.progress(Progress(f"{UNDERSTOOD} {question}", 0, 1))
+            return one.ask(question, evidence=self.evidence, verify=self.verify)
 
         return self.server.jobs.start(self.client.name, work, report)
 
@@ -70,8 +76,11 @@ class Asked:
         """The answer for the client, noted and counted."""
         made = answer_json(answer, self.database, self.server.settings.rows, self.server.problems.clean)
         self.server.metrics.asked("answered", answer.cost.seconds, answer.cost)
-        self._note(sql=answer.sql, confidence=made["confidence"], rows=made["row_count"])
-        return {"id": self.id, **made}
+        question = answer.question.text
+        readings = [(one.words, one.meaning) for one in answer.readings]
+        outcome = {"sql": answer.sql, "confidence": made["confidence"], "rows": made["row_count"]}
+        self._note(question=question, **outcome, **({"readings": readings} if readings else {}))
+        return {"id": self.id, **made, "asked": self.question if question != self.question else ""}
 
     def failed(self, error: BaseException, seconds: float) -> ProblemError:
         """The problem for the client, noted and counted; one without an answer shows what was tried."""
@@ -81,13 +90,11 @@ class Asked:
             clean, cost = self.server.problems.clean, error.cost
             problem.more = {"candidates": [candidate_json(one, clean) for one in error.candidates]}
         self.server.metrics.asked(problem.code, seconds, cost)
-        self._note(problem=problem.code)
+        self._note(question=self.question, problem=problem.code)
         return problem
 
     def _note(self, **outcome: Any) -> None:
-        self.server.history.add(
-            self.client.name, id=self.id, kind="ask", database=self.database, question=self.question, **outcome
-        )
+        self.server.history.add(self.client.name, id=self.id, kind="ask", database=self.database, **outcome)
 
 
 def asked(
@@ -99,10 +106,11 @@ def asked(
     evidence: str = "",
     *,
     verify: bool = False,
+    earlier: Sequence[str] = (),
 ) -> Asked:
     """A question of a request; raises ``UnknownDatabaseError``."""
     name = server.databases.name(client, database)
-    return Asked(server, client, name, question, evidence, verify, request.state.request_id)
+    return Asked(server, client, name, question, evidence, verify, request.state.request_id, tuple(earlier))
 
 
 @router.post(
@@ -113,14 +121,15 @@ def asked(
         200: {
             "description": "The answer. With `stream`, or `Accept: text/event-stream`, events: `queued`, `stage`, "
             "`candidate`, and at last `answer` or `problem`.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {}},
         },
     },
     summary="Answer a question",
 )
 async def ask(request: Request, body: bodies.Ask, server: TheServer, client: TheClient) -> Response:
     """Write several queries, run and compare them, and answer with the best and the evidence for it."""
-    one = asked(request, server, client, body.database, body.question, body.evidence, verify=body.verify)
+    said = (body.database, body.question, body.evidence)
+    one = asked(request, server, client, *said, verify=body.verify, earlier=body.earlier)
     if body.stream or "text/event-stream" in request.headers.get("accept", ""):
         return _streamed(one)
     began = time.monotonic()
@@ -208,8 +217,9 @@ async def check(request: Request, body: bodies.Check, server: TheServer, client:
     responses={
         **bodies.problems(404, 415, 429, 504),
         200: {
-            "description": "The rows; with `Accept: text/csv` all of them as CSV, defused for spreadsheets.",
-            "content": {"text/csv": {"schema": {"type": "string"}}},
+            "description": "The rows; with `Accept: text/csv` all of them as CSV, defused for spreadsheets, and with "
+            f"`Accept: {downloads.PARQUET}` as Parquet.",
+            "content": {kind: {"schema": {"type": "string"}} for kind in downloads.FORMS},
         },
     },
     summary="Run a query of your own, read-only",
@@ -233,17 +243,11 @@ async def query(request: Request, body: bodies.Query, server: TheServer, client:
     server.history.add(
         client.name, id=request.state.request_id, kind="query", database=name, sql=body.sql, rows=len(result.rows)
     )
-    if "text/csv" in request.headers.get("accept", ""):
-        return await asyncio.to_thread(_csv, result, name)
-    shown = result_json(result, server.settings.rows)
+    accepted = request.headers.get("accept", "")
+    form = next((form for kind, form in downloads.FORMS.items() if kind in accepted), None)
+    if form is not None:
+        return await asyncio.to_thread(form, result, name)
+    rows = server.settings.rows
+    shown = {**result_json(result, rows), "chart": chart_json(result, rows)}
     about = {"id": request.state.request_id, "database": name, "seconds": round(result.seconds, 3)}
     return await asyncio.to_thread(Json, {**about, **shown})  # cells may be megabytes
-
-
-def _csv(result: Result, name: str) -> Response:
-    lines = (csv_line(row, defuse=True) for row in (result.columns, *result.rows))
-    text = "".join(f"{line}\r\n" for line in lines).encode("utf-8", "replace")
-    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    if result.truncated:
-        headers["X-Truncated"] = "true"
-    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 QUESTION_CHARS: Final = 4_000
 EVIDENCE_CHARS: Final = 20_000
 SQL_CHARS: Final = 50_000
+COMMENT_CHARS: Final = 2_000
+EARLIER: Final = 8
 MESSAGES: Final = 200
 
 DatabaseName = Annotated[
@@ -19,12 +21,13 @@ Question = Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS, descrip
 Evidence = Annotated[
     str, Field(max_length=EVIDENCE_CHARS, description="What the database does not say: formulas, meanings of codes.")
 ]
+AnswerId = Annotated[str, Field(min_length=1, max_length=64, description="The id of an answer of yours.")]
 
 
 class Body(BaseModel):
-    """A request: unknown keys are refused, since a misspelled one would be without effect."""
+    """A request: unknown keys are refused, since a misspelled one would be without effect, and so are other types."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"additionalProperties": False})
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"additionalProperties": False})
 
 
 class Ask(Body):
@@ -37,6 +40,44 @@ class Ask(Body):
         False
     )
     stream: Annotated[bool, Field(description="Answer as server-sent events.")] = False
+    earlier: Annotated[
+        list[Question],
+        Field(max_length=EARLIER, description="What was asked before, the latest last, to which `question` may point."),
+    ] = []
+
+
+class Feedback(Body):
+    """What you say of an answer, for `POST /v1/feedback`: a thumb, and what is right where it is not."""
+
+    id: AnswerId
+    good: Annotated[bool, Field(description="Whether the answer is right.")]
+    correction: Annotated[str, Field(max_length=SQL_CHARS, description="The query that is right.")] = ""
+    comment: Annotated[
+        str, Field(max_length=COMMENT_CHARS, description="What the answer lacked, such as the meaning of a word.")
+    ] = ""
+
+
+class Meant(Body):
+    """Which of two readings of a question you meant, for `POST /v1/reading`."""
+
+    id: AnswerId
+    reading: Annotated[int, Field(ge=0, le=9, description="The index in `readings` of the one that was meant.")]
+
+
+class FeedbackOut(BaseModel):
+    """Where the feedback is kept now."""
+
+    id: str
+    kept: Annotated[
+        Literal["folder", "server"],
+        Field(description="In the context folder, or in the memory of the server until it ends."),
+    ]
+
+
+class FoundOut(BaseModel):
+    """Tables, columns and values that a text may mean, best first."""
+
+    found: list[dict[str, Any]]
 
 
 class Check(Body):
@@ -58,12 +99,16 @@ class Query(Body):
 class Message(BaseModel):
     """A turn of a conversation in OpenAI's form."""
 
+    model_config = ConfigDict(strict=True)
+
     role: Annotated[str, Field(max_length=40)]
     content: str | list[dict[str, Any]] | None = None
 
 
 class Chat(BaseModel):
     """A request in OpenAI's form; further keys, such as `temperature`, have no effect."""
+
+    model_config = ConfigDict(strict=True)
 
     model: Annotated[str, Field(max_length=220, description="`sqljury/` and the name of a database.")]
     messages: Annotated[list[Message], Field(min_length=1, max_length=MESSAGES)]
@@ -97,6 +142,10 @@ class ResultOut(BaseModel):
     row_count: Annotated[int, Field(description="Rows that the database returned; `rows` may hold fewer.")]
     truncated: Annotated[bool, Field(description="`rows` are not all rows of the query.")]
     limit_reached: Annotated[bool, Field(description="The server read only `row_count` rows of the query.")]
+    chart: Annotated[
+        dict[str, Any] | None,
+        Field(description="A proposed Vega-Lite chart, without its data: field `c0` is the first cell of each row."),
+    ] = None
 
 
 class Group(ResultOut):
@@ -115,6 +164,7 @@ class AnswerOut(ResultOut):
     id: str
     database: str
     question: str
+    asked: Annotated[str, Field(description="The question as it came, where `question` is one written out.")] = ""
     sql: str
     dialect: str
     confidence: float | None
@@ -189,7 +239,7 @@ DESCRIPTIONS: Final = {
     400: "The request is not JSON of the right form, or the question cannot be asked",
     401: "No token, or an unknown one",
     403: "A foreign Origin",
-    404: "No such database for this client",
+    404: "No such database or answer of this client",
     413: "The request is too large",
     415: "The request is not JSON",
     421: "A Host that is not a name of this server",

@@ -44,13 +44,13 @@ async def models(server: TheServer, client: TheClient) -> Response:
         **bodies.problems(404, 415, 429, 504, chat=True),
         200: {
             "description": "A completion in OpenAI's form; `sqljury` holds the answer with its evidence.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {}},
         },
     },
     summary="Ask by an OpenAI client",
 )
 async def completions(request: Request, body: bodies.Chat, server: TheServer, client: TheClient) -> Response:
-    """The last message of the user is the question, what the system says is the evidence; other turns are not read."""
+    """The last message of the user is the question, which may point back to earlier ones; the system's is evidence."""
     try:
         one = _asked(request, body, server, client)
         news: asyncio.Queue[Progress] = asyncio.Queue()
@@ -94,7 +94,8 @@ def _asked(request: Request, body: bodies.Chat, server: TheServer, client: TheCl
         raise ProblemError(422, "question-too-long", f"a question and what the system says may have {most}")
     if not body.model.startswith(PREFIX):
         raise ProblemError(404, "unknown-database", f"models are called {PREFIX}DATABASE; GET /v1/models lists yours")
-    return asked(request, server, client, body.model.removeprefix(PREFIX), questions[-1], evidence)
+    earlier = [text[: bodies.QUESTION_CHARS] for text in questions[:-1][-bodies.EARLIER :]]
+    return asked(request, server, client, body.model.removeprefix(PREFIX), questions[-1], evidence, earlier=earlier)
 
 
 def _text(content: str | list[dict[str, Any]] | None) -> str:

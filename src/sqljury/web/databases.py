@@ -8,17 +8,21 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from sqljury.access.rules import Access
 from sqljury.api import Session
+from sqljury.datasets.pool import Pool
 from sqljury.db.base import Database
 from sqljury.errors import InputError
+from sqljury.project import Project
+from sqljury.project.feedback import remember
 from sqljury.resources import Closing
 from sqljury.schema.describe import Description
 from sqljury.schema.notes import NO_NOTES, Notes
+from sqljury.types import Privacy
 from sqljury.types.schema import DIALECT_NAMES
 from sqljury.web.tokens import LOCAL, Client
 
@@ -37,10 +41,18 @@ class UnknownDatabaseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """An open database with what is known about it."""
+    """An open database with what is known about it.
+
+    ``project`` is the context folder that says so, where there is one, and ``known`` the name of the database there.
+    """
 
     database: Database
     notes: Notes = NO_NOTES
+    access: Access = field(default_factory=Access)
+    examples: Pool | None = None
+    privacy: Privacy | None = None
+    project: Project | None = None
+    known: str = ""
 
     @property
     def engine(self) -> str:
@@ -71,9 +83,12 @@ class Databases(Closing):
     def check(self, clients: Sequence[Client]) -> None:
         """Open every database as every client sees it; raises ``InputError`` for rules that do not fit it."""
         for client in clients:
-            if client.access.allow and self._access.allow:
-                raise InputError(f"{client.name}: both the server and the token allow tables; let one of them do so")
             for name in self.names(client):
+                if sum(bool(rules.allow) for rules in (client.access, self._access, self.served[name].access)) > 1:
+                    raise InputError(
+                        f"{client.name} on {name}: two of the server, the context folder and the token allow tables; "
+                        "let one of them do so"
+                    )
                 try:
                     self.session(client, name)
                 except InputError as error:
@@ -95,11 +110,13 @@ class Databases(Closing):
 
     def session(self, client: Client, name: str) -> Session:
         """The session on one of the client's databases; it may read the database's catalogue."""
-        key = name, client.access + self._access
+        key = self._key(client, name)
         with self._lock:
             if key not in self._sessions:
                 served = self.served[name]
-                self._sessions[key] = self._base.on(served.database, key[1] or None, served.notes)
+                self._sessions[key] = self._base.on(
+                    served.database, key[1] or None, served.notes, served.examples, served.privacy
+                )
                 while len(self._sessions) > VIEWS:
                     self._sessions.popitem(last=False)
             self._sessions.move_to_end(key)
@@ -107,12 +124,31 @@ class Databases(Closing):
 
     def describe(self, client: Client, name: str, cancel: threading.Event) -> Description:
         """What the client sees of a database, as it was at most ``DESCRIBED_SECONDS`` ago."""
-        key = name, client.access + self._access
+        key = self._key(client, name)
         made, known = self._described.get(key, (0.0, None))
         if known is None or time.monotonic() - made > DESCRIBED_SECONDS:
             known = self.session(client, name).following(lambda _: None, cancel).describe()
             self._described[key] = time.monotonic(), known
         return known
+
+    def learn(self, client: Client, name: str, term: str, meaning: str) -> bool:
+        """Note what a term means; whether the context folder has it now.
+
+        It is a note on the database for all who see the same of it. Only who sees all of it writes to the folder: names
+        in a meaning may be hidden from others. Raises ``ProjectError`` for a folder that cannot be written.
+        """
+        served, session = self.served[name], self.session(client, name)
+        kept = served.project is not None and not client.access
+        if kept and served.project is not None:
+            remember(served.project, served.known, term, meaning)
+        with self._lock:
+            session.notes += Notes(glossary=((term, meaning),))
+            if kept:
+                self.served[name] = replace(served, notes=served.notes + Notes(glossary=((term, meaning),)))
+        return kept
+
+    def _key(self, client: Client, name: str) -> tuple[str, Access]:
+        return name, client.access + self._access + self.served[name].access
 
     def close(self) -> None:
         """Close the databases and the session that they share."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sqljury.types import Answer, Candidate, Choice, Result, Row, serialize
 from sqljury.types.answer import in_words as certain
+from sqljury.types.chart import chart
 
 GROUP_ROWS: Final = 20
 """Rows of each group that are shown beside those of the others."""
@@ -25,12 +26,14 @@ def in_words(confidence: float | None) -> str:
 def answer_json(answer: Answer, database: str, rows: int, clean: Clean) -> dict[str, Any]:
     """An answer for clients: ``Answer.to_dict`` with at most ``rows`` rows, and ``groups`` of equal results."""
     made = replace(answer, rows=answer.rows[:rows]).to_dict()
+    result = Result(answer.columns, answer.rows, answer.truncated)
     for candidate in made["candidates"]:
         if candidate["error"]:
             candidate["error"] = clean(candidate["error"])
     return {
         **made,
-        **result_json(Result(answer.columns, answer.rows, answer.truncated), rows),
+        **result_json(result, rows),
+        "chart": chart_json(result, rows),
         "database": database,
         "dialect": answer.dialect,
         "shown_sql": serialize.query(answer.sql, answer.dialect),
@@ -55,6 +58,14 @@ def result_json(result: Result, rows: int) -> dict[str, Any]:
         "truncated": result.truncated or len(result.rows) > rows,
         "limit_reached": result.truncated,
     }
+
+
+def chart_json(result: Result, rows: int) -> dict[str, Any] | None:
+    """The chart that is proposed for the rows of ``result_json``, without the rows themselves."""
+    made = chart(result.columns, result.rows[:rows])
+    if made is not None:
+        made["data"].pop("values")
+    return made
 
 
 def candidate_json(candidate: Candidate, clean: Clean) -> dict[str, Any]:

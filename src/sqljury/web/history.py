@@ -28,6 +28,10 @@ class History:
         """The client's own entries, the latest first."""
         return list(self._entries.get(client, ()))[:limit]
 
+    def find(self, client: str, id: str) -> dict[str, Any] | None:
+        """The client's own entry of this id, to be added to; None for one that it has not, or not any more."""
+        return next((entry for entry in self._entries.get(client, ()) if entry["id"] == id), None)
+
     def clear(self, client: str) -> None:
         """Forget what the client asked."""
         self._entries.pop(client, None)

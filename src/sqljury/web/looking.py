@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import PlainTextResponse, Response
 
+from sqljury.values.objects import Found
 from sqljury.web import bodies
 from sqljury.web.jobs import Following
 from sqljury.web.server import Json, TheClient, TheServer, unless_gone
 
 router = APIRouter()
+
+VALUE_CHARS: Final = 500
 
 
 @router.get(
@@ -50,6 +54,35 @@ async def schema(
     except Exception as error:
         raise server.problems.of(error, name, server.jobs.retry_after) from None
     return Json({**described, "name": name})
+
+
+@router.get(
+    "/v1/search",
+    response_model=bodies.FoundOut,
+    responses=bodies.problems(404, 429, 504),
+    summary="Tables, columns and values that a text may mean",
+    tags=["databases"],
+)
+async def search(
+    request: Request,
+    server: TheServer,
+    client: TheClient,
+    text: Annotated[str, Query(min_length=1, max_length=200, description="A word, or the beginning of a value.")],
+    database: bodies.DatabaseName = "",
+    limit: Annotated[int, Query(ge=1, le=50, description="The most of each kind.")] = 10,
+) -> Response:
+    """Best first; values of masked columns are never among them. The first search reads the values."""
+    name = server.databases.name(client, database)
+
+    def work(following: Following) -> list[Found]:
+        session = server.databases.session(client, name)
+        return session.following(following.progress, following.cancel).search(text, limit)
+
+    try:
+        found = await unless_gone(server.jobs.start(client.name, work), request.receive)
+    except Exception as error:
+        raise server.problems.of(error, name, server.jobs.retry_after) from None
+    return Json({"found": [{**asdict(one), "value": one.value[:VALUE_CHARS]} for one in found]})
 
 
 @router.get(

@@ -21,6 +21,9 @@ from sqljury.web.tokens import LOGIN_SECONDS
 
 router = APIRouter(include_in_schema=False)
 
+VENDOR: Final = "vendor"
+"""Files of others, which the page loads when a chart is shown."""
+
 _TYPES: Final = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
@@ -37,7 +40,8 @@ class Asset(NamedTuple):
 def assets() -> Mapping[str, Asset]:
     """The files of the page by name."""
     folder = resources.files(__package__).joinpath("assets")
-    read = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in _TYPES}
+    files = (*folder.iterdir(), *folder.joinpath(VENDOR).iterdir())
+    read = {file.name: file.read_bytes() for file in files if file.name.rpartition(".")[2] in _TYPES}
     # One digest for all: modules import each other by plain names.
     digest = hashlib.sha256(b"\0".join(read[name] for name in sorted(read))).hexdigest()[:12]
     return {

@@ -37,7 +37,10 @@ export const get = async (path) => (await send(path, { headers: { Accept: "appli
 
 export const query = async (body, signal) => (await send("/v1/query", posted(body, "application/json", signal))).json();
 
-export const csv = async (body) => (await send("/v1/query", posted(body, "text/csv"))).blob();
+/** All rows of a query as a file of this type. */
+export const file = async (body, type) => (await send("/v1/query", posted(body, type))).blob();
+
+export const judge = async (body) => (await send("reading" in body ? "/v1/reading" : "/v1/feedback", posted(body, "application/json"))).json();
 
 export const forget = () => send("/v1/history", { method: "DELETE" });
 

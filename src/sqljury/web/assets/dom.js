@@ -12,6 +12,16 @@ export function el(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** A drawing of one line, in the colour of the text around it. */
+export function picture(path) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  line.setAttribute("d", path);
+  svg.append(line);
+  return svg;
+}
+
 export const count = (number, noun, nouns = `${noun}s`) => `${number.toLocaleString("en")} ${number === 1 ? noun : nouns}`;
 
 export const seconds = (value) => (value < 10 ? `${value.toFixed(1)} s` : `${Math.round(value)} s`);
@@ -32,4 +42,11 @@ export async function copy(text, button) {
     button.textContent = "Not allowed here";
   }
   setTimeout(() => { button.textContent = label; }, 1500);
+}
+
+/** Saves content as a file of the reader's. */
+export function save(blob, name) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -6,6 +6,16 @@ import { schemaOf, showHistory, showSchema, tabs } from "./side.js";
 
 const form = $("ask"), box = $("question"), view = $("view"), submit = $("submit"), picker = $("database");
 let running = null;
+let thread = [];  // what was asked on this database, which the next question may point back to
+
+/** What the next question may point back to, and the way to drop it. */
+function showThread() {
+  const last = thread.at(-1), chip = $("thread");
+  chip.hidden = !last;
+  if (!last) return;
+  const drop = el("button", { type: "button", class: "link small", onclick: () => { thread = []; showThread(); box.focus(); } }, "New topic");
+  chip.replaceChildren(el("span", { class: "quiet small follows" }, `You can follow up on “${last}”`), drop);
+}
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
@@ -37,7 +47,8 @@ function progressCard(question) {
   }
 
   function heard(kind, data) {
-    if (kind === "queued") stage(data.waiting ? `waiting for a turn, ${data.waiting} in the queue` : "starting", "");
+    if (kind === "stage" && data.step.startsWith("understood as ")) stage(`understood as “${data.step.slice(14)}”`, "");
+    else if (kind === "queued") stage(data.waiting ? `waiting for a turn, ${data.waiting} in the queue` : "starting", "");
     else if (kind === "stage") stage(data.step, data.total > 1 ? `${data.done} of ${data.total}` : "");
     else if (kind === "candidate") {
       coming.hidden = false;
@@ -49,7 +60,7 @@ function progressCard(question) {
   return { card, heard, end: () => clearInterval(timer) };
 }
 
-async function run(question) {
+async function run(question, earlier = []) {
   running?.abort();
   const own = new AbortController();
   running = own;
@@ -57,11 +68,13 @@ async function run(question) {
   submit.disabled = true;
   const progress = progressCard(question);
   view.replaceChildren(progress.card);
-  const body = { question, database: picker.value, evidence: $("evidence").value, verify: $("verify").checked };
+  const body = { question, database: picker.value, evidence: $("evidence").value, verify: $("verify").checked, earlier: earlier.slice(-8) };
   try {
     const answer = await ask(body, progress.heard, own.signal);
     if (running !== own) return;
-    view.replaceChildren(...answerView(answer));
+    view.replaceChildren(...answerView(answer, (asked) => { thread = []; run(asked); }));
+    thread = [...earlier, answer.question];
+    showThread();
     say(`Answered: ${count(answer.row_count, "row")}, ${answer.confidence_in_words}.`);
   } catch (error) {
     if (running !== own) return;
@@ -69,7 +82,7 @@ async function run(question) {
       view.replaceChildren(el("section", { class: "card state" }, el("h2", {}, "Stopped"), el("p", {}, "The question was stopped, on the server too.")));
       say("Stopped.");
     } else {
-      view.replaceChildren(problemCard(error, () => run(question)));
+      view.replaceChildren(problemCard(error, () => run(question, earlier)));
     }
   } finally {
     progress.end();
@@ -92,6 +105,8 @@ async function open(entry) {
   $("side-toggle").setAttribute("aria-expanded", "false");
   document.body.classList.add("asked-once");
   if (entry.question) box.value = entry.question;
+  thread = [];
+  showThread();
   if (entry.kind !== "query") {
     run(entry.question);
     return;
@@ -127,7 +142,9 @@ function choose(database) {
 async function changed() {
   const name = picker.value;
   try { localStorage.setItem("database", name); } catch { /* storage may be closed to pages */ }
-  await showSchema(name);
+  thread = [];
+  showThread();
+  await showSchema(name, (value) => { box.value = `${box.value.trimEnd()} ${value}`.trimStart(); box.focus(); });
   if (picker.value === name && !running && !view.querySelector(".card")) ideas(await schemaOf(name).catch(() => null));
 }
 
@@ -146,7 +163,7 @@ function start() {
   }
   try { choose([...picker.options].map((one) => one.value).find((name) => name === localStorage.getItem("database")) ?? picker.value); } catch { /* the first one */ }
   picker.addEventListener("change", changed);
-  form.addEventListener("submit", (event) => { event.preventDefault(); if (box.value.trim()) run(box.value.trim()); });
+  form.addEventListener("submit", (event) => { event.preventDefault(); if (box.value.trim()) run(box.value.trim(), thread); });
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); form.requestSubmit(); }
   });

@@ -1,11 +1,14 @@
 // An answer: its rows, its query (editable and re-runnable), and how sure it is.
-import { csv, query } from "./api.js";
-import { copy, el, say, seconds } from "./dom.js";
+import { file, judge, query } from "./api.js";
+import { copy, count, el, picture, save, say, seconds } from "./dom.js";
 import { broken, highlighted } from "./sql.js";
 import { resultOf } from "./table.js";
 import { why } from "./why.js";
 
 export const level = (confidence) => (confidence === null || confidence === undefined ? "" : confidence >= 0.75 ? "good" : confidence >= 0.5 ? "fair" : "bad");
+
+const UP = "M7 10v11H4V10zM7 10l4-7a2.5 2.5 0 0 1 2.5 2.5V9H19a2 2 0 0 1 2 2.4l-1.5 7.6a2.5 2.5 0 0 1-2.5 2H7";
+const DOWN = "M17 14V3h3v11zM17 14l-4 7a2.5 2.5 0 0 1-2.5-2.5V15H5a2 2 0 0 1-2-2.4L4.5 5A2.5 2.5 0 0 1 7 3h10";
 
 const percent = (share) => `${Math.round(share * 100)}%`;
 
@@ -30,30 +33,63 @@ export function problemCard(error, again) {
       el("span", { class: "quiet small" }, [problem.code, problem.request_id && `request ${problem.request_id}`].filter(Boolean).join(" · "))));
 }
 
-function save(blob, name) {
-  const link = el("a", { href: URL.createObjectURL(blob), download: `${name}.csv` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
+const FORMS = { CSV: ["text/csv", "csv"], Parquet: ["application/vnd.apache.parquet", "parquet"] };
 
-async function download(sql, database, button) {
+async function download(sql, database, form, button) {
+  const [type, suffix] = FORMS[form];
   button.disabled = true;
   try {
-    save(await csv({ sql, database }), database);
+    save(await file({ sql, database }, type), `${database}.${suffix}`);
   } catch (error) {
-    button.title = error.message;
     say(`The download failed: ${error.message}`);
+    button.after(el("span", { class: "out bad small", role: "alert" }, "failed"));
+    button.title = error.message;
   }
   button.disabled = false;
 }
 
+/** Table or chart, as the reader chose last; the chart's code comes when one is shown. */
+function shown(result, place) {
+  const buttons = {};
+  async function show(kind) {
+    for (const [name, button] of Object.entries(buttons)) button.setAttribute("aria-pressed", name === kind);
+    if (kind === "Table") {
+      place.replaceChildren(...resultOf(result));
+      return;
+    }
+    const wait = el("p", { class: "state" }, "Drawing…");
+    place.replaceChildren(wait);
+    try {
+      const { chartView } = await import("./chart.js");
+      if (wait.isConnected) place.replaceChildren(await chartView(result));
+    } catch (error) {
+      wait.replaceChildren(`The chart cannot be drawn: ${error.message}`);
+      wait.setAttribute("role", "alert");
+    }
+  }
+  for (const kind of ["Table", "Chart"]) {
+    buttons[kind] = el("button", { type: "button", "aria-pressed": "false", onclick: () => {
+      try { localStorage.setItem("shown", kind); } catch { /* it holds for this result then */ }
+      show(kind);
+    } }, kind);
+  }
+  let last = "Table";
+  try { last = localStorage.getItem("shown") === "Chart" ? "Chart" : last; } catch { /* storage may be closed to pages */ }
+  show(last);
+  return el("div", { class: "toggle", role: "group", "aria-label": "Show as" }, ...Object.values(buttons));
+}
+
 /** The rows of a result, with what can be done with them; `title` stands above. */
 function rowsCard(result, sql, database, title, marks) {
-  const tools = el("div", { class: "tools" });
-  tools.append(el("button", { class: "link", type: "button", onclick: (event) => download(sql, database, event.currentTarget) }, "Download CSV"));
+  const place = el("div", { class: "rows" });
+  const charts = result.chart && result.chart.mark.type !== "text";
+  const toggle = charts ? shown(result, place) : null;
+  if (!charts) place.append(...resultOf(result));
+  const tools = Object.keys(FORMS).map((form) => el("button", { class: "link", type: "button", "aria-label": `Download ${form}`, onclick: (event) => download(sql, database, form, event.currentTarget) }, form));
+  const ways = result.rows.length ? el("div", { class: "tools" }, el("span", { class: "quiet small" }, "Download"), ...tools) : null;
   return el("section", { class: "card", "aria-label": "Result" },
-    el("header", {}, el("h2", { tabindex: "-1" }, title), ...marks, result.rows.length ? tools : null),
-    ...resultOf(result));
+    el("header", {}, el("h2", { tabindex: "-1" }, title), ...marks, toggle ? null : ways),
+    toggle ? el("div", { class: "ways" }, toggle, ways) : null, place);
 }
 
 /** A query that can be read, copied, edited and run again; `ran(result, sql)` gets what comes back.
@@ -107,20 +143,79 @@ function remarks(answer) {
   return lines.length ? el("ul", { class: "remarks" }, ...lines.map((line) => el("li", {}, line))) : null;
 }
 
-export function answerView(answer) {
+/** Sends what somebody says of an answer, and says where it is kept. */
+async function tell(body, place) {
+  try {
+    const { kept } = await judge(body);
+    place.replaceChildren(el("p", { class: "small quiet", role: "status" }, kept === "folder" ? "Thank you. It is kept in the context folder, where sqljury feedback reads it." : "Thank you. It is kept until the server ends; a context folder would keep it for good."));
+    return true;
+  } catch (error) {
+    place.append(el("p", { class: "small wrong", role: "alert" }, error.message));
+    return false;
+  }
+}
+
+/** Thumbs; the lower one asks what was wrong. `current()` is the query that is shown now. */
+function thumbs(answer, current) {
+  const place = el("div", { class: "judge" });
+  const button = (label, path, act) => el("button", { type: "button", class: "icon", title: label, "aria-label": label, onclick: act }, picture(path));
+  const send = (more) => tell({ id: answer.id, ...more }, place);
+
+  function ask() {
+    const own = current() === answer.sql ? "" : current();
+    const comment = el("textarea", { rows: "2", maxlength: "2000", placeholder: "An order is open while its status is 3" });
+    const query = el("textarea", { rows: "3", maxlength: "50000", class: "sql", spellcheck: "false", placeholder: "SELECT …" });
+    query.value = own;
+    const form = el("form", { class: "correction", onsubmit: (event) => { event.preventDefault(); send({ good: false, comment: comment.value, correction: query.value }); } },
+      el("label", {}, el("span", {}, "What was wrong, or what does a word mean?"), comment),
+      el("label", {}, el("span", {}, "The right query, if you have it"), query),
+      el("div", { class: "foot" }, el("button", { class: "primary", type: "submit" }, "Send"), el("button", { class: "plain", type: "button", onclick: start }, "Cancel")));
+    place.replaceChildren(form);
+    comment.focus();
+  }
+
+  function start() {
+    place.replaceChildren(el("span", { class: "quiet small" }, "Is this right?"), button("Right", UP, () => send(current() === answer.sql ? { good: true } : { good: false, correction: current() })), button("Wrong", DOWN, ask));
+  }
+
+  start();
+  return place;
+}
+
+const brief = (reading) => (reading.rows.length === 1 && reading.rows[0].length === 1 ? String(reading.rows[0][0]) : count(reading.rows.length, "row"));
+
+/** Two readings of the question: which is meant? `choose(reading)` shows its rows. */
+function readings(answer, choose) {
+  if (answer.readings.length < 2) return null;
   const place = el("div");
-  const rows = rowsCard(answer, answer.sql, answer.database, answer.question, [badge(answer)]);
-  const said = remarks(answer);
-  if (said) rows.append(said);
-  place.append(rows);
+  const option = (reading, index) => el("button", { type: "button", class: "reading", onclick: async () => {
+    if (await tell({ id: answer.id, reading: index }, place)) {
+      place.replaceChildren(el("p", { class: "small quiet", role: "status" }, `From now on, “${reading.words}” is ${reading.meaning}.`));
+      choose(reading, index);
+    }
+  } }, el("span", { class: "result" }, brief(reading)), el("span", {}, reading.meaning), el("span", { class: "quiet small" }, `${reading.votes} of ${answer.candidates.length} queries`));
+  const results = answer.readings.map(brief);
+  const differ = results[0] === results[1] ? "different rows" : results.join(" and ");
+  place.append(el("h3", {}, `“${answer.readings[0].words}” can be read in two ways, which give ${differ}. Which do you mean?`), el("div", { class: "options-two" }, ...answer.readings.map(option)));
+  return el("section", { class: "card ask-back", "aria-label": "Two readings" }, place);
+}
+
+/** `again(question)` asks what was typed as it stands, where the question was written out from the talk before. */
+export function answerView(answer, again) {
+  const place = el("div");
+  let current = answer.sql;
+  const foot = [answer.asked ? el("p", { class: "small quiet understood" }, `You asked “${answer.asked}”, which was understood as above. `, el("button", { class: "link small", type: "button", onclick: () => again(answer.asked) }, "Ask it as it stands")) : null, remarks(answer)].filter(Boolean);
+  const judged = thumbs(answer, () => current);
+  const show = (result, sql, marks, more) => { current = sql; place.replaceChildren(rowsCard(result, sql, answer.database, answer.question, marks)); place.firstChild.append(...more, judged); };
+  show(answer, answer.sql, [badge(answer)], foot);
   const sql = sqlCard(answer.sql, answer.database, (result, text) => {
     const reading = answer.groups.find((group) => group.queries.includes(text));
     const mark = reading?.chosen ? badge(answer) : el("span", { class: "badge" }, `${reading ? `reading ${reading.group + 1}` : "your query"} · ${seconds(result.seconds)}`);
-    place.replaceChildren(rowsCard(result, text, answer.database, answer.question, [mark]));
-    if (reading?.chosen && said) place.firstChild.append(said);
+    show(result, text, [mark], reading?.chosen ? foot : []);
     place.querySelector("h2").focus();
   });
-  return [place, sql.card, why(answer, sql.run)];
+  const either = readings(answer, (reading, index) => { if (index) sql.run(reading.sql, el("button")); });
+  return [...(either ? [either] : []), place, sql.card, why(answer, sql.run)];
 }
 
 /** A query of the reader's own, as history has it. */

@@ -27,7 +27,7 @@ function columnItem(table, column, keys) {
 function tree(schema, wanted) {
   const fits = (text) => text.toLowerCase().includes(wanted);
   const tables = schema.tables.map((table) => ({ table, columns: !wanted || fits(table.name) ? table.columns : table.columns.filter((one) => fits(one.name) || fits(one.comment)) })).filter(({ columns }) => columns.length);
-  if (!tables.length) return [el("p", { class: "quiet" }, "Nothing of that name.")];
+  if (!tables.length) return [el("p", { class: "quiet small" }, "No table or column of that name.")];
   return tables.slice(0, 300).map(({ table, columns }) => {
     const details = el("details", { open: Boolean(wanted) && tables.length < 20 }, el("summary", {}, el("span", {}, table.name), el("span", { class: "count" }, table.kind === "table" ? table.columns.length : table.kind)));
     const fill = () => { if (details.open && details.children.length < 2) details.append(el("ul", {}, table.comment ? el("li", {}, el("span", { class: "note" }, table.comment)) : null, ...columns.map((column) => columnItem(table, column, schema.foreign_keys)))); };
@@ -37,23 +37,47 @@ function tree(schema, wanted) {
   });
 }
 
-export async function showSchema(database) {
+/** Values that hold the text, below the tables; `use(value)` puts one into the question. */
+function values(database, place, use) {
+  let asked = 0;
+  return async (text) => {
+    const own = ++asked;
+    place.replaceChildren();
+    if (text.length < 2) return;
+    await new Promise((done) => setTimeout(done, 300));
+    if (own !== asked) return;
+    place.replaceChildren(el("p", { class: "quiet small" }, "Looking for values…"));
+    let shown;
+    try {
+      const { found } = await get(`/v1/search?limit=12&database=${encodeURIComponent(database)}&text=${encodeURIComponent(text)}`);
+      const held = found.filter((one) => one.kind === "value");
+      shown = held.length ? [el("h3", {}, "Values"), el("ul", { class: "values" }, ...held.map((one) => el("li", {},
+        el("button", { type: "button", title: "Put it into the question", onclick: () => use(one.value) }, el("span", {}, one.value), el("span", { class: "meta" }, `${one.table}.${one.column}`)))))] : [];
+    } catch (error) {
+      shown = [el("p", { class: "small", role: "alert" }, `Values cannot be looked up: ${error.message}`)];
+    }
+    if (own === asked) place.replaceChildren(...shown);
+  };
+}
+
+export async function showSchema(database, use) {
   const panel = $("panel-schema");
   panel.replaceChildren(el("p", { class: "quiet" }, "Reading the schema…"));
   let schema;
   try {
     schema = await schemaOf(database);
   } catch (error) {
-    const again = el("button", { class: "plain", type: "button", onclick: () => showSchema(database) }, "Try again");
+    const again = el("button", { class: "plain", type: "button", onclick: () => showSchema(database, use) }, "Try again");
     panel.replaceChildren(el("p", { role: "alert" }, `The schema cannot be read: ${error.message}`), again);
     return null;
   }
-  const place = el("div", { class: "tree" });
-  const filter = el("input", { class: "filter", type: "search", placeholder: `Find in ${count(schema.tables.length, "table")}`, "aria-label": "Find a table or column" });
-  const draw = () => place.replaceChildren(...tree(schema, filter.value.trim().toLowerCase()));
+  const place = el("div", { class: "tree" }), held = el("div", { class: "held", "aria-live": "polite" });
+  const filter = el("input", { class: "filter", type: "search", placeholder: "Find a table, column or value", "aria-label": "Find a table, a column or a value" });
+  const find = values(database, held, use);
+  const draw = () => { place.replaceChildren(...tree(schema, filter.value.trim().toLowerCase())); find(filter.value.trim()); };
   filter.addEventListener("input", draw);
   draw();
-  panel.replaceChildren(filter, place);
+  panel.replaceChildren(filter, place, held);
   return schema;
 }
 
@@ -65,12 +89,17 @@ function ago(time) {
   return new Date(time * 1000).toLocaleDateString();
 }
 
+/** What somebody said of an answer. */
+function said({ feedback, meant }) {
+  return [feedback && (feedback.good ? "👍 right" : feedback.correction ? "👎 corrected" : "👎 wrong"), meant && `meant ${meant}`];
+}
+
 function pastItem(entry, open) {
   const outcome = entry.problem ?? entry.verdict ?? (entry.rows === undefined ? "" : count(entry.rows, "row"));
   const dot = entry.problem ? "bad" : entry.kind === "ask" ? level(entry.confidence) : "";
   const asked = entry.kind === "query" ? el("span", { class: "asked sql" }, entry.sql) : el("span", { class: "asked" }, entry.question);
   return el("li", {}, el("button", { type: "button", onclick: () => open(entry) }, asked,
-    el("span", { class: "meta" }, el("span", { class: `dot ${dot}` }), `${entry.database} · ${outcome} · ${ago(entry.time)}`)));
+    el("span", { class: "meta" }, el("span", { class: `dot ${dot}` }), `${[entry.database, outcome, ...said(entry), ago(entry.time)].filter(Boolean).join(" · ")}`)));
 }
 
 export async function showHistory(open) {

@@ -1,0 +1,173 @@
+"""Thumbs, corrections, readings that somebody chose, follow-ups, and the search for values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from web_servers import ALL, TALL, VOTES_OF_EIGHT, Serve, token_file
+
+from sqljury import FakeModel, Session, connect
+from sqljury.access.rules import Access
+from sqljury.llm.fake import Call
+from sqljury.project import load
+from sqljury.project.feedback import read
+from sqljury.web.app import create
+from sqljury.web.databases import Databases, Served
+from sqljury.web.feedback import TIMES
+
+ASK = {"database": "people", "question": "Who is tall?"}
+PIECES = {"database": "people", "question": "How many pieces came back?"}
+SUM, COUNT = "SELECT SUM(quantity) FROM back", "SELECT COUNT(*) FROM back"
+
+
+def two_readings(call: Call) -> list[str]:
+    """Half of eight queries sum, the other half counts."""
+    return [SUM, COUNT, SUM, COUNT, SUM, COUNT, COUNT] if call.n == 7 else [SUM]
+
+
+@pytest.fixture
+def shop(people: Path) -> Iterator[tuple[TestClient, Path, FakeModel]]:
+    """A server on a context folder."""
+    folder = people.parent
+    (folder / "sqljury.toml").write_text('[databases.people]\nurl = "people.db"\n')
+    with connect(people) as database:
+        project = load(folder)
+        model = FakeModel(two_readings)
+        served = {"people": Served(database, project=project, known="people")}
+        with (
+            Session(database, recipe=VOTES_OF_EIGHT, model=model, cache=False) as base,
+            TestClient(create(Databases(base, served)), base_url="http://localhost:8000") as client,
+        ):
+            yield client, folder, model
+
+
+@pytest.fixture
+def people(people: Path) -> Path:
+    import sqlite3
+
+    with sqlite3.connect(people) as connection:
+        connection.executescript(
+            "CREATE TABLE back (id INTEGER PRIMARY KEY, quantity INTEGER); INSERT INTO back VALUES (1, 5), (2, 7);"
+        )
+    connection.close()
+    return people
+
+
+def test_thumbs_and_corrections_are_what_sqljury_feedback_reads(shop: tuple[TestClient, Path, FakeModel]) -> None:
+    client, folder, _ = shop
+    made = client.post("/v1/ask", json=PIECES).json()
+    up = client.post("/v1/feedback", json={"id": made["id"], "good": True})
+    assert up.json() == {"id": made["id"], "kept": "folder"}
+    comment = "pieces means the sum of quantity"
+    down = {"id": made["id"], "good": False, "correction": SUM, "comment": comment}
+    assert client.post("/v1/feedback", json=down).status_code == 200
+    first, second = read(load(folder))
+    assert (first.question, first.sql, first.good, first.database) == (PIECES["question"], made["sql"], True, "people")
+    assert (second.good, second.correction, second.comment) == (False, SUM, comment)
+    (entry,) = client.get("/v1/history").json()["entries"]
+    assert entry["feedback"] == {"good": False, "correction": SUM, "comment": comment}
+
+
+def test_without_a_folder_they_are_kept_by_the_server(serve: Serve) -> None:
+    client = serve()
+    made = client.post("/v1/ask", json=ASK).json()
+    assert client.post("/v1/feedback", json={"id": made["id"], "good": True}).json()["kept"] == "server"
+    assert client.get("/v1/history").json()["entries"][0]["feedback"] == {"good": True}
+
+
+def test_what_cannot_be_judged(serve: Serve) -> None:
+    file, headers = token_file(ann="", bob="")
+    client = serve(tokens=file)
+    made = client.post("/v1/ask", json=ASK, headers=headers["ann"]).json()
+
+    def judge(who: str = "ann", **body: Any) -> tuple[int, str]:
+        route = "reading" if "reading" in body else "feedback"
+        response = client.post(f"/v1/{route}", json={"id": made["id"], **body}, headers=headers[who])
+        return response.status_code, response.json().get("code", "")
+
+    assert judge("bob", good=True) == (404, "unknown-answer")
+    assert judge() == (422, "bad-value")
+    assert judge(good=1) == (422, "bad-value")
+    assert judge(reading=0) == (404, "unknown-answer")
+    assert judge(good=True, database="other") == (422, "bad-value")
+    assert [judge(good=True)[0] for _ in range(TIMES)].count(200) == TIMES - 1
+    assert judge(good=True) == (400, "bad-request")
+
+
+def test_a_reading_that_was_meant_is_a_note_from_then_on(shop: tuple[TestClient, Path, FakeModel]) -> None:
+    client, folder, model = shop
+    made = client.post("/v1/ask", json=PIECES).json()
+    assert [reading["meaning"] for reading in made["readings"]] == ["the sum of quantity", "the number of rows of back"]
+    assert client.post("/v1/reading", json={"id": made["id"], "reading": 1}).json()["kept"] == "folder"
+    again = client.post("/v1/ask", json=PIECES).json()
+    assert (again["rows"], again["readings"]) == ([[2]], [])
+    words = made["readings"][0]["words"]
+    assert again["remarks"] == [f"{words!r} is read as the number of rows of back, as the notes say."]
+    assert "the number of rows of back" in model.calls[-1].prompt
+    assert (folder / "glossary.yaml").read_text() == f'"{words}": "the number of rows of back"\n'
+    client.post("/v1/reading", json={"id": made["id"], "reading": 0})
+    assert (folder / "glossary.yaml").read_text() == f'"{words}": "the sum of quantity"\n'
+    assert client.post("/v1/ask", json=PIECES).json()["rows"] == [[12]]
+
+
+def test_who_sees_less_chooses_for_those_who_see_the_same(people: Path, make: Callable[..., Any]) -> None:
+    (people.parent / "sqljury.toml").write_text('[databases.people]\nurl = "people.db"\n')
+    file, headers = token_file(ann='deny = ["person.salary"]', bob="")
+    application = make(two_readings, tokens=file, recipe=VOTES_OF_EIGHT)
+    served = application.server.databases.served
+    served["people"] = Served(served["people"].database, project=load(people.parent), known="people")
+    with TestClient(application, base_url="http://localhost:8000") as client:
+        made = client.post("/v1/ask", json=PIECES, headers=headers["ann"]).json()
+        chosen = {"id": made["id"], "reading": 1}
+        assert client.post("/v1/reading", json=chosen, headers=headers["ann"]).json()["kept"] == "server"
+        assert client.post("/v1/ask", json=PIECES, headers=headers["ann"]).json()["rows"] == [[2]]
+        assert len(client.post("/v1/ask", json=PIECES, headers=headers["bob"]).json()["readings"]) == 2
+    assert not (people.parent / "glossary.yaml").exists()
+
+
+def follow_up(call: Call) -> str:
+    if "You write:" in call.prompt:
+        return "Who is taller than 180?"
+    return TALL if "Who is taller than 180?" in call.prompt else ALL
+
+
+def test_a_follow_up_is_written_out_and_shown(serve: Serve) -> None:
+    client = serve(follow_up)
+    body = {"database": "people", "question": "and taller than 180?", "earlier": ["Who is there?"]}
+    made = client.post("/v1/ask", json=body).json()
+    assert (made["question"], made["asked"]) == ("Who is taller than 180?", "and taller than 180?")
+    assert made["sql"] == TALL
+    assert client.get("/v1/history").json()["entries"][0]["question"] == "Who is taller than 180?"
+    streamed = client.post("/v1/ask", json={**body, "stream": True}).text
+    assert "understood as Who is taller than 180?" in streamed
+    alone = client.post("/v1/ask", json={"database": "people", "question": "and taller than 180?"}).json()
+    assert (alone["question"], alone["asked"]) == ("and taller than 180?", "")
+    assert client.post("/v1/ask", json={**body, "earlier": ["x"] * 9}).status_code == 422
+
+
+def test_an_openai_client_may_point_back(serve: Serve) -> None:
+    messages = [
+        {"role": "user", "content": "Who is there?"},
+        {"role": "assistant", "content": "Three people."},
+        {"role": "user", "content": "and taller than 180?"},
+    ]
+    body = {"model": "sqljury/people", "messages": messages}
+    assert serve(follow_up).post("/v1/chat/completions", json=body).json()["sqljury"]["sql"] == TALL
+
+
+def test_values_are_found_but_not_masked_ones(serve: Serve) -> None:
+    client = serve()
+    asked = {"database": "people", "text": "Ann"}
+    found = client.get("/v1/search", params=asked).json()["found"]
+    assert ("value", "person", "name", "Ann") in [
+        (one["kind"], one["table"], one["column"], one["value"]) for one in found
+    ]
+    assert client.get("/v1/search", params={**asked, "text": ""}).status_code == 422
+    assert client.get("/v1/search", params={**asked, "database": "x"}).status_code == 404
+    masked = serve(access=Access(mask=("person.name",))).get("/v1/search", params=asked)
+    assert "Ann" not in json.dumps(masked.json())
