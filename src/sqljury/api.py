@@ -137,8 +137,9 @@ class Session(Closing):
     ) -> Session:
         """A session with the same recipe and models on another database, or on this one behind access rules.
 
-        ``examples`` and ``privacy`` take the place of this session's. What it learns of the database is its own. It holds nothing open:
-        close this session after it, and ``database`` where it was opened. Raises what ``guard`` raises.
+        ``examples`` and ``privacy`` take the place of this session's. What it learns of the database is its own. It
+        holds nothing open: close this session after it, and ``database`` where it was opened. Raises what ``guard``
+        raises.
         """
         other = copy.copy(self)
         other.database = guard(database, introspect(database), access) if access else database
