@@ -8,13 +8,20 @@ from typing import Any, Final, Literal
 from sqljury.errors import MissingExtraError
 from sqljury.types import serialize
 from sqljury.types.candidate import Candidate
+from sqljury.types.chart import chart
 from sqljury.types.explanation import Explanation, Reading
+from sqljury.types.html import answer_html
 from sqljury.types.question import Privacy, Question
 from sqljury.types.result import Row
 from sqljury.types.testcase import Tried
 
 WORDS: Final = ((0.9, "very likely right"), (0.75, "likely right"), (0.5, "uncertain"), (0.0, "probably wrong"))
 """What a probability is called, from the given one on."""
+
+CHART_ROWS: Final = 1_000
+"""A notebook keeps the rows of a chart in its file."""
+VEGA_LITE: Final = "application/vnd.vegalite.v{}+json"
+"""The media type by the version that a notebook knows; both draw the charts that are proposed here."""
 
 
 def in_words(probability: float) -> str:
@@ -182,6 +189,22 @@ class Answer:
             raise MissingExtraError("pandas", "pandas") from None
         return pandas.DataFrame(list(self.rows), columns=list(self.columns))
 
+    def chart(self) -> dict[str, Any] | None:
+        """A Vega-Lite specification that draws the rows; None where a table says more."""
+        return chart(self.columns, self.rows)
+
     def _repr_html_(self) -> str:
         """The answer as HTML for notebooks; every value is escaped."""
-        return serialize.answer_html(self)
+        return answer_html(self)
+
+    def _ipython_display_(self) -> None:
+        """The answer and below it its chart: of several forms of one output a notebook shows only one."""
+        from IPython.display import display
+
+        text = f"{self.question.text}\n{self.sql}\n{len(self.rows)} rows"
+        display({"text/html": self._repr_html_(), "text/plain": text}, raw=True)
+        drawn = self.chart() if not self.abstained and len(self.rows) <= CHART_ROWS else None
+        if drawn is not None:
+            older = {**drawn, "$schema": drawn["$schema"].replace("v6", "v5")}
+            bundle = {VEGA_LITE.format(6): drawn, VEGA_LITE.format(5): older}
+            display({**bundle, "text/plain": drawn.get("description", "a chart")}, raw=True)
