@@ -11,6 +11,7 @@ import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,3 +95,25 @@ def test_a_server_answers_until_it_is_told_to_end(start: Start, zoo: Path, endin
     process.send_signal(ending)
     code, error = ended(process)
     assert (code, error) == (130, "sqljury: stopped\n")
+
+
+def test_a_context_folder_is_served_with_what_it_says(start: Start, zoo: Path, tmp_path: Path) -> None:
+    (tmp_path / "sqljury.toml").write_text(f'recipe = "fast"\n[databases.beasts]\nurl = "{zoo}"\n')
+    process = start("SELECT name FROM animal", "serve", "--project", str(tmp_path), "--port", "0")
+    place, said = address(process)
+    assert "databases: beasts\n" in said
+    connection = http.client.HTTPConnection(place, timeout=120)
+
+    def post(path: str, body: dict[str, object]) -> dict[str, Any]:
+        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        made: dict[str, Any] = json.loads(connection.getresponse().read())
+        return made
+
+    answer = post("/v1/ask", {"question": "Which animals are there?"})
+    assert answer["row_count"] == 3
+    assert len(answer["candidates"]) == 1  # by the folder's recipe
+    assert post("/v1/feedback", {"id": answer["id"], "good": True}) == {"id": answer["id"], "kept": "folder"}
+    (line,) = (tmp_path / "feedback.jsonl").read_text().splitlines()
+    assert json.loads(line)["db_id"] == "beasts"
+    process.send_signal(signal.SIGINT)
+    ended(process)

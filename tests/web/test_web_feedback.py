@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from web_servers import ALL, TALL, VOTES_OF_EIGHT, Serve, token_file
+from web_servers import ALL, TALL, VOTES_OF_EIGHT, Open, Serve, ask, token_file
 
 from sqljury import FakeModel, Session, connect
 from sqljury.access.rules import Access
@@ -171,3 +171,59 @@ def test_values_are_found_but_not_masked_ones(serve: Serve) -> None:
     assert client.get("/v1/search", params={**asked, "database": "x"}).status_code == 404
     masked = serve(access=Access(mask=("person.name",))).get("/v1/search", params=asked)
     assert "Ann" not in json.dumps(masked.json())
+
+
+def test_rules_for_rows_of_a_token(serve: Serve) -> None:
+    file, headers = token_file(ann="rows = [\"person: name = 'Ann'\"]", bob="")
+    client = serve(ALL, tokens=file)
+    asked = {"database": "people", "question": "Who is there?"}
+    assert client.post("/v1/ask", json=asked, headers=headers["ann"]).json()["rows"] == [["Ann"]]
+    assert len(client.post("/v1/ask", json=asked, headers=headers["bob"]).json()["rows"]) == 3
+    counted = {"database": "people", "sql": "SELECT count(*) FROM person"}
+    assert client.post("/v1/query", json=counted, headers=headers["ann"]).json()["rows"] == [[1]]
+    for text, found in (("Ann", True), ("Cy", False)):
+        shown = client.get("/v1/search", params={"database": "people", "text": text}, headers=headers["ann"]).json()
+        assert any(one["kind"] == "value" for one in shown["found"]) is found
+
+
+def on_the_page(call: Call) -> list[str]:
+    if "You write:" in call.prompt:
+        return ["Who is taller than 180?"]
+    return [TALL] if "taller than 180" in call.prompt else two_readings(call)
+
+
+def test_readings_thumbs_and_follow_ups_on_the_page(open_page: Open) -> None:
+    page = open_page(on_the_page, recipe=VOTES_OF_EIGHT)
+    ask(page, PIECES["question"])
+    page.get_by_text("can be read in two ways, which give 12 and 2").wait_for()
+    page.get_by_role("button", name="the number of rows of back").click()
+    page.get_by_text("is the number of rows of back.").wait_for()
+    page.locator(".single", has_text="2").wait_for()
+    ask(page, PIECES["question"])
+    page.get_by_text("is read as the number of rows of back, as the notes say.").wait_for()
+    assert page.locator(".reading").count() == 0
+    page.get_by_role("button", name="Wrong").click()
+    page.get_by_label("What was wrong").fill("pieces means the sum of quantity")
+    page.get_by_label("The right query").fill(SUM)
+    page.get_by_role("button", name="Send").click()
+    page.get_by_text("It is kept until the server ends").wait_for()
+    ask(page, "and the tall ones?")
+    page.get_by_text("You asked “and the tall ones?”").wait_for()
+    assert page.get_by_label("Result", exact=True).get_by_role("heading").inner_text() == "Who is taller than 180?"
+    page.get_by_role("button", name="Right").click()
+    page.get_by_text("Thank you").wait_for()
+    page.get_by_role("tab", name="History").click()
+    said = page.locator(".past .meta")
+    said.nth(2).wait_for()
+    assert ["right, you said" in said.nth(0).inner_text(), "corrected" in said.nth(1).inner_text()] == [True, True]
+    assert "meant the number of rows of back" in said.last.inner_text()
+    page.get_by_role("button", name="New topic").click()
+    assert not page.locator("#thread").is_visible()
+
+
+def test_a_value_is_put_into_the_question(open_page: Open) -> None:
+    page = open_page()
+    page.fill("#question", "How tall is")
+    page.get_by_label("Find a table, a column or a value").fill("Ann")
+    page.get_by_role("button", name="Ann").click()
+    assert page.input_value("#question") == "How tall is Ann"

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.access.resolve import Resolver, refuse
-from sqljury.access.scopes import Chain, Output, Rules, Scope, Source, broad, exact, joined, may_share_hidden
+from sqljury.access.rows import subquery
+from sqljury.access.scopes import Chain, Output, Rules, Scope, Source, broad, exact, joined, label_of, may_share_hidden
 from sqljury.access.words import check_code, check_rest, check_types, check_words, edited, query_of, without_comments
 from sqljury.db import readonly
 from sqljury.errors import QueryRefusedError
@@ -75,11 +76,14 @@ class Checker:
             check_words(tokens, text, self._rules.dialect)
             if not (is_view and self._rules.dialect == "postgres"):  # its catalogue says which code a view runs
                 check_code(tokens, self._rules.catalog)
-            if edits := _Walk(self._rules).run(statement, tokens):
+            walk = _Walk(self._rules)
+            if edits := walk.run(statement, tokens):
                 text = edited(text, edits)
                 tokens, statement = readonly.parse(text, self._rules.dialect)
-                if _Walk(self._rules).run(statement, tokens):
+                walk = _Walk(self._rules)
+                if walk.run(statement, tokens):
                     return "", "the query cannot be checked against the access rules; write each column with its table"
+            text = edited(text, walk.filters)
         except ParsingStoppedError:
             raise  # there is no outcome to remember
         except QueryRefusedError as error:
@@ -99,6 +103,8 @@ class _Walk:
         self._dialect = rules.dialect
         self._names = Resolver(rules)
         self._hidden: set[str] = set()
+        self.filters: set[tuple[int, int, str]] = set()
+        """The edits that leave out rows, once names are resolved."""
 
     def run(self, statement: exp.Expr, tokens: Sequence[Any]) -> set[tuple[int, int, str]]:
         """The necessary edits; raises ``QueryRefusedError`` unless everything that is read may be read."""
@@ -165,7 +171,7 @@ class _Walk:
                 names |= {broad(key) for source in starred for key in source.sure}
                 opaque = opaque or any(source.opaque or not source.sure for source in starred)
                 continue
-            if self._dialect == "postgres" and (label := _label(item)):
+            if self._dialect == "postgres" and (label := label_of(item)):
                 sure.add(label)
                 names.add(broad(label))
                 continue
@@ -288,6 +294,9 @@ class _Walk:
         if source.partial and alias is not None and alias.columns:
             refuse(f"columns of {_written(node)} cannot be renamed by its alias; use the names of the schema")
         self._hidden |= source.hidden
+        if conditions := self._rules.conditions.get(table.name):
+            shown = [column.name for column in table.columns if column.name in self._rules.shown[table.name]]
+            self.filters.add(subquery(node, shown, conditions, self._dialect))
         return source
 
     def _subquery(self, node: exp.Subquery, scope: Scope, named: Named, outer: Chain) -> None:
@@ -373,17 +382,6 @@ def _aliases(node: exp.Select, dialect: str) -> frozenset[str]:
 
     names = [item.args.get("alias") for item in node.expressions if isinstance(item, exp.Alias)]
     return frozenset(exact(name, dialect) for name in names if isinstance(name, exp.Identifier))
-
-
-def _label(item: exp.Expr) -> str:
-    """The name that PostgreSQL gives to the column of this expression; empty if that is not certain."""
-    from sqlglot import exp
-
-    if isinstance(item, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max):
-        return str(item.key)
-    if isinstance(item, exp.Cast) and isinstance(item.this, exp.Column) and isinstance(item.this.this, exp.Identifier):
-        return exact(item.this.this, "postgres")
-    return ""
 
 
 def _only(node: exp.Expr, allowed: Iterable[str]) -> None:

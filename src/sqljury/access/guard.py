@@ -10,13 +10,15 @@ from typing import Final, NoReturn
 
 from sqljury.access.catalog import default_schema, read_catalog
 from sqljury.access.check import Checker
-from sqljury.access.rules import Access, compiled, secrets, tells
+from sqljury.access.rules import Access, compiled
+from sqljury.access.words import secrets, tells
 from sqljury.db.base import DEFAULT_LIMITS, Database, failure
 from sqljury.db.sqlite import SQLiteDatabase
-from sqljury.errors import QueryRefusedError
+from sqljury.errors import InputError, QueryRefusedError
 from sqljury.parallel.watch import Watch
 from sqljury.resources import Closing
 from sqljury.sql.parse import under
+from sqljury.sql.text import quote_table
 from sqljury.types import Limits, Result, Schema
 
 _WITHHELD: Final = "the query failed, and the reason cannot be shown under access rules; check its names and types"
@@ -37,11 +39,16 @@ class Guarded(Closing):
     """
 
     def __init__(self, db: Database, schema: Schema, access: Access) -> None:
-        """Raises ``InputError`` if a pattern matches nothing in ``schema``, or no table remains visible."""
+        """Raises ``InputError`` if a pattern matches nothing in ``schema``, or no table remains visible.
+
+        So does a condition on rows that cannot be used.
+        """
         default = default_schema(db)
         self._db = db
         self._rules = compiled(schema, access, default, read_catalog(db, default))
-        self._checker = Checker(self._rules.rules) if access.allow or access.deny else None
+        self._checker = Checker(self._rules.rules) if access.hides else None
+        self.row_rules = access.rows
+        self._try_rows()
         self._secret = secrets(schema, self._rules.shown)
 
     @property
@@ -98,6 +105,15 @@ class Guarded(Closing):
         else:
             result = self._db.execute(text, limits, cancel)
         return self._censored(result, sql)
+
+    def _try_rows(self) -> None:
+        """Raise ``InputError`` for a condition that the database refuses: nothing could be read at all."""
+        for name in self._rules.rules.conditions:
+            table = next(table for table in self.schema.tables if table.name == name)
+            sql = f"SELECT count(*) FROM {quote_table(table.name, table.schema, self.dialect)}"  # noqa: S608
+            error = self.execute(sql).error
+            if error is not None:
+                raise InputError(f"rows: the condition on {name} cannot be used: {error}")
 
     def catalog(self, sql: str, parameters: Sequence[str] = ()) -> NoReturn:  # noqa: ARG002
         """Raises ``QueryRefusedError``, since the catalogue shows everything; use ``schema``."""

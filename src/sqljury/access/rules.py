@@ -16,28 +16,31 @@ from typing import Final
 
 from sqljury.access.catalog import Catalog, Kin
 from sqljury.access.check import Checker, Rules
+from sqljury.access.rows import divided, rules_of
 from sqljury.access.scopes import broad
+from sqljury.access.words import secrets, tells
 from sqljury.errors import InputError
 from sqljury.types import Column, Schema, Table
 from sqljury.types.schema import subset
 
 _DEFAULTS: Final = {"sqlite": "main", "duckdb": "main", "postgres": "public"}
-_WORD: Final = re.compile(r"[\w$]+")
 _QUOTATION: Final = re.compile(r"""(?<!\w)'[^']*'(?!\w)|"[^"]*"|`[^`]*`|[“„«‘][^”“»’]*[”“»’]|\d[\d.,:-]*""")
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Patterns of visible (``allow``, everything if empty), hidden (``deny``) and masked (``mask``) columns.
+    """Patterns of visible (``allow``, everything if empty), hidden (``deny``) and masked (``mask``) columns, and rows.
 
     A pattern is ``table``, ``table.column`` or ``schema.table.column``, with ``*`` for any characters, in any case.
     ``deny`` overrides ``allow``. A table of which ``allow`` names columns has only those. Masked columns may be
-    queried, but their values are neither sampled nor indexed. Raises ``InputError`` for an invalid pattern.
+    queried, but their values are neither sampled nor indexed. ``rows`` are texts such as ``customer: status = 1``:
+    queries see only the rows of a table that meet all its conditions. Raises ``InputError`` for an invalid pattern.
     """
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     mask: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for rule in fields(self):
@@ -46,18 +49,23 @@ class Access:
                 raise InputError(f"{rule.name}: {given!r} is not a list of patterns; write them as a list of texts")
             object.__setattr__(self, rule.name, tuple(given))
             for text in given:
-                parse(text)
+                parse(divided(text)[0] if rule.name == "rows" else text)
 
     def __bool__(self) -> bool:
-        return bool(self.allow or self.deny or self.mask)
+        return bool(self.allow or self.deny or self.mask or self.rows)
+
+    @property
+    def hides(self) -> bool:
+        """Whether there is something that a query must not read."""
+        return bool(self.allow or self.deny or self.rows)
 
     def __add__(self, other: Access) -> Access:
         """The union of both sets of rules."""
-        return Access(self.allow + other.allow, self.deny + other.deny, self.mask + other.mask)
+        return Access(*(getattr(self, rule.name) + getattr(other, rule.name) for rule in fields(self)))
 
 
 def load(path: str | os.PathLike[str]) -> Access:
-    """The rules in a TOML file with the lists ``allow``, ``deny`` and ``mask``; raises ``InputError``."""
+    """The rules in a TOML file with the lists ``allow``, ``deny``, ``mask`` and ``rows``; raises ``InputError``."""
     name = os.fspath(path)
     try:
         rules = tomllib.loads(Path(name).read_text(encoding="utf-8"))
@@ -112,17 +120,18 @@ def compiled(schema: Schema, access: Access, default: str = "", catalog: Catalog
     places = _Places(default or _DEFAULTS.get(schema.dialect, schema.name), _kin(schema, catalog), catalog)
     _check_meanings(schema, access, places)
     kept = {table.name: _shown_columns(table, access, places) for table in schema.tables}
+    conditions, read = rules_of(schema.tables, _row_rules(schema, access, places), _names(places.kin), schema.dialect)
     named: set[str] = set()
-    if access.allow or access.deny:
+    if access.hides:
         named = {table.name for table in schema.tables if _is_named(table, access, places.default)}
-        _hide_views(schema, kept, named, places)
-    rules = Rules(schema, kept, places.default, catalog)
+        _hide_views(schema, kept, named, places, conditions)
+    rules = Rules(schema, kept, places.default, catalog, conditions)
     masked = _masked(schema, access, places)
     shown = _without_values(_clean(schema, subset(schema, kept), rules), masked)
     if not shown.tables:
         raise InputError("the access rules leave no table to ask about; allow more, or deny fewer")
     trusted = frozenset(table.name.lower() for table in schema.tables if table.is_view and table.name in named)
-    return Compiled(schema, shown, rules, masked, _hidden(schema, kept), trusted)
+    return Compiled(schema, shown, rules, masked, _hidden(schema, kept) - read, trusted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +154,23 @@ def _kin(schema: Schema, catalog: Catalog) -> dict[str, tuple[Kin, ...]]:
     return {name: tuple(tables) for name, tables in kin.items()}
 
 
+def _row_rules(schema: Schema, access: Access, places: _Places) -> list[tuple[str, list[str]]]:
+    """The conditions of ``access.rows`` with the names of their tables; raises ``InputError`` for one without any."""
+    made = []
+    for text in access.rows:
+        pattern, condition = divided(text)
+        readings = [reading for reading in parse(pattern).readings if reading.column is None]
+        names = [table.name for table in schema.tables if any(r.has_table(table, places.default) for r in readings)]
+        if not names:
+            raise InputError(f"rows: {pattern!r} matches no table; check the spelling")
+        made.append((condition, names))
+    return made
+
+
+def _names(kin: Mapping[str, Collection[Kin]]) -> dict[str, set[str]]:
+    return {name: {one.name for one in others} for name, others in kin.items()}
+
+
 def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tuple[str, str]]:
     """Tables and columns that may not be read, in lower case; the column "" stands for the rows of a hidden table."""
     pairs = [(table.name, name) for table in schema.tables for name in ("", *(c.name for c in table.columns))]
@@ -158,7 +184,7 @@ def _hidden(schema: Schema, kept: Mapping[str, Collection[str]]) -> frozenset[tu
 
 def _check_meanings(schema: Schema, access: Access, places: _Places) -> None:
     """Raise ``InputError`` for a pattern without a match, and for an ambiguous pattern of ``allow``."""
-    for rule in fields(access):
+    for rule in (rule for rule in fields(access) if rule.name != "rows"):
         for text in getattr(access, rule.name):
             readings = parse(text).readings
             used = [reading for reading in readings if any(_meant(reading, table, places) for table in schema.tables)]
@@ -209,12 +235,18 @@ def _is_named(table: Table, access: Access, default: str) -> bool:
     return any(_allows(r, table, default) for pattern in exact if pattern.is_exact for r in pattern.readings)
 
 
-def _hide_views(schema: Schema, kept: dict[str, list[str]], named: set[str], places: _Places) -> None:
-    """Remove views that read hidden data; since views may read views, they are admitted one after another."""
+def _hide_views(
+    schema: Schema, kept: dict[str, list[str]], named: set[str], places: _Places, conditions: Collection[str]
+) -> None:
+    """Remove views that read hidden data; since views may read views, they are admitted one after another.
+
+    A view on a table with ``conditions`` reads rows that may be hidden.
+    """
     waiting = {t.name: t for t in schema.tables if t.is_view and t.name not in named and kept[t.name]}
     columns = {name: kept.pop(name) for name in waiting}
     while True:
-        checker = Checker(Rules(schema, kept, places.default, places.catalog))
+        whole = {name: columns for name, columns in kept.items() if name not in conditions}
+        checker = Checker(Rules(schema, whole, places.default, places.catalog))
         passed = [name for name, view in waiting.items() if checker.view_passes(view)]
         if not passed:
             return
@@ -291,28 +323,6 @@ def _clean_table(table: Table, secret: frozenset[str], hidden: Collection[str], 
     definition = table.definition if checker.view_passes(table) else ""
     divided = "" if hidden else table.partition_by
     return replace(table, columns=columns, comment=cleaned(table.comment), definition=definition, partition_by=divided)
-
-
-def secrets(full: Schema, shown: Schema) -> frozenset[str]:
-    """The keys (of ``broad``) of names of tables and columns that are not shown anywhere."""
-    return frozenset(_all_names(full) - _all_names(shown))
-
-
-def _all_names(schema: Schema) -> set[str]:
-    names = {broad(column.name) for table in schema.tables for column in table.columns}
-    for table in schema.tables:
-        names |= {broad(table.name), broad(table.name.removeprefix(table.schema + "."))}
-    return names
-
-
-def tells(text: str, secret: frozenset[str]) -> bool:
-    """Whether a text contains one of these names as a word, or as part of it if the name is not a word."""
-    if not text or not secret:
-        return False
-    folded = broad(text)
-    return not secret.isdisjoint(_WORD.findall(folded)) or any(
-        name in folded for name in secret if not _WORD.fullmatch(name)
-    )
 
 
 _PARTS: Final = re.compile(r'\s*(?:"((?:[^"]|"")+)"|([^".\s][^".]*))\s*(\.|$)')

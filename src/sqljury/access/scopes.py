@@ -132,15 +132,24 @@ class Output:
 
 
 class Rules:
-    """The columns of a schema's tables that may be read: ``shown`` has them by table name."""
+    """The columns of a schema's tables that may be read: ``shown`` has them by table name.
+
+    ``conditions`` are those that rows must meet, by table.
+    """
 
     def __init__(
-        self, schema: Schema, shown: Mapping[str, Iterable[str]], default: str, catalog: Catalog | None = None
+        self,
+        schema: Schema,
+        shown: Mapping[str, Iterable[str]],
+        default: str,
+        catalog: Catalog | None = None,
+        conditions: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.dialect = schema.dialect
         self.default = default
         self.shown = {name: frozenset(columns) for name, columns in shown.items()}
         self.tables = schema.tables
+        self.conditions = dict(conditions or {})
         self.catalog = catalog or Catalog()
         self.enums = frozenset(
             broad(column.type)
@@ -333,3 +342,14 @@ def is_text_place(name: exp.Identifier) -> bool:
     if isinstance(parent, exp.Escape | exp.Predicate | exp.Binary):
         return parent.expression is node
     return isinstance(parent, exp.Func)
+
+
+def label_of(item: exp.Expr) -> str:
+    """The name that PostgreSQL gives to the column of this expression; empty if that is not certain."""
+    from sqlglot import exp
+
+    if isinstance(item, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max):
+        return str(item.key)
+    if isinstance(item, exp.Cast) and isinstance(item.this, exp.Column) and isinstance(item.this.this, exp.Identifier):
+        return exact(item.this.this, "postgres")
+    return ""

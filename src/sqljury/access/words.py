@@ -6,6 +6,7 @@ Refused are types, functions and operators that the database's owner created, wh
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -14,6 +15,7 @@ from sqljury.access.catalog import Catalog
 from sqljury.access.resolve import refuse, refuse_column
 from sqljury.access.scopes import Rules, broad
 from sqljury.sql.parse import tokenize
+from sqljury.types import Schema
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -197,3 +199,28 @@ def query_of(definition: str, dialect: str) -> str:
         return definition
     ends = [token.end for token in tokens if token.text.upper() == "AS"]
     return definition[ends[0] + 1 :] if ends else ""
+
+
+_WORD: Final = re.compile(r"[\w$]+")
+
+
+def secrets(full: Schema, shown: Schema) -> frozenset[str]:
+    """The keys (of ``broad``) of names of tables and columns that are not shown anywhere."""
+    return frozenset(_all_names(full) - _all_names(shown))
+
+
+def _all_names(schema: Schema) -> set[str]:
+    names = {broad(column.name) for table in schema.tables for column in table.columns}
+    for table in schema.tables:
+        names |= {broad(table.name), broad(table.name.removeprefix(table.schema + "."))}
+    return names
+
+
+def tells(text: str, secret: frozenset[str]) -> bool:
+    """Whether a text contains one of these names as a word, or as part of it if the name is not a word."""
+    if not text or not secret:
+        return False
+    folded = broad(text)
+    return not secret.isdisjoint(_WORD.findall(folded)) or any(
+        name in folded for name in secret if not _WORD.fullmatch(name)
+    )

@@ -38,8 +38,9 @@ _WHOLE: Final = re.compile(r"\b(?:each|every|per|all)\b", re.IGNORECASE)
 _FEW_WORDS: Final = 4
 _BACK: Final = re.compile(
     r"^\W*(?:and|or|but|also|now|then|only|just|what about|how about|why|instead|without|same|not|sort|order|group|show"
-    r" only)\b|\b(?:it|its|they|them|their|theirs|he|she|him|his|her|hers|those|these|this|that|ones?|same|others?|else"
-    r"|instead|previous|above|former|latter|again|too|respectively|there)\b",
+    r" only)\b|\b(?:it|they|them|theirs|him|hers|those|these|ones|(?:of|than|in|about|by|at|for|from|like) that"
+    r"|that one|the others?|the rest|instead|the previous|the former|the latter|again|too)\b"
+    r"|^\W*(?:\S+\s+){0,3}(?:its|their|he|she|his|her|this|that)\b",
     re.IGNORECASE,
 )
 _LISTING: Final = re.compile(r"^\W*(?:list|show|give|what|which|find|return|tell|display)\b", re.IGNORECASE)

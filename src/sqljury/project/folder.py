@@ -105,7 +105,7 @@ class Project:
             str(self.folder / recipe) if recipe.endswith(".toml") else recipe,
             part.model or self.settings.model,
             part.privacy or self.settings.privacy,
-            Access(part.access.allow, part.access.deny, part.access.mask),
+            Access(part.access.allow, part.access.deny, part.access.mask, part.access.rows),
             self._notes(name, part),
             tuple(pair for pair in self._pairs(part) if pair.database == name),
         )

@@ -39,6 +39,7 @@ class AccessPart:
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     mask: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,7 @@ def _check(settings: Settings, name: str) -> None:
                 "in its place and set that environment variable"
             )
         try:
-            Access(part.access.allow, part.access.deny, part.access.mask)
+            Access(part.access.allow, part.access.deny, part.access.mask, part.access.rows)
         except InputError as error:
             raise ProjectError(f"{name}: {key}.access.{error}") from None
 

@@ -134,7 +134,8 @@ def index_path(db: Database, schema: Schema, skip_columns: Skip | None = None) -
         for column in table.columns
         if skip_columns is not None and skip_columns(table.name, column.name)
     ]
-    identity = json.dumps([_location(db), db.schemas, skipped])
+    rows = getattr(db, "row_rules", ())  # who sees other rows has other values
+    identity = json.dumps([_location(db), db.schemas, skipped, *rows])
     name = re.sub(r"[^\w-]+", "_", db.name)[:40]
     return cache_dir() / "values" / f"{name}-{hashlib.sha256(identity.encode()).hexdigest()[:20]}.index"
 

@@ -25,6 +25,7 @@ from sqljury.web.walls import Walls
 
 DESCRIPTION = """Ask databases in plain language; an answer is SQL that was tested, its result, and the evidence.
 Errors are problems (RFC 9457) with a `code` for programs."""
+NOT_JSON = "the request is not a JSON object; send one as GET /v1/openapi.json describes"
 
 
 def create(databases: Databases, settings: Settings | None = None, tokens: Tokens | None = None) -> Walls:
@@ -76,7 +77,9 @@ def _handle_errors(app: FastAPI, server: Server) -> None:
         codes = {404: "not-found", 405: "wrong-method", 413: "too-large"}
         code = codes.get(error.status_code, "bad-request")
         detail = "there is nothing here; GET /v1/openapi.json describes the API"
-        if error.status_code != 404:
+        if error.status_code == 400:  # FastAPI raises it for a body that is not JSON at all
+            code, detail = "bad-json", NOT_JSON
+        elif error.status_code != 404:
             detail = str(error.detail)
         headers = dict(error.headers or {})
         if error.status_code == 405:  # Starlette names the methods of the first route with this path only
@@ -99,8 +102,7 @@ def _invalid(error: RequestValidationError) -> ProblemError:
     """What is wrong with a request; its content is not repeated."""
     faults = [(".".join(map(str, fault["loc"][1:])), str(fault["msg"]), fault["type"]) for fault in error.errors()]
     if any(kind == "json_invalid" or not place for place, _, kind in faults):
-        detail = "the request is not a JSON object; send one as GET /v1/openapi.json describes"
-        return ProblemError(400, "bad-json", detail)
+        return ProblemError(400, "bad-json", NOT_JSON)
     told = "; ".join(f"{place[:80]}: {message}" for place, message, _ in faults[:5])
     return ProblemError(422, "bad-value", told)
 

@@ -12,7 +12,16 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from sqljury.context import Progress
-from sqljury.errors import NoAnswerError
+from sqljury.errors import (
+    CancelledError,
+    DatabaseError,
+    DatabaseLockedError,
+    NoAnswerError,
+    QueryError,
+    QueryLimitError,
+    QueryRefusedError,
+    SqljuryError,
+)
 from sqljury.types import Answer, FailureKind, Result
 from sqljury.web import bodies, downloads
 from sqljury.web.evidence import answer_json, candidate_json, chart_json, result_json
@@ -36,13 +45,12 @@ router = APIRouter(prefix="/v1", dependencies=[Depends(json_only)], tags=["quest
 UNDERSTOOD: Final = "understood as"
 """What the step is called, before the question, that tells how a follow-up was written out."""
 
-_FAILURES: dict[FailureKind, tuple[int, str]] = {
-    "refused": (422, "query-refused"),
-    "limit": (422, "query-limit"),
-    "sql": (422, "query-failed"),
-    "locked": (503, "database-locked"),
-    "database": (503, "database-unavailable"),
-    "cancelled": (503, "stopped"),
+_FAILURES: Final[dict[FailureKind, type[SqljuryError]]] = {
+    "refused": QueryRefusedError,
+    "limit": QueryLimitError,
+    "locked": DatabaseLockedError,
+    "database": DatabaseError,
+    "cancelled": CancelledError,
 }
 
 
@@ -237,9 +245,7 @@ async def query(request: Request, body: bodies.Query, server: TheServer, client:
     except Exception as error:
         raise server.problems.of(error, name, server.jobs.retry_after) from None
     if result.error is not None:
-        status, code = _FAILURES.get(result.error.kind, (422, "query-failed"))
-        detail = server.problems.clean(str(result.error))
-        raise ProblemError(status, code, detail, {"Retry-After": "5"} if status == 503 else {})
+        raise server.problems.of(_FAILURES.get(result.error.kind, QueryError)(str(result.error)), name)
     server.history.add(
         client.name, id=request.state.request_id, kind="query", database=name, sql=body.sql, rows=len(result.rows)
     )

@@ -31,16 +31,18 @@ TIMES: Final = 20
 async def feedback(body: bodies.Feedback, server: TheServer, client: TheClient) -> Response:
     """Kept in the context folder, where `sqljury feedback` reads it, or else in memory; history shows it."""
     entry = _entry(body.id, server, client)
-    said = {"good": body.good, "correction": body.correction.strip(), "comment": body.comment.strip()}
+    correction, comment = body.correction.strip(), body.comment.strip()
     served = server.databases.served[entry["database"]]
 
     def keep() -> bool:
         if served.project is None:
             return False
-        record(served.project, Feedback(entry["question"], entry.get("sql", ""), served.known, **said))
+        sql = entry.get("sql", "")
+        record(served.project, Feedback(entry["question"], sql, served.known, body.good, correction, comment))
         return True
 
-    return await _kept(entry, server, keep, feedback={name: value for name, value in said.items() if value != ""})
+    said = {name: text for name, text in (("correction", correction), ("comment", comment)) if text}
+    return await _kept(entry, server, keep, feedback={"good": body.good, **said})
 
 
 @router.post(

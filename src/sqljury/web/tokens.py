@@ -52,6 +52,7 @@ class _Entry(BaseModel):
     allow: list[str] = []
     deny: list[str] = []
     mask: list[str] = []
+    rows: list[str] = []
 
 
 class _File(BaseModel):
@@ -99,7 +100,7 @@ class Tokens:
                     raise InputError(f"{path}: {entry.name}: no database {name!r}; there are {', '.join(databases)}")
             if entry.sha256 in clients or entry.name in {client.name for client in clients.values()}:
                 raise InputError(f"{path}: {entry.name}: is there twice; give every token a name of its own")
-            access = Access(tuple(entry.allow), tuple(entry.deny), tuple(entry.mask))
+            access = Access(tuple(entry.allow), tuple(entry.deny), tuple(entry.mask), tuple(entry.rows))
             clients[entry.sha256] = Client(entry.name, tuple(entry.databases), access)
         return cls(clients)
 

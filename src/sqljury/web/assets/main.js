@@ -75,6 +75,7 @@ async function run(question, earlier = []) {
     view.replaceChildren(...answerView(answer, (asked) => { thread = []; run(asked); }));
     thread = [...earlier, answer.question];
     showThread();
+    if (document.activeElement === box) box.select();  // the next question takes this one's place
     say(`Answered: ${count(answer.row_count, "row")}, ${answer.confidence_in_words}.`);
   } catch (error) {
     if (running !== own) return;

@@ -138,9 +138,8 @@ function sqlCard(sql, database, ran) {
 }
 
 function remarks(answer) {
-  const refused = answer.abstention && `${answer.abstention.reason} ${answer.abstention.ask}`;
-  const lines = [refused, ...answer.remarks, answer.choice?.note].filter(Boolean);
-  return lines.length ? el("ul", { class: "remarks" }, ...lines.map((line) => el("li", {}, line))) : null;
+  const lines = [...answer.remarks, answer.choice?.note].filter(Boolean);
+  return lines.length ? el("ul", { class: "remarks" }, ...lines.map((line) => el("li", {}, line[0].toUpperCase() + line.slice(1)))) : null;
 }
 
 /** Sends what somebody says of an answer, and says where it is kept. */
@@ -200,6 +199,13 @@ function readings(answer, choose) {
   return el("section", { class: "card ask-back", "aria-label": "Two readings" }, place);
 }
 
+/** Why the answer is not to be relied on, and what would settle it, before it is shown. */
+function abstained({ abstention }) {
+  if (!abstention) return null;
+  const title = abstention.kind === "unanswerable" ? "This database does not seem to hold that" : "Not sure enough to answer";
+  return el("section", { class: "card alarm", role: "alert" }, el("h2", {}, title), el("p", {}, abstention.reason), abstention.ask ? el("p", { class: "quiet" }, abstention.ask) : null, el("p", { class: "quiet small" }, "What was found all the same stands below."));
+}
+
 /** `again(question)` asks what was typed as it stands, where the question was written out from the talk before. */
 export function answerView(answer, again) {
   const place = el("div");
@@ -215,7 +221,7 @@ export function answerView(answer, again) {
     place.querySelector("h2").focus();
   });
   const either = readings(answer, (reading, index) => { if (index) sql.run(reading.sql, el("button")); });
-  return [...(either ? [either] : []), place, sql.card, why(answer, sql.run)];
+  return [abstained(answer), either, place, sql.card, why(answer, sql.run)].filter(Boolean);
 }
 
 /** A query of the reader's own, as history has it. */

@@ -91,7 +91,7 @@ function ago(time) {
 
 /** What somebody said of an answer. */
 function said({ feedback, meant }) {
-  return [feedback && (feedback.good ? "👍 right" : feedback.correction ? "👎 corrected" : "👎 wrong"), meant && `meant ${meant}`];
+  return [feedback && (feedback.good ? "right, you said" : feedback.correction ? "corrected" : "wrong, you said"), meant && `meant ${meant}`];
 }
 
 function pastItem(entry, open) {

@@ -6,7 +6,7 @@ const PAGE = 50;
 const isNumber = (cell) => typeof cell === "number";
 
 function cellOf(cell, number) {
-  if (cell === null) return el("td", { class: "null" }, "NULL");
+  if (cell === null) return el("td", { class: number ? "null number" : "null" }, "NULL");
   const text = isNumber(cell) && !Number.isInteger(cell) ? String(+cell.toPrecision(12)) : String(cell);
   return el("td", { class: number ? "number" : null }, text);
 }
