@@ -2,57 +2,63 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import argparse
+import shlex
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from sqljury.errors import InputError
 
 if TYPE_CHECKING:
     from sqljury.api import Session
     from sqljury.types import Answer
 
 _SESSION: Final = "_sqljury_session"
-_OPTIONS: Final = ("project", "recipe", "model", "privacy", "notes")
 _USAGE: Final = "write %ask_db PLACE first: a file, a URL, a name of the context folder, or a variable with a Session"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reads the options of a magic; raises ``InputError`` in place of leaving the program."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise ``InputError``."""
+        raise InputError(f"%{self.prog}: {message}; {self.format_usage().strip()}")
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Add the magics to a shell; IPython calls it for ``%load_ext sqljury``."""
-    from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
-    from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+    opening, asking = _Parser("ask_db", add_help=False), _Parser("%ask", add_help=False)
+    opening.add_argument("place", nargs="?", default="")
+    opening.add_argument("--notes", action="append")
+    for option in ("--project", "--recipe", "--model", "--privacy"):
+        opening.add_argument(option)
+    asking.add_argument("--verify", action="store_true")
+    asking.add_argument("--evidence", default="")
+    asking.add_argument("--into", metavar="NAME")
 
-    @magics_class
-    class Asking(Magics):
-        """``%ask_db`` opens a database, ``%ask`` and ``%%ask`` answer questions on it."""
+    def ask_db(line: str) -> None:
+        """Open a database for the questions of this notebook: %ask_db PLACE; the one before it is closed."""
+        given = vars(opening.parse_args(_words(line)))
+        _open(shell, given.pop("place"), {name: value for name, value in given.items() if value})
 
-        @magic_arguments()
-        @argument("place", nargs="?", default="", help="a file, a URL, a name of the context folder, or a variable")
-        @argument("--project", help="the context folder")
-        @argument("--recipe", help="the recipe")
-        @argument("--model", help="the model")
-        @argument("--privacy", choices=("schema", "values", "rows"), help="what a service may get of the content")
-        @argument("--notes", action="append", help="notes on the database; repeatable")
-        @line_magic
-        def ask_db(self, line: str) -> None:
-            """Open a database for the questions of this notebook; the one before it is closed."""
-            given = vars(parse_argstring(self.ask_db, line))
-            options = {name: given[name] for name in _OPTIONS if given[name]}
-            _open(self.shell, given["place"], options)
+    def ask(line: str, cell: str | None = None) -> Answer:
+        """Answer the question of the line, or of the cell below %%ask [--into NAME] [--evidence TEXT] [--verify]."""
+        if cell is None:
+            return _session(shell).ask(line.strip())
+        given = asking.parse_args(_words(line))
+        answer = _session(shell).ask(cell.strip(), evidence=given.evidence, verify=given.verify)
+        if given.into:
+            shell.push({given.into: answer})
+        return answer
 
-        @magic_arguments()
-        @argument("--verify", action="store_true", help="look for rows that tell the answer from its rival")
-        @argument("--evidence", default="", help="what the database does not hold, in quotes")
-        @argument("--into", metavar="NAME", help="a variable for the answer")
-        @argument("question", nargs="*", help="the question, where the cell has no lines below this one")
-        @line_cell_magic
-        def ask(self, line: str, cell: str | None = None) -> Answer:
-            """Answer the question of the cell, or of the line."""
-            if cell is None:
-                return _session(self.shell).ask(line.strip())
-            given = parse_argstring(self.ask, line)
-            answer = _session(self.shell).ask(cell.strip(), evidence=given.evidence.strip("'\""), verify=given.verify)
-            if given.into:
-                self.shell.push({given.into: answer})
-            return answer
+    shell.register_magic_function(ask_db, "line")
+    shell.register_magic_function(ask, "line_cell")
 
-    shell.register_magics(Asking)
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise InputError(f"{line.strip()[:80]}: {str(error).lower()}; close it") from None
 
 
 def unload_ipython_extension(shell: Any) -> None:
@@ -81,8 +87,6 @@ def _open(shell: Any, place: str, options: dict[str, Any]) -> None:
 
 
 def _session(shell: Any) -> Session:
-    from sqljury.errors import InputError
-
     opened = getattr(shell, _SESSION, None)
     if opened is None:
         raise InputError(_USAGE)

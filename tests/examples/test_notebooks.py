@@ -130,6 +130,9 @@ def test_the_magics(tmp_path: Path, people: Path, monkeypatch: pytest.MonkeyPatc
         opened, own = ip._sqljury_session
         assert own
         assert opened.pipeline.privacy == "schema"
+        for line in ("people --fast", "'people", "people --privacy none"):
+            with pytest.raises(InputError):
+                ip.run_line_magic("ask_db", line)
         ip.user_ns["file"] = people
         ip.run_line_magic("ask_db", "file --model none")
     finally:

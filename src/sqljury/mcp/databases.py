@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -11,6 +12,8 @@ from typing import Any, Final
 from sqljury.access.rules import Access
 from sqljury.api import Session
 from sqljury.context import Progress, silent
+from sqljury.db.base import Database
+from sqljury.db.connect import connect
 from sqljury.errors import InputError
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
@@ -33,6 +36,7 @@ class Databases(Closing):
         self.default = default or (self.names[0] if len(self.names) == 1 else "")
         self._described, self._common = dict(described), common
         self._sessions: dict[str, Session] = {}
+        self._plain: dict[str, Database] = {}
         self._model: LanguageModel | None = None
         self._known: dict[str, tuple[float, Description]] = {}
         self._lock = threading.Lock()
@@ -61,7 +65,15 @@ class Databases(Closing):
         options = {**self._described[name], **self._common}
         if options.get("model") is None:
             options["model"] = self._default_model(bool(options.get("cache", True)))
+        database = options["database"]
+        if isinstance(database, str | os.PathLike):
+            options["database"] = self._open.enter_context(connect(database, options.pop("schemas", ())))
+        self._plain[name] = options["database"]
         return self._open.enter_context(Session(**options))
+
+    def plain(self, name: str) -> tuple[Database, Access]:
+        """A database of an open session before any access rules, and the rules of that session."""
+        return self._plain[name], self._described[name].get("access") or Access()
 
     def describe(self, given: str, session: Session) -> Description:
         """What questions see of a database, as it was at most ``DESCRIBED_SECONDS`` ago."""
@@ -98,4 +110,7 @@ class Allowed(Databases):
 
     def _opened(self, name: str) -> Session:
         session = self._whole.session(name, silent)
-        return session.on(session.database, self._access or None, session.notes)
+        database, access = self._whole.plain(name)
+        if access.allow and self._access.allow:
+            raise InputError(f"{name}: both the server and the token allow tables; let one of them do so")
+        return session.on(database, (access + self._access) or None, session.notes)

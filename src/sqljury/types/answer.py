@@ -199,12 +199,13 @@ class Answer:
 
     def _ipython_display_(self) -> None:
         """The answer and below it its chart: of several forms of one output a notebook shows only one."""
-        from IPython.display import display
+        from IPython import display as shown
 
         text = f"{self.question.text}\n{self.sql}\n{len(self.rows)} rows"
-        display({"text/html": self._repr_html_(), "text/plain": text}, raw=True)
+        show: Any = shown.display
+        show({"text/html": self._repr_html_(), "text/plain": text}, raw=True)
         drawn = self.chart() if not self.abstained and len(self.rows) <= CHART_ROWS else None
         if drawn is not None:
             older = {**drawn, "$schema": drawn["$schema"].replace("v6", "v5")}
             bundle = {VEGA_LITE.format(6): drawn, VEGA_LITE.format(5): older}
-            display({**bundle, "text/plain": drawn.get("description", "a chart")}, raw=True)
+            show({**bundle, "text/plain": drawn.get("description", "a chart")}, raw=True)
