@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -25,10 +26,12 @@ from sqljury.project import load
 from sqljury.prompts import Text, bullets, held, render, unmarked
 from sqljury.recipes import FixPart, GeneratePart, Recipe, RefinePart, SelectPart
 from sqljury.recipes.parts import LinkPart, SchemaPart, TestsPart
+from sqljury.schema.render import Style
+from sqljury.schema.render import render as schema_text
 from sqljury.stages.generate import GENERATORS
 from sqljury.stages.generate.direct import written
 from sqljury.stages.select import SELECTORS, TESTING
-from sqljury.types import Candidate, Fix, Privacy, Schema, Table, Task
+from sqljury.types import Candidate, Column, Fix, Privacy, Result, Schema, Table, Task
 
 PATIENTS = [
     (1, "Zebulon Quark", "Xyloville", "Morbus Krull", 918273),
@@ -148,15 +151,10 @@ def values_in(text: str) -> list[str]:
 
 
 def rows_in(text: str) -> list[str]:
-    """Lines that have two cells of one row."""
-    lines = text.replace("\\n", "\n").splitlines()
-    return [
-        line
-        for line in lines
-        for row in PATIENTS
-        for first, second in itertools.combinations(row[1:], 2)
-        if all(str(cell) in line for cell in (first, second))
-    ]
+    """Places where two cells of one row stand beside each other, with nothing but marks and blanks between them."""
+    pairs = (pair for row in PATIENTS for pair in itertools.permutations(map(str, row[1:]), 2))
+    patterns = (rf"{re.escape(first)}[^\w/]{{1,8}}{re.escape(second)}" for first, second in pairs)
+    return [found for pattern in patterns for found in re.findall(pattern, text.replace("\\n", "\n"))]
 
 
 def asked(recipe: Recipe, privacy: Privacy, provider: Provider, clinic: Path) -> list[str]:
@@ -208,6 +206,22 @@ def test_values_let_no_row_out(recipe: Recipe, provider: Provider, clinic: Path)
     bodies = asked(recipe, "values", provider, clinic)
     assert any(values_in(body) for body in bodies)
     assert [found for body in bodies if (found := rows_in(body))] == []
+
+
+def test_values_of_columns_are_drawn_by_themselves() -> None:
+    """The first values of two columns, the second ones and so on would be rows, were they drawn from the same ones."""
+    names = tuple(f"c{number}" for number in range(6))
+    rows = tuple(tuple(f"{name}r{number}" for name in names) for number in range(40))
+    schema = Schema("s", "sqlite", (Table("t", tuple(Column(name, "TEXT") for name in names)),))
+
+    def drawn(*, apart: bool) -> set[tuple[str, ...]]:
+        text = schema_text(schema, {"t": Result(names, rows)}, style=Style(0, examples=5, apart=apart))
+        lists = [re.findall(r"'c\dr(\d+)'", line) for line in text.splitlines() if "such as" in line]
+        assert [len(one) for one in lists] == [5] * 6
+        return set(zip(*lists, strict=True))
+
+    assert all(len(set(place)) == 1 for place in drawn(apart=False))
+    assert not any(len(set(place)) == 1 for place in drawn(apart=True))
 
 
 def test_rows_reach_the_service_where_nothing_is_said(provider: Provider, clinic: Path) -> None:

@@ -30,7 +30,8 @@ UNLIMITED = Allowance()
 class Budget:
     """Counts what one question takes, step by step; any number of threads may charge it.
 
-    The clock starts with the budget: make it when the question arrives.
+    The clock starts with the budget: make it when the question arrives. It is ahead of the wall's by the seconds that
+    kept replies took when they were made, so that a question takes what it takes with a model that is asked.
     """
 
     def __init__(self, allowance: Allowance = UNLIMITED) -> None:
@@ -39,6 +40,7 @@ class Budget:
         self._steps: dict[str, Cost] = {}
         self._step = ""
         self._deadline = inf
+        self._ahead = 0.0
         self._lock = threading.Lock()
 
     @property
@@ -55,30 +57,34 @@ class Budget:
     def step(self, name: str, seconds: float = inf) -> Iterator[None]:
         """Charges within the block count for this step; the budget is exhausted for it after so many seconds."""
         before = self._step, self._deadline
-        self._step, self._deadline = name, min(self._deadline, time.perf_counter() + seconds)
+        self._step, self._deadline = name, min(self._deadline, self._now() + seconds)
         try:
             yield
         finally:
             self._step, self._deadline = before
 
-    def charge(self, cost: Cost) -> None:
-        """Add what a call of a model took to the step under way."""
+    def charge(self, cost: Cost, ahead: float = 0.0) -> None:
+        """Add what a call of a model took to the step under way; ``ahead`` seconds of it did not pass now."""
         with self._lock:
+            self._ahead += ahead
             self._steps[self._step] = self._steps.get(self._step, Cost()) + cost
 
     def total(self) -> Cost:
         """All steps together, with the wall seconds since the start."""
         spent = sum((cost for _, cost in self.steps), Cost())
-        return replace(spent, seconds=time.perf_counter() - self._started)
+        return replace(spent, seconds=self._now() - self._started)
 
     @property
     def left(self) -> float:
         """The seconds that the step under way may still take, by the allowance too; never less than 0."""
-        now = time.perf_counter()
+        now = self._now()
         return max(0.0, min(self._deadline - now, self._started + self.allowance.seconds - now))
 
     def exhausted(self) -> bool:
         """Whether the allowance, or the time of the step under way, is used up."""
         spent = self.total()
         over = spent.seconds >= self.allowance.seconds or spent.computed_tokens >= self.allowance.tokens
-        return over or time.perf_counter() >= self._deadline
+        return over or self._now() >= self._deadline
+
+    def _now(self) -> float:
+        return time.perf_counter() + self._ahead

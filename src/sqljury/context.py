@@ -56,7 +56,9 @@ class Options(TypedDict, total=False):
 
     ``seed`` decides its random choices, 0 by default; ``progress`` is told of each step; setting ``cancel`` stops it;
     ``notes`` is what ``schema.notes_files.load`` read about the database. ``least`` is the least confidence of
-    an answer that is given; None for any, where only questions that the schema cannot answer are refused.
+    an answer that is given; None for any, where only questions that the schema cannot answer are refused. An answer
+    that nobody reads need not ``explain`` itself: it then has neither an explanation nor remarks, for which the
+    database is asked.
     """
 
     seed: int
@@ -64,6 +66,7 @@ class Options(TypedDict, total=False):
     cancel: threading.Event | None
     notes: Notes
     least: float | None
+    explain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +130,8 @@ class Context:
     ``complete``; ``named`` holds further models by the names that the recipe calls them, see ``of``. ``values`` opens
     the value index, building it if need be; None where repairs must do without. ``pool`` holds the user's worked
     examples, None for those of the package. ``indexes``, ``kept`` and ``sandbox`` are caches; several questions may
-    share them. ``least`` is the least confidence of an answer that is given, see ``Options``. ``shows`` is the most of
-    the database's content that prompts may hold.
+    share them; ``once`` is one for this question. ``least`` and ``explain`` are those of ``Options``. ``shows`` is the
+    most of the database's content that prompts may hold.
     """
 
     db: Database
@@ -146,7 +149,9 @@ class Context:
     indexes: Indexes = field(default_factory=Indexes)
     kept: Kept = field(default_factory=Kept)
     sandbox: Warm = field(default_factory=Warm)
+    once: Kept = field(default_factory=Kept)
     least: float | None = None
+    explain: bool = True
     shows: Privacy = "rows"
 
     def of(self, name: str) -> Context:
@@ -173,7 +178,7 @@ class Context:
     def complete(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply:
         """The model's reply, charged to the budget; raises what the model raises."""
         reply = self.model.complete(messages, sampling, n, cancel=self.cancel)
-        self.budget.charge(reply.cost)
+        self.budget.charge(reply.cost, reply.ahead)
         return reply
 
     def ask(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply | None:

@@ -14,6 +14,7 @@ from sqljury.datasets.pool import Pool
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import RecipeError
 from sqljury.language.orders import check_question
+from sqljury.llm import adapters
 from sqljury.llm.base import LanguageModel, derive_seed
 from sqljury.llm.open import by_names, open_model
 from sqljury.llm.privacy import guarded, is_local
@@ -119,9 +120,12 @@ class Pipeline:
     ) -> Pipeline:
         """The pipeline of a recipe by name or TOML path; raises ``RecipeError``.
 
-        ``opened`` opens the models that the recipe names, each once; close ``others()`` as ``model`` is closed.
+        ``opened`` opens the models that the recipe names, each once; close ``others()`` as ``model`` is closed. That
+        closes ``model`` with the recipe's adapter too, which shares its weights.
         """
         loaded = recipes.load(recipe)
+        if loaded.adapter and adapters.suits(loaded.adapter, model.name):
+            model = opened(f"{model.name}+{loaded.adapter}")
         return cls(loaded, model, limits, models=by_names(set(loaded.models), model, opened))
 
     def others(self) -> list[LanguageModel]:

@@ -29,7 +29,7 @@ from sqljury.experiments import ablation
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.stages.select.light import Weights
-from sqljury.train.light import save
+from sqljury.stages.weights import save
 from sqljury.train.replay import replay
 
 CATS, OLD, ALL = "SELECT count(*) FROM cat", "SELECT name FROM cat WHERE age > 5", "SELECT name FROM cat"

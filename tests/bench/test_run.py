@@ -25,7 +25,7 @@ from sqljury.evaluation import run_folder as folder
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, Recipe, SelectPart
 from sqljury.stages.select.light import Weights
-from sqljury.train.light import save
+from sqljury.stages.weights import save
 
 RECIPE = Recipe("test", generate=(GeneratePart(samples=2, temperature=1.0),))
 RIGHT = {

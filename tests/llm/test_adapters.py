@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import struct
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from sqljury import FakeModel, Pipeline
 from sqljury.cli import _guarded
 from sqljury.cli.options import adapted
 from sqljury.errors import InputError, ModelError, WeightsError
 from sqljury.llm import adapters, models
+from sqljury.llm.base import LanguageModel
 from sqljury.llm.local import LocalModel
 from sqljury.llm.open import open_model
 
@@ -99,6 +102,31 @@ def test_weights_whose_hash_is_not_known_take_any_adapter(tmp_path: Path) -> Non
         assert models.known_sha256(odd) is None
 
 
+def test_a_recipe_s_adapter_is_worn_by_its_own_weights_that_wear_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made("writer", entry(models.CATALOGUE["smollm2-135m"].sha256))
+    recipe = tmp_path / "own.toml"
+    recipe.write_text('adapter = "writer"\n[[generate]]\n')
+
+    def asked(model: LanguageModel) -> str:
+        return Pipeline.from_recipe(str(recipe), model, opened=partial(open_model, cache=False)).model.name
+
+    plain = LocalModel("smollm2-135m")
+    assert asked(plain) == "smollm2-135m", "its weights are not there"
+    monkeypatch.setattr(models, "find", lambda name: tmp_path / name)
+    monkeypatch.setattr(models, "present", lambda name: tmp_path / name)
+    assert asked(plain).startswith("smollm2-135m+writer@")
+    assert asked(LocalModel("gemma-3-270m")) == "gemma-3-270m"
+    assert asked(FakeModel({})) == "fake"
+    made("own", b"GGUF two")
+    assert asked(LocalModel("smollm2-135m", adapter="own")).startswith("smollm2-135m+own@")
+    assert asked(open_model("smollm2-135m+none", cache=False)) == "smollm2-135m+none"
+    recipe.write_text('adapter = "nosuch"\n[[generate]]\n')
+    with pytest.raises(WeightsError, match="no adapter 'nosuch'"):
+        asked(plain)
+
+
 def test_two_adapters_for_one_model_are_refused() -> None:
     assert adapted(None, "two") == "+two"
     assert adapted("gemma-3-270m", "two") == "gemma-3-270m+two"
@@ -119,7 +147,7 @@ def test_adapters_are_listed_with_the_models(capsys: pytest.CaptureFixture[str])
 
 def test_a_name_that_could_not_be_found_again_is_refused() -> None:
     assert adapters.named("linker") == adapters.directory() / "linker.gguf"
-    for name in ("", "a/b", "../a", "/a", "linker.gguf"):
+    for name in ("", "none", "a/b", "../a", "/a", "linker.gguf"):
         with pytest.raises(InputError, match="is not a name for an adapter"):
             adapters.named(name)
 

@@ -140,3 +140,15 @@ def test_a_run_records_what_it_reads_again() -> None:
     recipe = recipes.load("tssql")
     tables = asdict(recipe)
     assert recipes.build(tables.pop("name"), tables) == recipe
+
+
+@pytest.mark.parametrize("name", recipes.names())
+def test_a_recipe_that_is_written_is_read_again(name: str) -> None:
+    recipe = recipes.load(name)
+    assert recipes.parse(name, recipes.dump(recipe)) == recipe
+
+
+def test_texts_of_a_written_recipe_are_what_they_were() -> None:
+    summary = 'a "quoted" \\ line\nwith \x7f, \x00 and żółw 🐢'
+    recipe = Recipe("mine", summary, tests=recipes.TestsPart(kind="agents", models=("+a", 'b"c')))
+    assert recipes.parse("mine", recipes.dump(recipe)) == recipe

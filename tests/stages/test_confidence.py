@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from sqljury.errors import InputError
 from sqljury.llm.fake import FakeModel
 from sqljury.stages import confidence, doubt
 from sqljury.stages.confidence import LEAST, MOST, NAMES, Calibration, figures
+from sqljury.stages.select import features
 from sqljury.stages.select.consistency import choose, group
 from sqljury.types import Candidate, Choice, Column, Question, Result, Schema, Table, Task
 from sqljury.types.answer import in_words
@@ -89,9 +91,12 @@ def test_a_probability_has_words(probability: float, words: str) -> None:
     [
         (None, "cannot be read"),
         ("no", "is not JSON"),
-        ("[]", "is not a calibration of this version"),
-        ('{"kind": "sqljury confidence", "version": 0}', "is not a calibration of this version"),
-        ('{"kind": "sqljury confidence", "version": 1, "intercept": NaN}', "has no intercept"),
+        ("[]", "is not the file of a calibration"),
+        ('{"kind": "sqljury confidence", "version": 0}', "is of version 0, not 1"),
+        (
+            '{"kind": "sqljury confidence", "version": 1, "weights": {"margin": 1}, "card": {}, "intercept": NaN}',
+            "has no intercept",
+        ),
         ('{"kind": "sqljury confidence", "version": 1, "intercept": 0, "weights": {"x": 1}, "card": {}}', "'x'"),
     ],
 )
@@ -101,6 +106,40 @@ def test_a_file_that_is_no_calibration(tmp_path: Path, text: str | None, said: s
         file.write_text(text)
     with pytest.raises(InputError, match=said):
         confidence.read(str(file))
+
+
+def test_a_pipe_is_no_calibration(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="cannot be read"):
+        confidence.read(str(tmp_path / "pipe"))
+    (tmp_path / "large.json").write_bytes(b" " * (9 << 20))
+    with pytest.raises(InputError, match="is too large for weights; name a file of `sqljury calibrate`"):
+        confidence.read(str(tmp_path / "large.json"))
+
+
+def test_a_calibration_that_was_made_again_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "own.json"
+    for intercept in (0.5, 0.75):
+        file.write_text(json.dumps(Calibration(intercept, {"margin": 1.25}, {}).to_json()))
+        assert confidence.read(str(file)).intercept == intercept
+
+
+def test_the_judge_and_the_confidence_describe_candidates_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sqlite3
+
+    features.names()  # which describe a candidate of their own, once
+    made, real = list[int](), features.described
+    monkeypatch.setattr(features, "described", lambda *of: made.append(1) or real(*of))
+    with sqlite3.connect(tmp_path / "people.db") as connection:
+        connection.execute("CREATE TABLE person (name TEXT, age INTEGER)")
+        connection.execute("INSERT INTO person VALUES ('Ann', 41), ('Bo', 27)")
+    connection.close()
+    model = FakeModel([[NAMES_SQL], [AGES_SQL, NAMES_SQL, NAMES_SQL], [AGES_SQL] * 4])
+    with Session(tmp_path / "people.db", model=model, recipe="default") as session:
+        answer = session.ask("What are the names?")
+    assert answer.choice is not None
+    assert answer.choice.selector == "light"
+    assert len(made) == 1
 
 
 def test_a_calibration_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -191,12 +230,12 @@ class TestUnanswerable:
     )
     def test_only_what_is_mostly_missing_is_refused(self, question: str, refused: bool) -> None:
         task = Task(Question(question), self.SCHEMA, "")
-        grouped, words = group([candidate(NAMES_SQL, "Ann")]), doubt.missing(task)
-        said = doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, None, words)
+        words = doubt.missing(task)
+        said = doubt.abstention(task, 0.5, None, words, "")
         assert (said is not None) == refused
         assert said is None or said.kind == "unanswerable"
-        assert doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, 0.0, words) is None
-        doubtful = doubt.abstention(grouped, Choice(0, "consistency"), task, 0.5, 0.1, words)
+        assert doubt.abstention(task, 0.5, 0.0, words, "") is None
+        doubtful = doubt.abstention(task, 0.5, 0.1, words, "")
         assert doubtful is not None
         assert doubtful.kind == "unanswerable"
         assert doubt.remark(words)[0].startswith("The database has nothing called '")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,9 +24,9 @@ def db(shop: Path) -> Iterator[Database]:
         yield opened
 
 
-def answered(db: Database, question: str, queries: Sequence[str]) -> Answer:
+def answered(db: Database, question: str, queries: Sequence[str], **options: Any) -> Answer:
     recipe = Recipe("all", generate=(GeneratePart(samples=len(queries), temperature=1.0),), fix=FixPart(attempts=0))
-    return Pipeline(recipe, FakeModel([list(queries)])).answer(Question(question), db)
+    return Pipeline(recipe, FakeModel([list(queries)])).answer(Question(question), db, **options)
 
 
 def test_readings_bear_the_words_the_meanings_and_both_answers(db: Database) -> None:
@@ -43,6 +44,20 @@ def test_readings_bear_the_words_the_meanings_and_both_answers(db: Database) -> 
     html = answer._repr_html_()
     assert "How many pieces can be read in two ways" in html
     assert "<td>182</td>" in html
+
+
+def test_an_abstention_asks_which_reading_is_meant(db: Database) -> None:
+    answer = answered(db, ASKED, [PIECES, PIECES, ROWS, PIECES, ROWS], least=0.98)
+    assert answer.abstention is not None
+    assert answer.abstention.kind == "unsure"
+    asks = "Does 'How many pieces' mean the sum of quantity, or the number of rows of return_line?"
+    assert answer.abstention.ask == asks
+
+
+def test_an_answer_that_nobody_reads_asks_the_database_nothing_more(db: Database) -> None:
+    silent = answered(db, ASKED, [PIECES, PIECES], explain=False)
+    assert (silent.explanation, silent.remarks, silent.rows) == (None, (), ((340,),))
+    assert answered(db, ASKED, [PIECES, PIECES]).explanation is not None
 
 
 def test_an_answer_can_be_read_the_other_way(db: Database) -> None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
-import pytest
-
 from sqljury.train.compare import (
     CLEAR_GAP,
     LOOSE_TOLERANCE,
     TOLERANCE,
     AnswerComparison,
     _agreement,
-    _greedy_answer,
     spread,
 )
 from sqljury.train.examples import TrainingExample
@@ -67,18 +62,3 @@ def test_examples_to_compare_are_spread_over_the_set_and_none_is_too_long() -> N
     assert answers(3, 0, 1, 6) == "237"
     assert answers(3, 3, 4, 5) == "06", "a part without any that fits"
     assert answers(20, 9) == "012345678"
-
-
-@pytest.mark.train
-def test_a_folder_s_own_wishes_for_writing_do_not_count() -> None:
-    """Such as Qwen's repetition penalty, which llama.cpp does not know of."""
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    torch.manual_seed(0)
-    sizes = {"vocab_size": 16, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
-    model = LlamaForCausalLM(LlamaConfig(**sizes, num_attention_heads=1, eos_token_id=None)).eval()
-    tokenizer = SimpleNamespace(decode=lambda ids, skip_special_tokens: " ".join(map(str, ids.tolist())))
-    plain = _greedy_answer(model, tokenizer, [1, 2], 12)
-    model.generation_config.repetition_penalty = 50.0
-    assert _greedy_answer(model, tokenizer, [1, 2], 12) == plain

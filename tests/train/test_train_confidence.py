@@ -11,7 +11,7 @@ import pytest
 from sqljury.errors import InputError
 from sqljury.stages import confidence as used
 from sqljury.stages.confidence import NAMES
-from sqljury.train import confidence
+from sqljury.stages.weights import save
 from sqljury.train.confidence import Given, auroc, fit, quality
 
 pytest.importorskip("numpy")
@@ -72,12 +72,12 @@ def test_quality_of_probabilities() -> None:
 def test_a_file_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text("{}")
-    with pytest.raises(InputError, match="not a calibration"):
-        confidence.save(fit(given(100)), other)
+    with pytest.raises(InputError, match="not the file of a calibration"):
+        save(fit(given(100)), other)
     assert other.read_text() == "{}"
     with pytest.raises(InputError, match="no folder"):
-        confidence.check_out(tmp_path / "nowhere" / "own.json")
+        used.FORMAT.check_out(tmp_path / "nowhere" / "own.json")
     own = tmp_path / "own.json"
-    confidence.save(fit(given(100)), own)
-    confidence.save(fit(given(100)), own)
+    save(fit(given(100)), own)
+    save(fit(given(100)), own)
     assert used.read(str(own)).card == json.loads(own.read_text())["card"]

@@ -21,7 +21,8 @@ from sqljury.recipes import FixPart, GeneratePart, Recipe, SelectPart
 from sqljury.resources import LOCK
 from sqljury.stages.select.base import groups
 from sqljury.stages.select.features import features, names
-from sqljury.stages.select.light import Weights, read, shares
+from sqljury.stages.select.light import FORMAT, Weights, read, shares
+from sqljury.stages.weights import save
 from sqljury.train import leaks, logit
 from sqljury.train import sketch as sketching
 from sqljury.train.light import (
@@ -29,9 +30,7 @@ from sqljury.train.light import (
     MIN_SCALE,
     VOTES,
     RatedQuestion,
-    check_out,
     figures_of,
-    save,
     train,
     train_from_runs,
 )
@@ -365,15 +364,15 @@ def test_a_run_that_refines_its_answers_is_refused(moved: Path) -> None:
 def test_weights_of_another_version_are_replaced(tmp_path: Path) -> None:
     out = tmp_path / "own.json"
     out.write_text(json.dumps({**Weights({"star": 1.0}, {}).to_json(), "version": 1}))
-    check_out(out)
+    FORMAT.check_out(out)
     save(Weights({"star": 2.0}, {}, 0.5), out)
     assert read(str(out)) == Weights({"star": 2.0}, {}, 0.5)
     (tmp_path / "empty").write_text("")
-    check_out(tmp_path / "empty")
+    FORMAT.check_out(tmp_path / "empty")
     with pytest.raises(InputError, match="there is no folder"):
-        check_out(tmp_path / "none" / "own.json")
+        FORMAT.check_out(tmp_path / "none" / "own.json")
     with pytest.raises(InputError, match="cannot be read"):
-        check_out(tmp_path)
+        FORMAT.check_out(tmp_path)
 
 
 def test_stored_choices_are_those_of_their_weights(

@@ -163,6 +163,37 @@ def test_a_checkpoint_of_something_else_and_too_little_memory_are_refused(
         lora.train(data, other, settings, print)
 
 
+def products(out: Path) -> dict[str, Any]:
+    """What the adapter of a training adds to each matrix."""
+    matrices, config = adapter(out), json.loads((out / "adapter" / "adapter_config.json").read_text())
+    halves = {key: key.replace("lora_A", "lora_B") for key in matrices if "lora_A" in key}
+    return {key: config["lora_alpha"] / config["r"] * matrices[b] @ matrices[key] for key, b in halves.items()}
+
+
+@pytest.mark.train
+def test_a_training_starts_from_an_adapter_of_any_lower_rank(tiny_base: None, data: Path, tmp_path: Path) -> None:
+    import torch
+
+    first, second, third = (tmp_path / name for name in ("first", "second", "third"))
+    lora.train(data, first, SETTINGS, lambda _: None)
+    start = {"start": str(first), "max_steps": 1, "held_out": 0.0}
+    lora.train(data, second, replace(SETTINGS, **start, lora_r=6, lora_alpha=3, learning_rate=0.0), lambda _: None)
+    before, after = products(first), products(second)
+    assert len(before) == 14
+    assert all(torch.allclose(before[key], after[key], atol=1e-6) for key in before)
+    assert max(float(matrix.abs().max()) for matrix in after.values()) > 0.01
+    lora.train(data, third, replace(SETTINGS, **start), lambda _: None)
+    assert not all(torch.allclose(before[key], matrix, atol=1e-6) for key, matrix in products(third).items())
+    with pytest.raises(DatasetError, match="has rank 4; give --lora-r 4 or more"):
+        lora.train(data, tmp_path / "fourth", replace(SETTINGS, **start, lora_r=2), lambda _: None)
+    (first / "adapter" / "adapter_model.safetensors").write_bytes(b"changed")
+    with pytest.raises(DatasetError, match="start_sha256 differ"):
+        lora.train(data, second, replace(SETTINGS, **start, lora_r=6, lora_alpha=3, learning_rate=0.0), print)
+    attention = replace(SETTINGS, start=str(third), target_modules="attention", max_steps=1)
+    with pytest.raises(DatasetError, match="which this training does not adapt"):
+        lora.train(data, tmp_path / "fifth", attention, lambda _: None)
+
+
 @pytest.mark.train
 def test_epochs_and_steps() -> None:
     from sqljury.train.examples import Encoded

@@ -20,7 +20,7 @@ from sqljury.train import compare, gguf_base, lora
 from sqljury.train import export as writing
 from sqljury.train.export import export, refuse_foreign
 from sqljury.train.gguf_base import Base
-from sqljury.train.settings import Settings, read_settings
+from sqljury.train.settings import MODULES, Settings, read_settings
 
 MODEL = "smollm2-135m"
 SETTINGS = Settings(
@@ -88,6 +88,39 @@ def test_what_was_learnt_comes_back_through_llama_cpp(run: Path, tmp_path: Path)
 @pytest.mark.train
 @pytest.mark.weights
 @pytest.mark.timeout(600)
+def test_a_training_starts_from_an_exported_adapter(run: Path, small_base: Base, tmp_path: Path) -> None:
+    """The rows of queries and keys, which GGUF orders differently, come back too."""
+    import torch
+
+    from sqljury.train import adapter, start
+
+    file = export(run, tmp_path / "ships.gguf", "f32")
+    trained, started = copy.deepcopy(small_base.model), copy.deepcopy(small_base.model)
+    adapter.load(trained, run / "adapter")
+    updates = adapter.attach(started, MODULES["all-linear"], 12, 32)
+    start.start(updates, started.config, file)
+    ids = torch.arange(20, 60)[None]
+    with torch.inference_mode():
+        plain, wanted, got = (model(ids).logits for model in (small_base.model, trained, started))
+    assert float((wanted - plain).abs().max()) > 0.5
+    assert float((wanted - got).abs().max()) < 1e-2
+
+
+def test_an_adapter_of_lower_rank_is_the_nearest_one() -> None:
+    np = pytest.importorskip("numpy")
+    rng = np.random.default_rng(3)
+    left, right = (np.linalg.qr(rng.normal(size=(size, 4)))[0] for size in (12, 9))
+    a, b = (np.diag([4.0, 2.0, 1.0, 0.5]) @ right.T).astype("float32"), left.astype("float32")
+    lower, share = writing.lowered({"x.lora_A.weight": a, "x.lora_B.weight": b}, 2)
+    assert share == pytest.approx((16 + 4) / (16 + 4 + 1 + 0.25))
+    assert (lower["x.lora_A.weight"].shape, lower["x.lora_B.weight"].shape) == ((2, 9), (12, 2))
+    difference = b @ a - lower["x.lora_B.weight"] @ lower["x.lora_A.weight"]
+    assert np.linalg.norm(difference) == pytest.approx((1 + 0.25) ** 0.5, abs=1e-5)
+
+
+@pytest.mark.train
+@pytest.mark.weights
+@pytest.mark.timeout(600)
 def test_an_adapter_that_fails_its_check_takes_no_place(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,6 +138,15 @@ def test_an_adapter_that_fails_its_check_takes_no_place(
     assert [left.name for left in file.parent.iterdir()] == [file.name]
     assert _guarded([*command, "--check", "0"]) == 0
     assert len(file.read_bytes()) < len(before)
+    half = len(file.read_bytes())
+    capsys.readouterr()
+    assert _guarded([*command, "--check", "0", "--rank", "4"]) == 0
+    assert "of rank 4 instead of 8, the adapter keeps" in capsys.readouterr().err
+    assert len(file.read_bytes()) < 0.6 * half
+    assert _guarded([*command, "--precision", "f32", "--scale", "0.5"]) == 5, "no tolerance, whatever the scale"
+    monkeypatch.undo()
+    assert _guarded([*command, "--precision", "f32", "--scale", "0.5"]) == 0
+    assert "0 differ where the trained model was sure" in capsys.readouterr().err
 
 
 @pytest.mark.train

@@ -249,11 +249,12 @@ def answer(
         journal.begin(example.id)
     try:
         with opened(example.database) as db:
-            context = pipeline.context(example.question, db, seed=seed, cancel=cancel)
+            context = pipeline.context(example.question, db, seed=seed, cancel=cancel, explain=False)
             budget = context.budget
             if journal is not None:
                 journal.follow(budget)
-            found = pipeline.finish(replace(State.of(example.question), candidates=example.candidates), context)
+            state = replace(State.of(example.question), candidates=example.candidates)
+            found = pipeline.finish(state, context)
     except UNANSWERED as error:
         tried = error.candidates if isinstance(error, NoAnswerError) else _unrun(example.candidates, str(error))
         made = made_of(tried, budget.total(), budget.steps)

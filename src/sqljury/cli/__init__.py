@@ -33,6 +33,7 @@ from sqljury.cli import (
     suite,
     terminal,
     train,
+    tune,
 )
 from sqljury.errors import SqljuryError
 
@@ -60,6 +61,7 @@ app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)
 app.command("schema")(schema.describe)
 app.command("serve")(serve.serve)
+app.command("tune")(tune.tune)
 app.add_typer(audit.app, name="audit")
 app.add_typer(bench.app, name="bench")
 app.add_typer(index.app, name="index")

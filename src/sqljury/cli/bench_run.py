@@ -110,7 +110,7 @@ def run(
     settings = found.settings | {"limit": limit, "count": len(drawn)}
     settings |= {key: text for key, text in (("databases", among), ("without", left_out)) if text}
     priced, counter = prices_of(prices, price), ledger(max_calls, max_tokens, max_usd)
-    notes = _notes(found, {one.db_id for one in drawn}) if found.descriptions and descriptions else {}
+    notes = notes_of(found, {one.db_id for one in drawn}) if found.descriptions and descriptions else {}
     settings |= {"descriptions": descriptions} if found.descriptions else {}
     opened = opening(model, adapter, cache=cache, ledger=counter, price=priced)
     pipeline = Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened)
@@ -135,7 +135,7 @@ def _count_before(counter: Ledger | None, out: Path) -> None:
         counter.add(costs(out).spent)
 
 
-def _notes(found: Benchmark, names: set[str]) -> Mapping[str, Notes]:
+def notes_of(found: Benchmark, names: set[str]) -> Mapping[str, Notes]:
     """BIRD's descriptions by the URL of the database."""
     from sqljury.db.connect import connect
     from sqljury.schema.notes_files import load

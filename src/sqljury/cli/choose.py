@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -25,99 +26,137 @@ from sqljury.types import serialize as written
 if TYPE_CHECKING:
     from sqljury.bench.given import Choices
     from sqljury.evaluation.run_folder import Record
+    from sqljury.types import Answer
 
 LISTED = 20
 """Lines that are printed of those that are not used as they are, and of questions without an answer."""
 
+Asked = Annotated[
+    str | None, typer.Argument(help="One question, with --db and --sql; without it, give --pred and --questions.")
+]
+Pred = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="A system's prediction file; repeatable, the most trusted system first."),
+]
+Questions = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The questions: dev.json, BIRD JSON or JSONL; gold may be missing.")
+]
+DbDir = Annotated[Path | None, typer.Option(help="The folder of <db_id>/<db_id>.sqlite.")]
+Tables = Annotated[
+    Path | None, typer.Option(help="Spider's tables.json; its foreign keys count beside those of the databases.")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The prediction file to write, in BIRD's form if it ends with .json."),
+]
+Run = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The folder of the run; an unfinished run there is continued.")
+]
+Db = Annotated[str | None, typer.Option(help="The database of the one question: a file or a URL.")]
+Sql = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="A file with a query for the one question; repeatable, most trusted first."),
+]
+RecipeName = Annotated[str, typer.Option(help="The recipe whose repairs, tests, selector and refinement are used.")]
+Selector = Annotated[
+    str, typer.Option(metavar="NAME", help="The selector: light, consistency, first, critic, tournament, ...")
+]
+PredFormat = Annotated[
+    str | None, typer.Option(help="The format of --pred: lines, bird or jsonl; detected by default.")
+]
+AnswerForm = Annotated[Output, typer.Option(help="The output format of one question's answer.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show all candidates of the one question.")]
+
 
 def choose(
-    question: Annotated[
-        str | None, typer.Argument(help="One question, with --db and --sql; without it, give --pred and --questions.")
-    ] = None,
-    pred: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A system's prediction file; repeatable, the most trusted system first."),
-    ] = None,
-    questions: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The questions: dev.json, BIRD JSON or JSONL; gold may be missing."),
-    ] = None,
-    db_dir: Annotated[Path | None, typer.Option(help="The folder of <db_id>/<db_id>.sqlite.")] = None,
-    tables: Annotated[
-        Path | None, typer.Option(help="Spider's tables.json; its foreign keys count beside those of the databases.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The prediction file to write, in BIRD's form if it ends with .json."),
-    ] = None,
-    run: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder of the run; an unfinished run there is continued.")
-    ] = None,
-    db: Annotated[str | None, typer.Option(help="The database of the one question: a file or a URL.")] = None,
-    sql: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A file with a query for the one question; repeatable, most trusted first."),
-    ] = None,
+    question: Asked = None,
+    pred: Pred = None,
+    questions: Questions = None,
+    db_dir: DbDir = None,
+    tables: Tables = None,
+    out: Out = None,
+    run: Run = None,
+    db: Db = None,
+    sql: Sql = None,
     evidence: EvidenceOption = "",
-    recipe: Annotated[
-        str, typer.Option(help="The recipe whose repairs, tests, selector and refinement are used.")
-    ] = "choose",
-    selector: Annotated[
-        str, typer.Option(metavar="NAME", help="The selector: light, consistency, first, critic, tournament, ...")
-    ] = "",
-    pred_format: Annotated[
-        str | None, typer.Option(help="The format of --pred: lines, bird or jsonl; detected by default.")
-    ] = None,
+    recipe: RecipeName = "choose",
+    selector: Selector = "",
+    pred_format: PredFormat = None,
     model: ModelOption = None,
     cache: CacheOption = True,
     seed: SeedOption = 0,
     timeout: TimeoutOption = 30.0,
-    output: Annotated[Output, typer.Option(help="The output format of one question's answer.")] = Output.TABLE,
-    explain: Annotated[bool, typer.Option("--explain", help="Show all candidates of the one question.")] = False,
+    output: AnswerForm = Output.TABLE,
+    explain: Explain = False,
     privacy: PrivacyOption = None,
 ) -> None:
     """Choose among several systems' queries: predictions in, the best ones out. --model none asks no model."""
-    from sqljury import api
-    from sqljury.bench import given as from_files
-    from sqljury.bench.run import Controls
-    from sqljury.errors import InputError
-    from sqljury.types import Limits
-
     files = {"--pred": pred, "--questions": questions, "--db-dir": db_dir, "--out": out}
     single = {"the question": question, "--db": db, "--sql": sql}
-    given = [name for name, value in single.items() if value]
-    wanted = single if given else files
-    if missing := [name for name, value in wanted.items() if not value]:
-        raise InputError(f"{' and '.join(missing)}: missing; see `sqljury choose --help`")
-    if given and (odd := [name for name, value in {**files, "--tables": tables, "--run": run}.items() if value]):
-        raise InputError(f"{odd[0]} is for prediction files, and {given[0]} for one question; leave one of them out")
-    if given:
-        with show.progress() as report, interruptible() as cancel:
-            options: dict[str, Any] = {
-                "recipe": recipe,
-                "selector": selector,
-                "model": model,
-                "cache": cache,
-                "seed": seed,
-                "privacy": privacy.value if privacy else "rows",
-            }
-            options |= {"limits": Limits(seconds=timeout), "progress": report, "cancel": cancel}
-            queries = [_query(file) for file in sql or ()]
-            answer = api.choose(str(question), str(db), queries, evidence=evidence, **options)
+    _check(single, files, {"--tables": tables, "--run": run})
+    settings: dict[str, Any] = {"recipe": recipe, "selector": selector, "model": model, "cache": cache, "seed": seed}
+    settings["privacy"] = privacy.value if privacy else "rows"
+    if any(single.values()):
+        answer = _one(str(question), str(db), sql or (), evidence, timeout, settings)
         show.answer(answer, output.value, None, explain)
         return
     assert questions is not None
     assert db_dir is not None
     assert out is not None
-    opened = opening(model, cache=cache)
-    with interruptible() as cancel:
-        sources = from_files.read(pred or [], questions, db_dir, pred_format, tables)
-        from_files.check_out(out, sources)
-        limits = Limits(seconds=timeout)
-        pipeline = from_files.pipeline_for(sources.pool, opened(), recipe, selector, limits, opened)
-        choices = from_files.choose(sources, pipeline, run, Controls(_say, cancel, opened), seed=seed)
-    from_files.save(choices, out)
+    choices = _of_files(_Files(pred or [], questions, db_dir, out, run, tables, pred_format), timeout, settings)
     _report(choices, out, run)
+
+
+class _Files(NamedTuple):
+    pred: Sequence[Path]
+    questions: Path
+    db_dir: Path
+    out: Path
+    run: Path | None
+    tables: Path | None
+    format: str | None
+
+
+def _check(single: Mapping[str, object], files: Mapping[str, object], beside: Mapping[str, object]) -> None:
+    """Raise ``InputError`` for options that are missing, or are for the other of the two ways to choose."""
+    from sqljury.errors import InputError
+
+    given = [name for name, value in single.items() if value]
+    wanted = single if given else files
+    if missing := [name for name, value in wanted.items() if not value]:
+        raise InputError(f"{' and '.join(missing)}: missing; see `sqljury choose --help`")
+    if given and (odd := [name for name, value in {**files, **beside}.items() if value]):
+        raise InputError(f"{odd[0]} is for prediction files, and {given[0]} for one question; leave one of them out")
+
+
+def _one(
+    question: str, db: str, queries: Sequence[Path], evidence: str, seconds: float, settings: Mapping[str, Any]
+) -> Answer:
+    from sqljury import api
+    from sqljury.types import Limits
+
+    with show.progress() as report, interruptible() as cancel:
+        options = {**settings, "limits": Limits(seconds=seconds), "progress": report, "cancel": cancel}
+        return api.choose(question, db, [_query(file) for file in queries], evidence=evidence, **options)
+
+
+def _of_files(files: _Files, seconds: float, settings: Mapping[str, Any]) -> Choices:
+    """The choices, written to their file."""
+    from sqljury.bench import given
+    from sqljury.bench.run import Controls
+    from sqljury.types import Limits
+
+    opened = opening(settings["model"], cache=settings["cache"])
+    with interruptible() as cancel:
+        sources = given.read(files.pred, files.questions, files.db_dir, files.format, files.tables)
+        given.check_out(files.out, sources)
+        limits = Limits(seconds=seconds)
+        pipeline = given.pipeline_for(sources.pool, opened(), settings["recipe"], settings["selector"], limits, opened)
+        pipeline = replace(pipeline, privacy=settings["privacy"])
+        controls = Controls(_say, cancel, opened)
+        choices = given.choose(sources, pipeline, files.run, controls, seed=settings["seed"])
+    given.save(choices, files.out)
+    return choices
 
 
 def _query(file: Path) -> str:

@@ -84,7 +84,9 @@ ModelOption = Annotated[
 AdapterOption = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="The name of a trained adapter for the local model, or the path of its .gguf file."
+        metavar="NAME",
+        help="The name of a trained adapter for the local model, or the path of its .gguf file; none for the model "
+        "without the recipe's.",
     ),
 ]
 SplitOption = Annotated[str, typer.Option(help="The split of the dataset: dev or train.")]

@@ -35,14 +35,16 @@ def light(
     """Train the light judge on the candidates of runs; its card has figures on held-out databases."""
     import datetime
 
+    from sqljury.stages.select.light import FORMAT
+    from sqljury.stages.weights import save
     from sqljury.train import light as trained
     from sqljury.train.replay import evaluation_of_runs
 
-    trained.check_out(out)
+    FORMAT.check_out(out)
     today = datetime.datetime.now(datetime.UTC).date()
     evaluation = evaluation_of_runs(runs, data, eval_data)
     weights = trained.train_from_runs(runs, data, evaluation, seed, processes, today, critic)
-    trained.save(weights, out)
+    save(weights, out)
     card, held_out = weights.card, weights.card["held_out"]
     print(f"{card['questions']} questions on {card['databases']} databases, {card['decided']} of them decided")
     for name, label in (("ex", "light judge"), ("ex_votes", "votes"), ("ex_bound", "best choice")):

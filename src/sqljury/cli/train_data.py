@@ -68,76 +68,84 @@ EvalData = Annotated[
 ]
 DataFolder = Annotated[Path | None, typer.Option(help="Spider's folder; for runs, where it has moved to.")]
 
+KindArgument = Annotated[
+    Kind, typer.Argument(help="The part that the set is for; train pairwise learns from that of selector.")
+]
+Out = Annotated[Path, typer.Option(help="The JSONL file to write.")]
+Questions = Annotated[Path | None, typer.Option(help="Your own questions with gold queries: JSON or JSONL.")]
+DbDir = Annotated[Path | None, typer.Option(help="The databases of --questions, as <db_id>/<db_id>.sqlite.")]
+Runs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="RUN_DIR",
+        help="A folder of `sqljury bench`, for critic, pairwise and selector, and for a generator that learns its "
+        "own correct queries; repeatable.",
+    ),
+]
+Gold = Annotated[
+    GoldUse | None,
+    typer.Option(
+        help="Whether the gold query is an answer where no candidate is correct (where-none, the default), never, "
+        "or always (generator only)."
+    ),
+]
+PerQuestion = Annotated[
+    int | None, typer.Option(min=1, help="The largest number of own answers to a question, for generator; 2.")
+]
+Tables = Annotated[
+    Shown | None,
+    typer.Option(
+        "--tables",
+        help="For generator: the whole schema, the tables that the answer reads and some others (linked), or an "
+        "example of each (both); by default linked for a recipe that links.",
+    ),
+]
+ExtraTables = Annotated[
+    list[float] | None,
+    typer.Option(help="Weights of showing 0, 1, 2, ... tables too many, for linked; by default 0.5 0.3 0.2."),
+]
+KeepSuspects = Annotated[
+    bool,
+    typer.Option("--keep-suspects", help="Keep questions whose gold query `sqljury audit` suspects, for generator."),
+]
+BothOrders = Annotated[
+    bool,
+    typer.Option("--both-orders", help="Show queries or programs in both orders, for critic, pairwise and selector."),
+]
+Independent = Annotated[
+    bool, typer.Option("--independent", help="Show one query at a time, correct or not, for critic.")
+]
+Writer = Annotated[
+    str | None,
+    typer.Option(
+        help="The model that writes correct queries with gold as a hint, for critic and pairwise; the programs, "
+        "for selector."
+    ),
+]
+
 
 def data(
-    kind: Annotated[
-        Kind, typer.Argument(help="The part that the set is for; train pairwise learns from that of selector.")
-    ],
-    out: Annotated[Path, typer.Option(help="The JSONL file to write.")],
+    kind: KindArgument,
+    out: Out,
     data: DataFolder = None,
     split: SplitOption = "train",
     databases: DatabasesOption = "",
     without_databases: WithoutDatabases = "",
-    questions: Annotated[Path | None, typer.Option(help="Your own questions with gold queries: JSON or JSONL.")] = None,
-    db_dir: Annotated[
-        Path | None, typer.Option(help="The databases of --questions, as <db_id>/<db_id>.sqlite.")
-    ] = None,
-    run: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="RUN_DIR",
-            help="A folder of `sqljury bench`, for critic, pairwise and selector, and for a generator that learns its "
-            "own correct queries; repeatable.",
-        ),
-    ] = None,
+    questions: Questions = None,
+    db_dir: DbDir = None,
+    run: Runs = None,
     eval_data: EvalData = None,
     recipe: RecipeOption = "default",
     limit: QuestionsOption = None,
     seed: SeedOption = 0,
-    gold: Annotated[
-        GoldUse | None,
-        typer.Option(
-            help="Whether the gold query is an answer where no candidate is correct (where-none, the default), never, "
-            "or always (generator only)."
-        ),
-    ] = None,
-    per_question: Annotated[
-        int | None, typer.Option(min=1, help="The largest number of own answers to a question, for generator; 2.")
-    ] = None,
-    shown: Annotated[
-        Shown | None,
-        typer.Option(
-            "--tables",
-            help="For generator: the whole schema, the tables that the answer reads and some others (linked), or an "
-            "example of each (both); by default linked for a recipe that links.",
-        ),
-    ] = None,
-    extra_tables: Annotated[
-        list[float] | None,
-        typer.Option(help="Weights of showing 0, 1, 2, ... tables too many, for linked; by default 0.5 0.3 0.2."),
-    ] = None,
-    keep_suspects: Annotated[
-        bool,
-        typer.Option(
-            "--keep-suspects", help="Keep questions whose gold query `sqljury audit` suspects, for generator."
-        ),
-    ] = False,
-    both_orders: Annotated[
-        bool,
-        typer.Option(
-            "--both-orders", help="Show queries or programs in both orders, for critic, pairwise and selector."
-        ),
-    ] = False,
-    independent: Annotated[
-        bool, typer.Option("--independent", help="Show one query at a time, correct or not, for critic.")
-    ] = False,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="The model that writes correct queries with gold as a hint, for critic and pairwise; the programs, "
-            "for selector."
-        ),
-    ] = None,
+    gold: Gold = None,
+    per_question: PerQuestion = None,
+    shown: Tables = None,
+    extra_tables: ExtraTables = None,
+    keep_suspects: KeepSuspects = False,
+    both_orders: BothOrders = False,
+    independent: Independent = False,
+    model: Writer = None,
 ) -> None:
     """Write a training set: prompts as at inference, with the answers to learn."""
     from sqljury import recipes
@@ -160,21 +168,32 @@ def data(
         loaded = subset.of_databases(_load(data, split, questions, db_dir), databases, without_databases)
         evaluation = _evaluation(loaded, data, eval_data)
         asked = spider.sample(loaded, limit, seed)
-    made: Iterator[TrainingExample | LeftOut]
-    if kind is Kind.GENERATOR:
-        made = _written(asked, chosen, seed, gold, shown, per_question, extra_tables, audited=not keep_suspects)
-    elif kind is Kind.SELECTOR:
-        made = _programs(cast("Iterable[Replayed]", asked), chosen, seed, model, both_orders=both_orders)
-    elif kind in JUDGES:
-        judged = _judged(cast("Iterable[Replayed]", asked), chosen, seed, model)
-        made = _judge_examples(kind, judged, seed, both_orders=both_orders, independent=independent)
-    else:
-        made = _linked(cast("Sequence[Example]", asked), chosen)
+    made = _examples(kind, asked, chosen, seed, given)
     given |= {"--data": data, "--split": None if questions or of_runs else split, "--recipe": recipe}
     given |= {"--databases": databases, "--without-databases": without_databases}
     sources = {name.strip("-"): _plain(value) for name, value in given.items() if value}
     dropped = kind in JUDGES and gold is GoldUse.NEVER
     _report(write(made, out, kind.value, seed, evaluation, sources, gold=not dropped), out)
+
+
+def _examples(
+    kind: Kind,
+    asked: Iterable[Replayed] | Sequence[Example],
+    recipe: Recipe,
+    seed: int,
+    given: Mapping[str, Any],
+) -> Iterator[TrainingExample | LeftOut]:
+    """The examples of a kind of set; ``given`` holds the options by their names."""
+    if kind is Kind.LINKER:
+        return _linked(cast("Sequence[Example]", asked), recipe)
+    if kind is Kind.GENERATOR:
+        return _written(asked, recipe, seed, given)
+    replayed = cast("Iterable[Replayed]", asked)
+    if kind is Kind.SELECTOR:
+        return _programs(replayed, recipe, seed, given["--model"], both_orders=given["--both-orders"])
+    judged = _judged(replayed, recipe, seed, given["--model"])
+    orders, independent = given["--both-orders"], given["--independent"]
+    return _judge_examples(kind, judged, seed, both_orders=orders, independent=independent)
 
 
 _GOLD: Final = frozenset({"--questions", "--db-dir", "--limit"})
@@ -249,21 +268,16 @@ def _linked(examples: Sequence[Example], recipe: Recipe) -> Iterator[TrainingExa
 
 
 def _written(
-    asked: Iterable[Replayed | Example],
-    recipe: Recipe,
-    seed: int,
-    gold: GoldUse | None,
-    shown: Shown | None,
-    per_question: int | None,
-    extra_tables: list[float] | None,
-    *,
-    audited: bool,
+    asked: Iterable[Replayed | Example], recipe: Recipe, seed: int, given: Mapping[str, Any]
 ) -> Iterator[TrainingExample | LeftOut]:
     from sqljury.train.data_writer import GeneratorSet, generator_examples
 
-    shown = shown or (Shown.LINKED if recipe.link.kind else Shown.WHOLE)
-    given: dict[str, Any] = {"gold": gold and gold.value, "extra_tables": extra_tables, "per_question": per_question}
-    options = {name: value for name, value in given.items() if value is not None}
+    shown: Shown = given["--tables"] or (Shown.LINKED if recipe.link.kind else Shown.WHOLE)
+    gold = given["--gold"]
+    named = {"gold": gold and gold.value, "extra_tables": given["--extra-tables"]}
+    named["per_question"] = given["--per-question"]
+    options = {name: value for name, value in named.items() if value is not None}
+    audited = not given["--keep-suspects"]
     return generator_examples(asked, GeneratorSet(recipe.schema, seed, shown=shown.value, audited=audited, **options))
 
 

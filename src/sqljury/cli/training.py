@@ -51,6 +51,12 @@ BaseModel = Annotated[
         help="The model to adapt: a local model, a .gguf file or a Hugging Face folder; by default the embedded model."
     ),
 ]
+Start = Annotated[
+    str,
+    typer.Option(
+        metavar="ADAPTER", help="Start from this adapter: a name, a .gguf file or the folder of a finished training."
+    ),
+]
 PresetOption = Annotated[
     Preset | None,
     typer.Option(
@@ -105,6 +111,7 @@ def command(part: str) -> Callable[..., None]:
         data: Set,
         out: Out,
         base_model: BaseModel = "",
+        start: Start = "",
         preset: PresetOption = None,
         lora_r: LoraR = None,
         lora_alpha: LoraAlpha = None,
@@ -143,6 +150,7 @@ def command(part: str) -> Callable[..., None]:
         settings = Settings(
             part=part,
             base_model=base_model or models.DEFAULT,
+            start=start,
             target_modules=target_modules.value,
             max_steps=max_steps,
             minutes=minutes,
@@ -183,6 +191,18 @@ def export(
     precision: Annotated[
         Precision, typer.Option(help="The number format; q8_0 is half as large as f16.")
     ] = Precision.F16,
+    rank: Annotated[
+        int, typer.Option(min=0, help="A lower rank than the training's, for a smaller file; 0 for the training's.")
+    ] = 0,
+    scale: Annotated[
+        float,
+        typer.Option(
+            min=0.01,
+            max=1,
+            help="The share of the way from the base model that the adapter goes; below 1 often better "
+            "on data unlike the training's.",
+        ),
+    ] = 1.0,
     check: Annotated[int, typer.Option(min=0, help="Prompts on which both runtimes are compared; 0 for none.")] = 8,
     data: Annotated[Path | None, typer.Option(help="The training set, if it has moved.")] = None,
     served_model: Annotated[
@@ -205,5 +225,7 @@ def export(
             prompts=check,
             data=data,
             served_model=served_model,
+            rank=rank,
+            scale=scale,
         )
     )

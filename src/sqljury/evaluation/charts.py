@@ -67,19 +67,6 @@ def bars(labels: Sequence[str], series: Mapping[str, Sequence[float | None]]) ->
     return _svg((bar if text is None else alt.layer(bar, text)).properties(height=190))
 
 
-def curves(points: Mapping[str, Sequence[tuple[float, float]]], x: str, y: str) -> str:
-    """Curves by their points (x, y), from 0 on; ``x`` and ``y`` are the titles of the axes."""
-    alt = _altair()
-    rows = [{"curve": name, "x": at, "y": value} for name, curve in points.items() for at, value in curve]
-    chart = alt.Chart(alt.Data(values=rows)).mark_line(point=True)
-    chart = chart.encode(
-        x=alt.X("x:Q", title=x),
-        y=alt.Y("y:Q", title=y, scale=alt.Scale(zero=True)),
-        color=alt.Color("curve:N", sort=list(points), scale=alt.Scale(range=[_SHADES[0], _SHADES[6]])),
-    )
-    return _svg(chart.properties(height=210))
-
-
 def _altair() -> Any:
     try:
         import altair

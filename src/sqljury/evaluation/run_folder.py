@@ -100,7 +100,7 @@ def claimed(folder: Path, wanted: Mapping[str, Any]) -> Iterator[tuple[IO[str], 
     another run, or is written by another program.
     """
     with locked_folder(folder):
-        _claim(folder, wanted)
+        claim(folder, wanted)
         before = records(folder)
         with appending(folder / ANSWERS) as stream:
             yield stream, before
@@ -145,7 +145,8 @@ def _drop_unfinished(file: Path) -> None:
         os.truncate(file, whole)
 
 
-def _claim(folder: Path, wanted: Mapping[str, Any]) -> None:
+def claim(folder: Path, wanted: Mapping[str, Any]) -> None:
+    """Write down the settings of the work in a locked folder; raises ``DatasetError`` where it holds other work."""
     file = folder / SETTINGS
     text = json.dumps(wanted, indent=2) + "\n"
     if not file.exists() or _was_cut_off(folder, text):

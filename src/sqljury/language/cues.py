@@ -201,6 +201,27 @@ def ratio(question: str) -> bool:
     return bool(_RATIO.search(question)) and not _WHOLE.search(question)
 
 
+_RANKING: Final = _words(rf"{_RANKED}|first|last|recent")
+_COUNTING: Final = re.compile(
+    rf"\b(?:how many|(?:the|total|a) (?:count|number) of)\s+(?:(?:{DIFFERENT}|the|of|all|total)\s+)*", re.IGNORECASE
+)
+
+
+def ranked(question: str) -> list[str]:
+    """The words of the question that ask for one end of an order, in lower case."""
+    return [word.lower() for word in _RANKING.findall(question)]
+
+
+def counted(question: str) -> list[str]:
+    """Up to four words for what the question counts, such as [male, students]; none where it counts several things."""
+    found = list(_COUNTING.finditer(question))
+    if len(found) != 1:
+        return []
+    after = question[found[0].end() :]
+    ends = [match.start() for match in (_BOUND.search(after), re.search(r"[^\w\s'-]", after)) if match]
+    return after[: min(ends, default=len(after))].lower().split()[:4]
+
+
 def extreme(question: str) -> bool:
     """Whether the rows with the greatest or smallest of something are asked for."""
     return bool(_EXTREME.search(question))

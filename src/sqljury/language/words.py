@@ -91,8 +91,8 @@ def singular(word: str) -> str:
     """An English plural without its ending; wrong ones are wrong alike in questions and names."""
     if len(word) > 4 and word.endswith(("ies", "ie")):  # a movie is a movy here, as movies are
         return word[: word.rindex("ie")] + "y"
-    if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes", "zes")):
-        return word[:-2]
+    if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes", "zzes", "tzes")):
+        return word[:-3] if word == "quizzes" else word[:-2]
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word

@@ -19,6 +19,8 @@ from sqljury.llm import models
 
 SUFFIX: Final = ".gguf"
 PACKAGED: Final = Path(__file__).parent.parent / "adapters"
+NONE: Final = "none"
+"""In the place of an adapter's name: not the one of the recipe either."""
 SERVED: Final = "sqljury.served_sha256"
 """The entry of an adapter that says which weights it is for, by their SHA-256."""
 HEAD: Final = 4096
@@ -59,7 +61,7 @@ def directory() -> Path:
 
 def named(name: str) -> Path:
     """The file of the user's own adapter of that name, there or not; raises ``InputError`` for what ``find`` misses."""
-    if not name or Path(name).name != name or name.endswith(SUFFIX):
+    if name in ("", NONE) or Path(name).name != name or name.endswith(SUFFIX):
         raise InputError(
             f"{name!r} is not a name for an adapter; write a word without {SUFFIX}, or give --out with a path"
         )
@@ -86,19 +88,35 @@ def find(name: str, weights: str = "") -> Adapter:
         raise WeightsError(f"there is no adapter {name!r}; known are {listed}, or give the path of a .gguf file")
     try:
         with models.gguf(file).open("rb") as stream:
-            head = stream.read(HEAD)
-            stream.seek(0)
             adapter = Adapter(file.stem, file, hashlib.file_digest(stream, "sha256").hexdigest())
+        sha256 = served(file)
     except OSError as error:
         raise WeightsError(f"{file} cannot be read ({error.strerror}); check its permissions") from None
-    _refuse_other(file, head, weights)
+    _refuse_other(file, sha256, weights)
     return adapter
 
 
-def _refuse_other(file: Path, head: bytes, weights: str) -> None:
+def suits(name: str, model: str) -> bool:
+    """Whether the model of this name is of the catalogue, wears no adapter, and is what the adapter is for.
+
+    Its weights must be on this machine. Raises ``WeightsError`` for an unknown adapter.
+    """
+    if model not in models.CATALOGUE or models.find(model) is None:
+        return False
+    return served(find(name).file) == models.known_sha256(model)
+
+
+def served(file: Path) -> str | None:
+    """The SHA-256 of the weights that an adapter says it is for; None where it does not say."""
+    with file.open("rb") as stream:
+        match = _SERVED.search(stream.read(HEAD))
+    return match[1].decode() if match else None
+
+
+def _refuse_other(file: Path, sha256: str | None, weights: str) -> None:
     """Raise ``WeightsError`` for an adapter that says it is for other weights: its numbers would mean nothing there."""
-    served, known = _SERVED.search(head), models.known_sha256(weights) if weights else None
-    if served is None or known is None or (sha256 := served[1].decode()) == known:
+    known = models.known_sha256(weights) if weights else None
+    if sha256 is None or known is None or sha256 == known:
         return
     wanted = next(
         (entry.name for entry in models.CATALOGUE.values() if entry.sha256 == sha256), f"those of SHA-256 {sha256}"

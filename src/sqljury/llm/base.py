@@ -79,10 +79,14 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The completions of one call, in the backend's order, and what the call cost."""
+    """The completions of one call, in the backend's order, and what the call cost.
+
+    ``ahead`` are those of its seconds that did not pass now: a kept reply may cost what it cost when it was made.
+    """
 
     completions: tuple[Completion, ...]
     cost: Cost = field(default_factory=Cost)
+    ahead: float = 0.0
 
 
 class Streaming(TypedDict, total=False):

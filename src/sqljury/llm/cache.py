@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
@@ -42,8 +42,10 @@ class Cached(Wrapper):
     A call is the same if the model's ``identity`` (its name where it has none), the messages, every field of the
     sampling and ``n`` are. A reply that was kept costs nothing but the seconds to read it: no call, no tokens. So put
     the meter inside: ``Cached(Metered(model, ledger), path)``. Replies older than ``max_age`` seconds are not given;
-    beyond ``max_bytes`` the ones longest unused go first. Threads and processes may share the file, which only its
-    owner can read. A damaged file is put aside, one that cannot be written is done without, both with a warning.
+    beyond ``max_bytes`` the ones longest unused go first. With ``charged`` replies are kept with their cost, and cost
+    it again: for measuring what questions take, where calls were made before. Threads and processes may share the file,
+    which only its owner can read. A damaged file is put aside, one that cannot be written is done without, both with a
+    warning.
     Raises ``InputError`` if ``path`` is a database of another kind.
     """
 
@@ -54,11 +56,13 @@ class Cached(Wrapper):
         *,
         max_bytes: int = 256 * 1024 * 1024,
         max_age: float | None = 30 * 24 * 3600.0,
+        charged: bool = False,
     ) -> None:
         super().__init__(model)
         self.path = Path(path)
         self._max_bytes = max_bytes
         self._max_age = max_age
+        self._charged = charged
         self._use(lambda _: None)
 
     def complete(
@@ -70,20 +74,23 @@ class Cached(Wrapper):
         kept = self._use(lambda connection: self._read(connection, key))
         if kept is None:
             reply = self.model.complete(messages, sampling, n, **streaming)
-            self._use(lambda connection: self._write(connection, key, reply.completions))
+            self._use(lambda connection: self._write(connection, key, reply))
             return reply
         if (cancel := streaming.get("cancel")) and cancel.is_set():
             raise CancelledError("The call was cancelled.")
         if on_text := streaming.get("on_text"):
-            for index, completion in enumerate(kept):
+            for index, completion in enumerate(kept.completions):
                 on_text(index, completion.text)
-        return Reply(kept, Cost(seconds=time.perf_counter() - began))
+        now = time.perf_counter() - began
+        if self._charged:
+            return Reply(kept.completions, kept.cost, max(0.0, kept.cost.seconds - now))
+        return Reply(kept.completions, Cost(seconds=now))
 
     def clear(self) -> None:
         """Forget all replies."""
         self._use(lambda connection: connection.execute("delete from reply"))
 
-    def _read(self, connection: sqlite3.Connection, key: str) -> tuple[Completion, ...] | None:
+    def _read(self, connection: sqlite3.Connection, key: str) -> Reply | None:
         now = time.time()
         oldest = now - self._max_age if self._max_age is not None else 0.0
         row = connection.execute(
@@ -92,15 +99,15 @@ class Cached(Wrapper):
         if row is None:
             return None
         try:
-            kept = _from_json(row[0])
+            kept = _from_json(row[0], self._charged)
         except (ValueError, KeyError, TypeError):
             connection.execute("delete from reply where key = ?", (key,))
             return None
         connection.execute("update reply set used = ? where key = ?", (now, key))
         return kept
 
-    def _write(self, connection: sqlite3.Connection, key: str, completions: tuple[Completion, ...]) -> None:
-        now, body = time.time(), _to_json(completions)
+    def _write(self, connection: sqlite3.Connection, key: str, reply: Reply) -> None:
+        now, body = time.time(), _to_json(reply, self._charged)
         connection.execute(
             "insert or replace into reply values (?, ?, ?, ?, ?)", (key, body, len(body.encode()) + len(key), now, now)
         )
@@ -168,15 +175,20 @@ def _plain(value: object) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be part of a call's key")
 
 
-def _to_json(completions: tuple[Completion, ...]) -> str:
-    return json.dumps([[c.text, c.finish_reason, c.tokens] for c in completions], separators=(",", ":"))
+def _to_json(reply: Reply, charged: bool) -> str:
+    listed = [[c.text, c.finish_reason, c.tokens] for c in reply.completions]
+    return json.dumps([listed, asdict(reply.cost)] if charged else listed, separators=(",", ":"))
 
 
-def _from_json(body: str | bytes) -> tuple[Completion, ...]:
+def _from_json(body: str | bytes, charged: bool) -> Reply:
     """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what is not such a body; bytes may not be UTF-8."""
+    loaded = json.loads(body.decode() if isinstance(body, bytes) else body)
+    listed, cost = loaded if charged else (loaded, {})
+    if not isinstance(cost, dict) or not all(type(figure) in (int, float) for figure in cost.values()):
+        raise TypeError("a cost that is no number")
     kept = tuple(
         Completion(text, finish, tuple(Token(t, p, tuple((o, q) for o, q in top)) for t, p, top in tokens))
-        for text, finish, tokens in json.loads(body.decode() if isinstance(body, bytes) else body)
+        for text, finish, tokens in listed
     )
     pairs = (
         (t, p)
@@ -189,7 +201,7 @@ def _from_json(body: str | bytes) -> tuple[Completion, ...]:
     )
     if not kept or not good or not all(isinstance(t, str) and isinstance(p, int | float) for t, p in pairs):
         raise ValueError("no completions")
-    return kept
+    return Reply(kept, Cost(**cost))
 
 
 def _open(path: Path) -> sqlite3.Connection:

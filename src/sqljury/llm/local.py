@@ -116,8 +116,9 @@ class LocalModel:
     ``slots`` samples are written side by side; more than that in one call take turns. ``context`` is in tokens and
     shared by all slots. ``threads`` defaults to the machine's cores. The weights are loaded on first use; missing or
     damaged ones raise ``WeightsError`` then. ``states`` is the folder to keep read schemas in; where that is not
-    possible they last as long as the model, with a warning. ``adapter`` is what ``adapters.find`` takes; an unknown
-    one, and one for other weights, raises ``WeightsError`` here. Models of one file and equal options share its
+    possible they last as long as the model, with a warning. ``adapter`` is what ``adapters.find`` takes, or ``none``
+    for the weights alone whatever a recipe says; an unknown one, and one for other weights, raises ``WeightsError``
+    here. Models of one file and equal options share its
     weights, whatever their adapters, and calls to them, from any thread, take turns.
     """
 
@@ -136,7 +137,8 @@ class LocalModel:
     ) -> None:
         self._source = name
         self._slots = slots
-        self._adapter = adapters.find(adapter, name) if adapter else None
+        self._bare = adapter == adapters.NONE
+        self._adapter = adapters.find(adapter, name) if adapter and not self._bare else None
         folder = states or models.cache_dir() / "states"
         self._loaded = shared(Key(name, slots, context, threads or engine.cores(), folder), self._adapter)
 
@@ -149,6 +151,8 @@ class LocalModel:
         base, file = self._source, models.expand(self._source)
         if base not in models.CATALOGUE and os.path.isfile(file):
             base = f"{file.stem}@{_fingerprint(file)[:8]}"
+        if self._bare:
+            return f"{base}+{adapters.NONE}"
         return f"{base}+{self._adapter.label}" if self._adapter else base
 
     @property

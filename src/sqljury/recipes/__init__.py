@@ -41,6 +41,7 @@ __all__ = [
     "StopPart",
     "TestsPart",
     "build",
+    "dump",
     "load",
     "names",
     "parse",
@@ -110,11 +111,31 @@ def build(name: str, tables: Mapping[str, Any]) -> Recipe:
     return recipe
 
 
+def dump(recipe: Recipe) -> str:
+    """The recipe as the text of a file that ``parse`` reads; what is as usual is left out."""
+    lines = [f"summary = {_value(recipe.summary)}"] if recipe.summary else []
+    for key, kind in _PARTS.items():
+        own = getattr(recipe, key)
+        head, parts = (f"[[{key}]]", own) if key == "generate" else (f"[{key}]", (own,))
+        for part in parts:
+            changed = [field.name for field in fields(kind) if getattr(part, field.name) != field.default]
+            if changed or key == "generate":
+                entries = (f"{name} = {_value(getattr(part, name))}" for name in changed)
+                lines += ["", head, *(entries if changed else ("samples = 1",))]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _value(value: Any) -> str:
+    """A value of a recipe in TOML, whose texts, numbers and lists are written as JSON's are."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def _trusted(name: str, tables: dict[str, Any]) -> Recipe:
     """A recipe of the package, which a test validates: importing pydantic here would delay every first answer."""
     generate = tuple(GeneratePart(**table) for table in tables.pop("generate"))
-    summary = tables.pop("summary")
-    return Recipe(name, summary, generate=generate, **{key: _PARTS[key](**table) for key, table in tables.items()})
+    texts = {key: tables.pop(key, "") for key in ("summary", "adapter")}
+    parts = {key: _PARTS[key](**table) for key, table in tables.items()}
+    return Recipe(name, generate=generate, **texts, **parts)
 
 
 @cache

@@ -237,12 +237,16 @@ class SelectPart:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A configuration of the pipeline."""
+    """A configuration of the pipeline.
+
+    ``adapter`` is worn by the run's model if that is the one of the catalogue which the adapter is for, and wears none.
+    """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"strict": True, "extra": "forbid"}
 
     name: str
     summary: str = ""
+    adapter: str = ""
     schema: SchemaPart = SchemaPart()
     link: LinkPart = LinkPart()
     generate: Annotated[tuple[GeneratePart, ...], MinLen(1)] = (GeneratePart(),)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Final, TypeVar
 
 from sqljury.sql.parse import errors, exp, quiet, read_query
 from sqljury.sql.resolve import column_names, find_table, from_items, has_column, key_columns, loose, quoted_texts
@@ -65,8 +66,13 @@ _ELEMENTS: Final[dict[str, tuple[str, ...]]] = {
     "star": ("Star",),
 }
 """By name, sqlglot's classes."""
+KEPT: Final = 1024
+"""Queries whose parts are kept: the judge and the confidence of an answer look at the same ones."""
+
+Node = TypeVar("Node", bound="exp.Expr")
 
 
+@lru_cache(maxsize=KEPT)
 @quiet()
 def anatomy(sql: str, schema: Schema) -> Anatomy:
     """The parts of a query on that schema; never raises."""
@@ -77,32 +83,44 @@ def anatomy(sql: str, schema: Schema) -> Anatomy:
         return UNREAD
 
 
+class _Nodes(tuple["exp.Expr", ...]):
+    """All nodes of a tree, walked once, the outermost first."""
+
+    __slots__ = ()
+
+    def of(self, *kinds: type[Node]) -> list[Node]:
+        """The nodes of these kinds."""
+        return [node for node in self if isinstance(node, kinds)]
+
+
 def _anatomy(tree: exp.Query, schema: Schema) -> Anatomy:
-    named, texts = _columns(tree, schema)
-    texts += [literal.name for literal in tree.find_all(exp.Literal) if literal.is_string]
-    joined = {id(key) for join in tree.find_all(exp.Join) for key in join.find_all(exp.Column) if _is_key(key, join)}
+    nodes, bare = _Nodes(tree.walk()), _bare_names(tree)
+    named, texts = _columns(nodes, tree, schema)
+    texts += [literal.name for literal in nodes.of(exp.Literal) if literal.is_string]
+    joined = {id(key) for join in nodes.of(exp.Join) for key in join.find_all(exp.Column) if _is_key(key, join)}
     real = {id(column) for column in named}
     joined |= {id(key) for pair in key_columns(tree) if all(id(key) in real for key in pair) for key in pair}
-    joined |= {id(count.this) for count in tree.find_all(exp.Count)}  # COUNT(c) is another COUNT(*); DISTINCT c is not
+    joined |= {id(count.this) for count in nodes.of(exp.Count)}  # COUNT(c) is another COUNT(*); DISTINCT c is not
+    selects, conditions = nodes.of(exp.Select), nodes.of(exp.Predicate)
     return Anatomy(
         True,
-        frozenset(_elements(tree)),
+        frozenset(_elements(nodes)),
         tables(tree),
         _once(column.name for column in named if id(column) not in joined),
         _once(column.name for column in named if id(column) in joined),
         tuple(_selected(tree)),
-        frozenset(_plain(item.unalias()) for item in tree.selects),
-        frozenset(_restrictions(tree)),
+        frozenset(_plain(item.unalias()) for item in bare.selects),
+        frozenset(_restrictions(_Nodes(bare.walk()))),
         tuple(sorted(set(idle(tree, schema)))),
-        sum(unlinked(query) for query in tree.find_all(exp.Select)),
+        sum(map(unlinked, selects)),
         *loose(tree, schema),
         tuple(dict.fromkeys(texts)),
-        tuple(dict.fromkeys(_numbers(tree))),
-        sum(1 for _ in tree.find_all(exp.Join)),
-        sum(1 for _ in tree.find_all(exp.Select)),
-        sum(1 for _ in tree.find_all(exp.Predicate)),
-        frozenset(name for item in tree.selects for name in _kinds(item)),
-        sum(_has_constant(condition, real) for condition in tree.find_all(exp.Predicate)),
+        tuple(dict.fromkeys(_numbers(nodes))),
+        len(nodes.of(exp.Join)),
+        len(selects),
+        len(conditions),
+        frozenset(name for item in tree.selects for name in _kinds(item.walk())),
+        sum(_has_constant(condition, real) for condition in conditions),
     )
 
 
@@ -116,12 +134,12 @@ def _once(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.lower() for name in names))
 
 
-def _columns(tree: exp.Query, schema: Schema) -> tuple[list[exp.Column], list[str]]:
+def _columns(nodes: _Nodes, tree: exp.Query, schema: Schema) -> tuple[list[exp.Column], list[str]]:
     """Columns, and what SQLite takes for a text: a name in double quotes that no table has."""
-    known = column_names(schema) | {alias.alias.lower() for alias in tree.find_all(exp.Alias)}
+    known = column_names(schema) | {alias.alias.lower() for alias in nodes.of(exp.Alias)}
     texts = quoted_texts(tree, known)
     others = {id(column) for column in texts}
-    columns = [column for column in tree.find_all(exp.Column) if not isinstance(column.this, exp.Star)]
+    columns = [column for column in nodes.of(exp.Column) if not isinstance(column.this, exp.Star)]
     return [column for column in columns if id(column) not in others], [column.name for column in texts]
 
 
@@ -137,9 +155,9 @@ def _is_within(node: exp.Expr | None, around: exp.Expr) -> bool:
     return node is around
 
 
-def _elements(tree: exp.Query) -> Iterator[str]:
-    yield from _kinds(tree)
-    for query in tree.find_all(exp.Query):
+def _elements(nodes: _Nodes) -> Iterator[str]:
+    yield from _kinds(nodes)
+    for query in nodes.of(exp.Query):
         order, limit = query.args.get("order"), query.args.get("limit")
         if order is None:
             yield from ["bounded"] if limit is not None else []
@@ -150,8 +168,8 @@ def _elements(tree: exp.Query) -> Iterator[str]:
             yield "up" if first.args.get("desc") else "down"
 
 
-def _kinds(tree: exp.Expr) -> list[str]:
-    kinds = {type(node).__name__ for node in tree.walk()}
+def _kinds(nodes: Iterable[exp.Expr]) -> list[str]:
+    kinds = {type(node).__name__ for node in nodes}
     return [name for name, classes in _ELEMENTS.items() if kinds.intersection(classes)]
 
 
@@ -171,27 +189,32 @@ def _selected(tree: exp.Query) -> Iterator[str]:
         yield bare.name.lower() if isinstance(bare, exp.Column) and not isinstance(bare.this, exp.Star) else ""
 
 
-def _restrictions(tree: exp.Query) -> Iterator[str]:
+def _restrictions(nodes: _Nodes) -> Iterator[str]:
     """Each condition of WHERE and HAVING on its own, and the order that a LIMIT cuts."""
-    for clause in tree.find_all(exp.Where, exp.Having):
+    for clause in nodes.of(exp.Where, exp.Having):
         yield from map(_plain, clause.this.flatten() if isinstance(clause.this, exp.And) else (clause.this,))
-    for query in tree.find_all(exp.Query):
+    for query in nodes.of(exp.Query):
         order, limit = query.args.get("order"), query.args.get("limit")
         if order is not None and limit is not None:
             yield f"{_plain(order)} {_plain(limit)}"
 
 
-def _plain(node: exp.Expr) -> str:
-    """Its text without the names of tables before columns, quotes and case."""
-    bare = node.copy()
+def _bare_names(tree: exp.Query) -> exp.Query:
+    """A copy whose columns are named without their tables."""
+    bare = tree.copy()
     for column in list(bare.find_all(exp.Column)):
         for part in ("table", "db", "catalog"):
             column.set(part, None)
-    return bare.sql(dialect="sqlite").replace('"', "").replace("'", "").casefold()
+    return bare
 
 
-def _numbers(tree: exp.Query) -> Iterator[str]:
-    for literal in tree.find_all(exp.Literal):
+def _plain(node: exp.Expr) -> str:
+    """Its text without quotes and case."""
+    return node.sql(dialect="sqlite").replace('"', "").replace("'", "").casefold()
+
+
+def _numbers(nodes: _Nodes) -> Iterator[str]:
+    for literal in nodes.of(exp.Literal):
         if not literal.is_string and not (isinstance(literal.parent, exp.Limit) and literal.name == "1"):
             yield literal.name
 

@@ -368,24 +368,36 @@ def _tied(schema: Schema) -> frozenset[frozenset[Place]]:
 
 def _pairs(tree: exp.Query, schema: Schema) -> Iterator[Pair]:
     """What a query equates: in comparisons and IN, beside a subquery, in the sides of a set operation."""
-    selects = {id(sources.scope.expression): sources for sources in read_sources(tree, schema)}
+    equated = [
+        (left, right)
+        for side, other in _equated(tree)
+        if (left := _column_within(side)) is not None and (right := _column_within(other)) is not None
+    ]
+    if equated:
+        selects = {id(sources.scope.expression): sources for sources in read_sources(tree, schema)}
+        yield from ((_places(left, selects), _places(right, selects)) for left, right in equated)
+
+
+def _equated(tree: exp.Query) -> Iterator[tuple[exp.Expr | None, exp.Expr | None]]:
     for node in tree.walk():
         if type(node).__name__ in _COMPARED:
-            right = node.args.get("query") or node.args.get("expression")
-            yield _places(node.this, selects), _places(right, selects)
+            yield node.this, node.args.get("query") or node.args.get("expression")
         elif isinstance(node, exp.SetOperation):
-            for left, other in zip(node.left.selects, node.right.selects, strict=False):
-                yield _places(left.unalias(), selects), _places(other.unalias(), selects)
+            yield from zip(node.left.selects, node.right.selects, strict=False)
 
 
-def _places(side: exp.Expr | None, selects: Mapping[int, Sources]) -> frozenset[Place]:
-    """Of a column, of the extreme of one, and of a subquery with one such item."""
-    while isinstance(side, exp.Paren | exp.Subquery | exp.Max | exp.Min | exp.Distinct):
-        side = side.expressions[0] if isinstance(side, exp.Distinct) and side.expressions else side.this
-    if isinstance(side, exp.Select):
-        return _places(side.selects[0].unalias(), selects) if len(side.selects) == 1 else frozenset()
-    if not isinstance(side, exp.Column) or isinstance(side.this, exp.Star):
-        return frozenset()
-    sources = selects.get(id(side.parent_select))
-    holders = [] if sources is None else sources.holders(side.name, side.table)
-    return frozenset((table.name.lower(), side.name.lower()) for table, _ in holders)
+def _column_within(side: exp.Expr | None) -> exp.Column | None:
+    """The column that this is, or its extreme, or that of a subquery with one such item."""
+    while isinstance(side, exp.Alias | exp.Paren | exp.Subquery | exp.Max | exp.Min | exp.Distinct | exp.Select):
+        if isinstance(side, exp.Select):
+            side = side.selects[0] if len(side.selects) == 1 else None
+        else:
+            side = side.expressions[0] if isinstance(side, exp.Distinct) and side.expressions else side.this
+    return side if isinstance(side, exp.Column) and not isinstance(side.this, exp.Star) else None
+
+
+def _places(column: exp.Column, selects: Mapping[int, Sources]) -> frozenset[Place]:
+    """Where a column may be of."""
+    sources = selects.get(id(column.parent_select))
+    holders = [] if sources is None else sources.holders(column.name, column.table)
+    return frozenset((table.name.lower(), column.name.lower()) for table, _ in holders)

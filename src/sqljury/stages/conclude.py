@@ -24,7 +24,8 @@ from sqljury.stages.readings import readings, settled
 from sqljury.stages.repair import distance
 from sqljury.stages.repair.hints import looser
 from sqljury.stages.repair.meaning import doubts
-from sqljury.types import Answer, Candidate, Question, Schema
+from sqljury.stages.select.features import described_once
+from sqljury.types import Answer, Candidate, Question, Schema, Task
 
 UNUSABLE: Final[dict[str, type[SqljuryError]]] = {
     "cancelled": CancelledError,
@@ -72,18 +73,23 @@ def none_ran(candidates: Sequence[Candidate], schema: Schema) -> str:
 
 
 def answer_of(state: State, context: Context) -> Answer:
-    """The chosen candidate with its evidence; raises ``NoAnswerError`` where none was chosen."""
+    """The chosen candidate with its evidence; raises ``NoAnswerError`` where none was chosen.
+
+    Unless ``context.explain`` is set, it has no explanation, readings and remarks: what only a person reads.
+    """
     candidates, choice, task = state.candidates, state.choice, state.task
     if choice is None or choice.index is None:
         raise NoAnswerError(none_ran(candidates, task.known), candidates, context.budget.total())
     best = candidates[choice.index]
     votes = sum(candidate.group == best.group for candidate in candidates)
-    known = confidence.figures(candidates, choice, task)
+    known = confidence.figures(candidates, choice, task, described_once(candidates, task, context))
     calibration = confidence.read(context.recipe.select.confidence)
     probability = calibration.probability(known)
-    explanation = explained(best, task, context)
-    lacking = doubt.missing(task)
-    abstention = doubt.abstention(candidates, choice, task, probability, context.least, lacking)
+    explanation = explained(best, task, context) if context.explain else None
+    lacking, read = doubt.missing(task), readings(state) if context.explain else ()
+    ask = "" if context.least is None else doubt.between(read) or doubt.settling(candidates, choice, task)
+    abstention = doubt.abstention(task, probability, context.least, lacking, ask)
+    lacks = () if abstention else doubt.remark(lacking)
     answer = Answer(
         question=task.question,
         sql=best.sql,
@@ -95,13 +101,7 @@ def answer_of(state: State, context: Context) -> Answer:
         signals=calibration.signals(known),
         abstention=abstention,
         candidates=candidates,
-        remarks=(
-            *looser(best, task.known, context),
-            *doubts(best, task, context),
-            *not_followed(best, task, context.notes),
-            *explanation.warnings,
-            *(() if abstention else doubt.remark(lacking)),
-        ),
+        remarks=() if explanation is None else (*_remarks(best, task, context), *explanation.warnings, *lacks),
         cost=context.budget.total(),
         steps=context.budget.steps,
         choice=choice,
@@ -110,6 +110,15 @@ def answer_of(state: State, context: Context) -> Answer:
         model=context.model.name,
         recipe=context.recipe.name,
         explanation=explanation,
-        readings=readings(state),
+        readings=read,
     )
     return settled(answer, context.notes)
+
+
+def _remarks(best: Candidate, task: Task, context: Context) -> tuple[str, ...]:
+    """What the reader of the chosen query should know; some of it is looked up in the database."""
+    return (
+        *looser(best, task.known, context),
+        *doubts(best, task, context),
+        *not_followed(best, task, context.notes),
+    )

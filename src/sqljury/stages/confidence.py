@@ -7,27 +7,23 @@ and a figure of its own that says so, so one set of weights serves every recipe 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from math import exp, log
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from sqljury.errors import InputError
-from sqljury.stages.select.features import LEAST_LOGPROB, features
+from sqljury.stages.select.features import LEAST_LOGPROB, Described, described
+from sqljury.stages.weights import Format, in_measure
 from sqljury.types import Candidate, Choice, Task
 
-KIND: Final = "sqljury confidence"
-VERSION: Final = 1
-"""Version of the file format; a change of what a figure means raises it too."""
+FORMAT: Final = Format(
+    "sqljury confidence", 1, "a calibration", "sqljury calibrate", "sqljury.stages", "confidence.json"
+)
 LEAST: Final = 0.01
 MOST: Final = 0.99
 """No answer is surer than this, nor less sure than ``LEAST``: the questions that were learned from are hundreds."""
-_BYTES: Final = 1 << 20
-_AGAIN: Final = "make it again with `sqljury calibrate`"
 
 SIGNALS: Final[Mapping[str, tuple[str, ...]]] = {
     "query": (
@@ -51,6 +47,8 @@ NAMES: Final = (*(name for own in SIGNALS.values() for name in own), *(f"without
 class Calibration:
     """Weights of the figures in log-odds; ``card`` says what they were fitted on and how well they do."""
 
+    FORMAT: ClassVar[Format] = FORMAT
+
     intercept: float
     weights: Mapping[str, float]
     card: Mapping[str, Any]
@@ -68,16 +66,21 @@ class Calibration:
     def to_json(self) -> dict[str, Any]:
         """The format that ``read`` accepts."""
         shared = {"intercept": self.intercept, "weights": dict(self.weights), "card": dict(self.card)}
-        return {"kind": KIND, "version": VERSION, **shared}
+        return {"kind": FORMAT.kind, "version": FORMAT.version, **shared}
 
 
-def figures(candidates: Sequence[Candidate], choice: Choice, task: Task) -> dict[str, float]:
-    """The figures of the chosen candidate, by name, in the order of ``NAMES``; candidates are grouped."""
+def figures(
+    candidates: Sequence[Candidate], choice: Choice, task: Task, known: Described | None = None
+) -> dict[str, float]:
+    """The figures of the chosen candidate, by name, in the order of ``NAMES``; candidates are grouped.
+
+    ``known`` is what ``select.features.described`` made of them.
+    """
     assert choice.index is not None
     chosen = candidates[choice.index]
     assert chosen.group is not None
-    known = {
-        **features(candidates, task)[chosen.group],
+    found = {
+        **(known or described(candidates, task)).groups[chosen.group],
         **_rivals(candidates, chosen.group),
         **_likelihood(candidates, chosen.group),
         **_verdicts(candidates, choice),
@@ -90,7 +93,7 @@ def figures(candidates: Sequence[Candidate], choice: Choice, task: Task) -> dict
     }
     without = {name: signal for signal, absent in missing.items() if absent for name in SIGNALS[signal]}
     flags = {f"without_{signal}": float(absent) for signal, absent in missing.items()}
-    return {name: flags[name] if name in flags else 0.0 if name in without else known[name] for name in NAMES}
+    return {name: flags[name] if name in flags else 0.0 if name in without else found[name] for name in NAMES}
 
 
 def _rivals(candidates: Sequence[Candidate], group: int) -> dict[str, float]:
@@ -135,32 +138,22 @@ def _verdicts(candidates: Sequence[Candidate], choice: Choice) -> dict[str, floa
     }
 
 
-@lru_cache(maxsize=8)
 def read(file: str = "") -> Calibration:
     """The calibration in a file of ``sqljury calibrate``; without a name, that of the package.
 
     Raises ``InputError`` for a file that is missing, cannot be read, or is not a calibration of this version.
     """
-    place = Path(file) if file else files("sqljury.stages") / "confidence.json"
-    name = file or "confidence.json"
-    try:
-        with place.open("rb") as stream:
-            raw = stream.read(_BYTES + 1)
-        loaded = json.loads(raw)
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read ({error.strerror}); name a file of `sqljury calibrate`") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{name}: is not JSON; {_AGAIN}") from None
-    if not isinstance(loaded, dict) or loaded.get("kind") != KIND or loaded.get("version") != VERSION:
-        raise InputError(f"{name}: is not a calibration of this version; {_AGAIN}")
-    intercept, weights, card = (loaded.get(key) for key in ("intercept", "weights", "card"))
-    if intercept is None or not (_number(intercept) and isinstance(weights, dict) and isinstance(card, dict)):
-        raise InputError(f"{name}: has no intercept, weights or card; {_AGAIN}")
-    for figure, weight in weights.items():
-        if figure not in NAMES or not _number(weight):
-            raise InputError(f"{name}: the weight of {figure!r} is not one of this version; {_AGAIN}")
-    return Calibration(float(intercept), weights, card)
+    return _read(file) if file else _shipped()
 
 
-def _number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) <= 1e6
+@lru_cache(maxsize=1)
+def _shipped() -> Calibration:
+    return _read("")
+
+
+def _read(file: str) -> Calibration:
+    loaded = FORMAT.read(file, NAMES)
+    intercept = loaded.get("intercept")
+    if not in_measure(intercept):
+        raise InputError(f"{file or FORMAT.own}: has no intercept; make it again with `{FORMAT.made_by}`")
+    return Calibration(float(intercept), loaded["weights"], loaded["card"])

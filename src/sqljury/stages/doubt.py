@@ -10,7 +10,7 @@ from sqljury.language.things import GENERAL, ROLES, SAME, things
 from sqljury.sql.features import Anatomy, anatomy
 from sqljury.stages.select.base import representative, rival
 from sqljury.stages.select.features import ALIKE
-from sqljury.types import Abstention, Candidate, Choice, Task
+from sqljury.types import Abstention, Candidate, Choice, Reading, Task
 from sqljury.types.answer import in_words
 
 MISSPELT: Final = 0.82
@@ -29,18 +29,11 @@ _PIECES: Final = 5_000
 """Words of names that those of the question are compared with; of a larger schema the first ones."""
 
 
-def abstention(
-    candidates: Sequence[Candidate],
-    choice: Choice,
-    task: Task,
-    confidence: float,
-    least: float | None,
-    words: Sequence[str],
-) -> Abstention | None:
+def abstention(task: Task, confidence: float, least: float | None, words: Sequence[str], ask: str) -> Abstention | None:
     """Why the chosen candidate is not to be given as the answer; None if it may. ``words`` are those of ``missing``.
 
-    With ``least`` 0 every answer is given; None is for no bound on the confidence, where a question is refused only if
-    most of what it names is missing.
+    ``ask`` is the question that would settle an answer that is not sure enough. With ``least`` 0 every answer is given;
+    None is for no bound on the confidence, where a question is refused only if most of what it names is missing.
     """
     if least is not None and least <= 0:
         return None
@@ -48,8 +41,16 @@ def abstention(
         return Abstention("unanswerable", f"{_lacking(words)}, so it cannot answer this question.", _WHICH)
     if least is not None and confidence < least:
         reason = f"The answer is {in_words(confidence)} ({confidence:.0%}), less sure than asked for ({least:.0%})."
-        return Abstention("unsure", reason, settling(candidates, choice, task))
+        return Abstention("unsure", reason, ask)
     return None
+
+
+def between(readings: Sequence[Reading]) -> str:
+    """The question which of two readings is meant, in the words on which they part; empty where there are none."""
+    if len(readings) < 2:
+        return ""
+    first, second = readings[:2]
+    return f"Does '{first.words}' mean {first.meaning}, or {second.meaning}?"
 
 
 def settling(candidates: Sequence[Candidate], choice: Choice, task: Task) -> str:

@@ -20,7 +20,7 @@ from sqljury.db.base import Database
 from sqljury.keys import known_schema
 from sqljury.language.instructions import concerning, instructions
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
-from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.llm.base import Message, NoModel, Sampling, derive_seed
 from sqljury.prompts import Text
 from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.index import Hit
@@ -98,10 +98,14 @@ Near = tuple[tuple[str, str, tuple[str, ...]], ...]
 
 @dataclass(frozen=True)
 class Preparation:
-    """How tasks are made; ``part`` is the recipe's, ``indexes`` keeps what was made for the schema before."""
+    """How tasks are made; ``part`` is the recipe's, ``indexes`` keeps what was made for the schema before.
+
+    Where no model sees the schema (``unseen``), it is not written out.
+    """
 
     part: SchemaPart
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
+    unseen: bool = False
 
     def task(
         self,
@@ -135,7 +139,7 @@ class Preparation:
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
         by_people = (Text(note, "schema") for note in _relevant(question, notes))
         beside = (*by_people, *(Text(hint, "values") for hint in hints(values)))
-        text = _schema_text(db, schema, self.part, shows, near)
+        text = "" if self.unseen else _schema_text(db, schema, self.part, shows, near)
         return Task(question, schema, text, beside, hits, near, shows=shows)
 
     def reshown(self, task: Task, db: Database, form: str = "", order: int = 0) -> Task:
@@ -168,7 +172,7 @@ def find_keywords(state: State, context: Context) -> State:
 def prepare(state: State, context: Context) -> State:
     """The stage: the schema is read, with notes, values and examples as the recipe has them."""
     context.emit("reading the schema")
-    prepared = Preparation(context.recipe.schema, context.indexes)
+    prepared = Preparation(context.recipe.schema, context.indexes, unseen=isinstance(context.model, NoModel))
     question, keywords = state.task.question, state.keywords
     options = context.emit, context.cancel, context.shows
     task = prepared.task(question, context.db, context.notes, keywords, *options)

@@ -9,8 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from sqljury.errors import MissingExtraError
-from sqljury.evaluation import charts
+from sqljury.evaluation import svg
 from sqljury.resources import write_whole
 
 JSON: Final = "card.json"
@@ -63,12 +62,9 @@ def results(log: Log) -> dict[str, float]:
 
 
 def curves(log: Log) -> str:
-    """Loss by step, in training and held out, as SVG; empty with nothing to draw or without altair."""
+    """Loss by step, in training and held out, as SVG; empty with nothing to draw."""
     drawn = {name: points for key, name in list(SHOWN.items())[:2] if (points := _points(log, key))}
-    try:
-        return charts.curves(drawn, "step", "loss") if drawn else ""
-    except MissingExtraError:  # a training is not lost for want of a picture
-        return ""
+    return svg.file(svg.curves(drawn, "Loss by step", ("step", "loss"), (0.0, 0.0), dots=True)) if drawn else ""
 
 
 def markdown(facts: Mapping[str, Any]) -> str:

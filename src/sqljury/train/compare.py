@@ -1,10 +1,11 @@
 """Check that llama.cpp with an exported adapter reproduces the trained model's outputs.
 
-Both answer the same prompts greedily. Then llama.cpp's log-probabilities of its own tokens are compared with those of
-the trained model for the same tokens. llama.cpp rounds what it multiplies quantised weights with, and the trained model
-does not, so they differ a little without any adapter too; ``TOLERANCE`` is above that. By the same rounding two answers
-diverge where two tokens are nearly as likely, which says nothing about the adapter. An answer that diverges where the
-trained model preferred its own token by more than ``CLEAR_GAP`` does.
+llama.cpp answers prompts greedily, and the trained model reads each prompt with that answer: whether every token is the
+one that it would have written, and how likely the token is for either. llama.cpp rounds what it multiplies quantised
+weights with, and the trained model does not, so the log-probabilities differ a little without any adapter too;
+``TOLERANCE`` is above that. By the same rounding two answers diverge where two tokens are nearly as likely, which says
+nothing about the adapter. An answer that diverges where the trained model preferred its own token by more than
+``CLEAR_GAP`` does.
 
 Where the adapter was trained on other weights than it is used with (a folder in bfloat16 or in 4 bits, and a GGUF file
 in 4 bits of another kind), the weights themselves differ, and answers diverge where neither is wrong. Then only the
@@ -85,6 +86,8 @@ def export_checked(
     prompts: int = 8,
     data: Path | None = None,
     served_model: str = "",
+    rank: int = 0,
+    scale: float = 1.0,
 ) -> Path:
     """``export`` the adapter of the training in ``run`` after a comparison on ``prompts`` examples of its set.
 
@@ -92,7 +95,16 @@ def export_checked(
     ``InputError`` where the set gives no prompts, ``ModelError`` where the runtimes disagree; ``file`` then stays.
     """
     chosen = _prompts(run, data, prompts) if prompts else []  # before the work: the set may have moved
-    return export(run, file, precision, lambda written: _check(run, written, chosen, served_model, note), served_model)
+    return export(
+        run,
+        file,
+        precision,
+        lambda written: _check(run, written, chosen, served_model, scale, note),
+        served_model,
+        rank,
+        scale,
+        note,
+    )
 
 
 def _prompts(run: Path, data: Path | None, count: int) -> list[TrainingExample]:
@@ -122,13 +134,18 @@ def spread(
 
 
 def _check(
-    run: Path, written: Path, prompts: Sequence[TrainingExample], served_model: str, note: Callable[[str], None]
+    run: Path,
+    written: Path,
+    prompts: Sequence[TrainingExample],
+    served_model: str,
+    scale: float,
+    note: Callable[[str], None],
 ) -> None:
     """Report how far the runtimes agree on ``prompts``; raises ``ModelError`` where they do not."""
     if not prompts:
         return
     note(f"comparing llama.cpp with the trained model on {len(prompts)} prompts")
-    agreement = compare(run, written, prompts, served_model=served_model)
+    agreement = compare(run, written, prompts, served_model=served_model, scale=scale)
     note(
         f"equal answers {agreement.equal} of {agreement.prompts}, {agreement.diverged} differ where the trained model "
         f"was sure; log-probabilities of {agreement.tokens} tokens differ by {agreement.mean:.4f} (mean), "
@@ -152,23 +169,23 @@ def compare(
     examples: Sequence[TrainingExample],
     *,
     served_model: str = "",
+    scale: float = 1.0,
     max_new_tokens: int = 200,
 ) -> Agreement:
     """Compare the training in ``run`` with its exported ``adapter``; None compares the base model with itself.
 
-    ``served_model`` is the GGUF model that the adapter will be used with, if it is not the base model itself. Raises
-    ``WeightsError`` as ``gguf_base.load``.
+    ``served_model`` is the GGUF model that the adapter will be used with, if it is not the base model itself; ``scale``
+    is that of the export. Raises ``WeightsError`` as ``gguf_base.load``.
     """
     settings = read_settings(run)
     same = not served_model or gguf_base.digest(served_model) == settings["base_sha256"]
     context = max(MIN_CONTEXT, settings["max_length"] + max_new_tokens)
     replies = _llama_replies(served_model or settings["base_model"], adapter, examples, max_new_tokens, context)
     base = gguf_base.load(settings["base_model"])
-    model = _with_adapter(base.model, run / ADAPTER) if adapter else base.model
+    model = _with_adapter(base.model, run / ADAPTER, scale) if adapter else base.model
     model.eval()
     comparisons = [
-        _compare_answer(model, base.tokenizer, example, reply, max_new_tokens)
-        for example, reply in zip(examples, replies, strict=True)
+        _compare_answer(model, base.tokenizer, example, reply) for example, reply in zip(examples, replies, strict=True)
     ]
     return _agreement(comparisons, same_weights=same)
 
@@ -215,44 +232,26 @@ def _agreement(comparisons: Sequence[AnswerComparison], *, same_weights: bool = 
     )
 
 
-def _with_adapter(model: Any, adapter: Path) -> Any:
+def _with_adapter(model: Any, adapter: Path, scale: float) -> Any:
     from sqljury.train.adapter import load
 
-    load(model, adapter)
+    for layer in load(model, adapter).layers.values():
+        layer.scale *= scale
     return model
 
 
-def _greedy_answer(model: Any, tokenizer: Any, prompt: Sequence[int], max_new_tokens: int) -> str:
-    """The greedy answer of the trained model, whatever its folder's ``generation_config.json`` asks for."""
-    import torch
-
-    ids = torch.tensor([list(prompt)])
-    with torch.inference_mode():
-        whole = model.generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
-            max_new_tokens=max_new_tokens,
-            do_sample=False,
-            repetition_penalty=1.0,
-        )
-    return str(tokenizer.decode(whole[0, len(prompt) :], skip_special_tokens=True))
-
-
-def _compare_answer(
-    model: Any, tokenizer: Any, example: TrainingExample, reply: Completion, max_new_tokens: int
-) -> AnswerComparison:
+def _compare_answer(model: Any, tokenizer: Any, example: TrainingExample, reply: Completion) -> AnswerComparison:
+    """The trained model reads llama.cpp's answer once: where each token is its likeliest, it would write the same."""
     prompt = tokens(tokenizer, prompt_text(tokenizer, example.messages))
-    text = reply.text.strip()
-    equal = _greedy_answer(model, tokenizer, prompt, max_new_tokens).strip() == text
-    learned = text == example.answer.strip()
+    learned = reply.text.strip() == example.answer.strip()
     known = [token for token in reply.tokens if token.text]
     answer = tokens(tokenizer, reply.text)
     if [tokenizer.decode([token]) for token in answer] != [token.text for token in known[: len(answer)]]:
-        return AnswerComparison(equal, learned, None, 0.0)
+        return AnswerComparison(False, learned, None, 0.0)
     ended = [end_token(tokenizer, example)] if reply.finish_reason == "stop" else []
     logprobs, gap = _logprobs(model, prompt, [*answer, *ended])
     differences = [abs(own - token.logprob) for own, token in zip(logprobs[: len(answer)], known, strict=False)]
-    return AnswerComparison(equal, learned, differences, gap)
+    return AnswerComparison(not gap, learned, differences, gap)
 
 
 def _logprobs(model: Any, prompt: Sequence[int], answer: Sequence[int]) -> tuple[list[float], float]:

@@ -8,7 +8,6 @@ databases held out best, and all figures of the card are of held-out databases.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -18,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.datasets.spider import Example
 from sqljury.errors import InputError
-from sqljury.resources import write_whole
 from sqljury.stages import confidence
 from sqljury.stages.confidence import NAMES, Calibration
 from sqljury.stages.select.consistency import choose, group
@@ -56,6 +54,10 @@ class Given:
     kind: str = ""
 
 
+ONE, ALL = "one candidate", "all candidates"
+"""The kinds of answers that every question has, where any of its queries runs."""
+
+
 def fit_runs(
     runs: Sequence[Path],
     data: Path | None,
@@ -79,13 +81,27 @@ def fit_runs(
     return fit(answers, seed, about)
 
 
+def measure(
+    runs: Sequence[Path], data: Path | None, calibration: Calibration, processes: int = 1
+) -> dict[str, list[tuple[float, bool]]]:
+    """By kind of answer the probability that a calibration gives to each answer of runs, and whether it is right.
+
+    Raises what ``replay_all`` raises. Figures mean something on databases that it was not fitted on.
+    """
+    found: dict[str, list[tuple[float, bool]]] = {}
+    for question in replay_all(runs, data, (), processes):
+        for one in answers_of(question):
+            found.setdefault(one.kind, []).append((calibration.probability(one.figures), one.right))
+    return found
+
+
 def answers_of(question: Replayed) -> Iterator[Given]:
     """The answers that the question's candidates would have given; those without any query that ran are left out."""
     pools: dict[tuple[Candidate, ...], str] = {}
     for count in SAMPLES:
         pool = question.candidates[: count or None]
         blind = tuple(replace(one, logprob=None) for one in pool)
-        kind = {1: "one candidate", 0: "all candidates"}.get(count, f"first {count}")
+        kind = {1: ONE, 0: ALL}.get(count, f"first {count}")
         pools |= {pool: kind, blind: f"{kind}, without log-probabilities"}
     made = []
     for pool, kind in pools.items():
@@ -127,23 +143,6 @@ def fit(answers: Sequence[Given], seed: int = 0, about: Mapping[str, Any] | None
     }
     known = {name: round(float(value), 6) for name, value in zip(NAMES, per_unit, strict=True) if abs(value) > 1e-9}
     return Calibration(round(float(learned[0] - center @ per_unit), 6), known, card)
-
-
-def check_out(out: Path) -> None:
-    """Raise ``InputError`` where ``save`` could not write: an existing file is replaced only if it is a calibration."""
-    if not out.parent.is_dir():
-        raise InputError(f"{out}: cannot be written (there is no folder {out.parent}); make it, or name another --out")
-    if out.exists() or out.is_symlink():
-        confidence.read(str(out))
-
-
-def save(calibration: Calibration, out: Path) -> None:
-    """Write what ``stages.confidence.read`` reads; raises what ``check_out`` raises, and ``InputError``."""
-    check_out(out)
-    try:
-        write_whole(out, json.dumps(calibration.to_json(), indent=1) + "\n")
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
 
 
 def quality(predicted: Sequence[float], right: Sequence[bool]) -> dict[str, Any]:

@@ -44,8 +44,16 @@ def export(
     precision: Precision = "f16",
     check: Callable[[Path], None] = lambda _: None,
     served_model: str = "",
+    rank: int = 0,
+    scale: float = 1.0,
+    note: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Write the adapter of the training in ``run`` to ``file``, for ``served_model``, or else for its base model.
+
+    A ``rank`` above 0 and below the training's makes the file smaller: each update becomes the nearest one of that
+    rank, and ``note`` is told what share of the updates' squares remains. ``scale`` is the share of the way from the
+    base model to the trained one that the adapter goes: on data unlike the training's, a model in between can be better
+    than either (Wortsman et al., 2022, arXiv 2109.01903).
 
     ``check`` is called with the finished adapter before it replaces ``file``; if it raises, ``file`` stays as it was.
     ``q8_0`` is half as large as ``f16``; rows that its blocks of 32 do not fit stay ``f16``. Raises ``DatasetError``
@@ -56,18 +64,25 @@ def export(
     refuse_foreign(file)
     gguf_base.require_libraries()
     settings, adapter, config = _read(run)
+    alpha = scale * float(config["lora_alpha"])
+    trained_rank = next(matrix.shape[0] for key, matrix in adapter.items() if ".lora_A." in key)
+    if 0 < rank < trained_rank:
+        adapter, share = lowered(adapter, rank)
+        alpha *= rank / trained_rank  # the file's updates are scaled by alpha / rank
+        note(f"of rank {rank} instead of {trained_rank}, the adapter keeps {share:.1%} of the updates' squares")
     model = _config(settings["base_model"])
     facts = {
         **_served_entry(settings, served_model),
         **{f"sqljury.{entry}": settings[key] for entry, key in METADATA.items()},
+        "sqljury.scale": f"{scale:g}",
     }
     tensors = {
-        name: _permuted(name, model, matrix) if half == "B" else matrix
+        name: permuted(name, model, matrix) if half == "B" else matrix
         for name, half, matrix in _gguf_names(adapter, model, run)
     }
     with _beside(file) as unfinished:
         with _writing(file):
-            _write(unfinished, tensors, model, float(config["lora_alpha"]), facts, precision)
+            _write(unfinished, tensors, model, alpha, facts, precision)
         check(unfinished)
         with _writing(file):
             unfinished.replace(file)
@@ -105,25 +120,53 @@ def refuse_foreign(file: Path) -> None:
         raise InputError(f"{file}: exists and is not an adapter; name a new file with --out, or remove this one")
 
 
+def lowered(adapter: Mapping[str, Matrix], rank: int) -> tuple[dict[str, Matrix], float]:
+    """(the nearest adapter of ``rank``, the share of the squares of all updates B A that it keeps).
+
+    The singular value decomposition of B A gives the nearest matrix of a rank (Eckart and Young, 1936).
+    """
+    import numpy as np
+
+    kept = whole = 0.0
+    matrices: dict[str, Matrix] = {}
+    for key, a in adapter.items():
+        if ".lora_A." not in key:
+            continue
+        other = key.replace(".lora_A.", ".lora_B.")
+        outer, left = np.linalg.qr(adapter[other].astype(np.float64))
+        inner, right = np.linalg.qr(a.astype(np.float64).T)
+        u, values, v = np.linalg.svd(left @ right.T)
+        root = np.sqrt(values[:rank])
+        matrices[key] = (root[:, None] * (v[:rank] @ inner.T)).astype(np.float32)
+        matrices[other] = (outer @ (u[:, :rank] * root)).astype(np.float32)
+        kept += float((values[:rank] ** 2).sum())
+        whole += float((values**2).sum())
+    return matrices, kept / whole if whole else 1.0
+
+
 def _read(run: Path) -> tuple[dict[str, Any], dict[str, Matrix], dict[str, Any]]:
     """(settings, matrices by their names, the adapter's configuration) of a finished training."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    folder = run / ADAPTER
     if not (run / card.JSON).is_file():
         raise DatasetError(f"{run} does not hold a finished training; finish it with the command that started it")
     settings = read_settings(run)
+    return settings, *read_adapter(run / ADAPTER)
+
+
+def read_adapter(folder: Path) -> tuple[dict[str, Matrix], dict[str, Any]]:
+    """(matrices by their names, configuration) of an adapter in the format of ``peft``; raises ``DatasetError``."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
     try:
         config = json.loads((folder / "adapter_config.json").read_bytes())
         tensors = load_file(folder / "adapter_model.safetensors")
     except (OSError, ValueError, RecursionError, SafetensorError) as error:
-        raise DatasetError(f"{run} cannot be exported: {error}") from None
+        raise DatasetError(f"{folder} cannot be read as an adapter: {error}") from None
     if not isinstance(config, dict) or type(config.get("lora_alpha")) not in (int, float):
-        raise DatasetError(f"{run} cannot be exported: its adapter_config.json has no lora_alpha")
+        raise DatasetError(f"{folder} cannot be used: its adapter_config.json has no lora_alpha")
     if config.get("use_rslora") or config.get("use_dora") or config.get("alpha_pattern"):
-        raise DatasetError(f"{run} holds an adapter that GGUF cannot hold (rsLoRA, DoRA or alpha by module)")
-    return settings, tensors, config
+        raise DatasetError(f"{folder} holds an adapter that GGUF cannot hold (rsLoRA, DoRA or alpha by module)")
+    return tensors, config
 
 
 def _config(base: str) -> Any:
@@ -138,19 +181,29 @@ def _config(base: str) -> Any:
         raise DatasetError(f"{path} has no readable configuration: {' '.join(str(error).split())[:300]}") from None
 
 
-def _gguf_names(adapter: Mapping[str, Matrix], model: Any, run: Path) -> list[tuple[str, str, Matrix]]:
-    """(GGUF's name, A or B, matrix) of each tensor of ``peft``."""
+def layer_name(key: str) -> tuple[str, str] | None:
+    """(layer, A or B) of a matrix of ``peft``; None for another name."""
+    part = _KEY.fullmatch(key)
+    return (part["module"], part["half"]) if part else None
+
+
+def tensor_name(layer: str, model: Any) -> str | None:
+    """GGUF's name of the matrix of a layer of a model with the configuration ``model``; None if it has none."""
     import gguf
 
-    arch = _arch(model)
-    names = gguf.get_tensor_name_map(arch, model.num_hidden_layers)
+    name = gguf.get_tensor_name_map(_arch(model), model.num_hidden_layers).get_name(layer)
+    return f"{name}.weight" if name else None
+
+
+def _gguf_names(adapter: Mapping[str, Matrix], model: Any, run: Path) -> list[tuple[str, str, Matrix]]:
+    """(GGUF's name, A or B, matrix) of each tensor of ``peft``."""
     tensors = []
     for key, matrix in sorted(adapter.items()):
-        part = _KEY.fullmatch(key)
-        name = names.get_name(part["module"]) if part else None
+        part = layer_name(key)
+        name = tensor_name(part[0], model) if part else None
         if part is None or name is None or matrix.ndim != 2:
             raise DatasetError(f"{run}: GGUF has no name for {key}; train the matrices of --target-modules only")
-        tensors.append((f"{name}.weight.lora_{part['half'].lower()}", part["half"], matrix))
+        tensors.append((f"{name}.lora_{part[1].lower()}", part[1], matrix))
     return tensors
 
 
@@ -170,17 +223,33 @@ def _arch(model: Any) -> Any:
     raise DatasetError(f"adapters of {model.model_type} models cannot be exported; train a Llama or Qwen model")
 
 
-def _permuted(name: str, model: Any, matrix: Matrix) -> Matrix:
+def permuted(name: str, model: Any, matrix: Matrix) -> Matrix:
     """The rows of B in GGUF's order.
 
     For Llama models, GGUF orders the rows of queries and keys differently from Hugging Face: rotary embeddings rotate
     the two halves of a head against each other there, and neighbouring rows here. B must follow the rows of its matrix.
     """
-    if model.model_type != "llama" or not (".attn_q." in name or ".attn_k." in name):
+    heads = _reordered_heads(name, model)
+    if not heads:
         return matrix
-    heads = model.num_attention_heads if ".attn_q." in name else model.num_key_value_heads
     rows = matrix.reshape(heads, 2, matrix.shape[0] // heads // 2, *matrix.shape[1:])
     return rows.swapaxes(1, 2).reshape(matrix.shape)
+
+
+def unpermuted(name: str, model: Any, matrix: Matrix) -> Matrix:
+    """The rows of B in Hugging Face's order, from GGUF's."""
+    heads = _reordered_heads(name, model)
+    if not heads:
+        return matrix
+    rows = matrix.reshape(heads, matrix.shape[0] // heads // 2, 2, *matrix.shape[1:])
+    return rows.swapaxes(1, 2).reshape(matrix.shape)
+
+
+def _reordered_heads(name: str, model: Any) -> int:
+    """The number of heads of a matrix whose rows the two formats order differently, else 0."""
+    if model.model_type != "llama" or not (".attn_q." in name or ".attn_k." in name):
+        return 0
+    return int(model.num_attention_heads if ".attn_q." in name else model.num_key_value_heads)
 
 
 def _write(

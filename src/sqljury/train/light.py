@@ -21,9 +21,8 @@ from sqljury.datasets.spider import Example
 from sqljury.errors import InputError
 from sqljury.evaluation import run_folder
 from sqljury.evaluation.report import Share
-from sqljury.resources import write_whole
 from sqljury.stages.select.features import features, names
-from sqljury.stages.select.light import Weights, better, replaceable
+from sqljury.stages.select.light import Weights, better
 from sqljury.stages.select.sketch import Sketch
 from sqljury.train import logit
 from sqljury.train import sketch as sketch_training
@@ -117,29 +116,6 @@ def _about_run(run: Path) -> dict[str, Any]:
         "model": described["model"],
         "answers": len(run_folder.records(run)),
     }
-
-
-def check_out(out: Path) -> None:
-    """Raise ``InputError`` where ``save`` could not write: before a long training rather than after it.
-
-    An existing file is replaced only if it is empty or holds the weights of a light judge, of any version.
-    """
-    if not out.parent.is_dir():
-        raise InputError(f"{out}: cannot be written (there is no folder {out.parent}); make it, or name another --out")
-    if out.exists() or out.is_symlink():
-        replaceable(str(out))
-
-
-def save(weights: Weights, out: Path) -> None:
-    """Write the weights as ``select.light.read`` reads them.
-
-    Raises what ``check_out`` raises, and ``InputError`` for a file that cannot be written.
-    """
-    check_out(out)
-    try:
-        write_whole(out, json.dumps(weights.to_json(), indent=1) + "\n")
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.errors import DatasetError
 from sqljury.resources import locked_folder
-from sqljury.train import card, examples, gguf_base
+from sqljury.train import card, examples, gguf_base, start
 from sqljury.train.examples import Encoded, TrainingExample, encode
 from sqljury.train.settings import ADAPTER, CHECKPOINT, MODULES, Settings, claim
 
@@ -50,6 +50,7 @@ def train(data: Path, out: Path, settings: Settings, note: Note) -> Path:
             "data": str(data),
             "data_sha256": examples.digest(data),
             "base_sha256": gguf_base.digest(settings.base_model),
+            "start_sha256": start.digest(start.find(settings.start, settings.base_model)) if settings.start else "",
         }
         claim(out, facts)
         if (out / card.JSON).is_file():
@@ -100,6 +101,8 @@ def prepare(model: Any, examples: Sides, settings: Settings, note: Note) -> tupl
         settings.lora_alpha,
         settings.lora_dropout,
     )
+    if settings.start:
+        start.start(updates, model.config, start.find(settings.start, settings.base_model))
     memory.trim()
     costs = memory.costs(model, updates, settings.memory_gb * memory.GB or memory.budget(device))
     sides = Sides(*(_up_to(settings.max_length, side) for side in examples))

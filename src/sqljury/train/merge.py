@@ -31,7 +31,7 @@ MERGED: Final = "sqljury.merged_adapter"
 """The entry of a merged file that names its adapter and the start of that one's SHA-256."""
 
 
-class _Delta(NamedTuple):
+class Delta(NamedTuple):
     """What an adapter adds to one matrix: ``scale`` times ``b`` (outputs, rank) times ``a`` (rank, inputs)."""
 
     a: Matrix
@@ -54,15 +54,15 @@ def merge(base: str, adapter: str, out: Path, note: Callable[[str], None] = lamb
     if out.exists():
         raise InputError(f"{out}: exists; name a new file with --out, or remove this one")
     weights, chosen = models.resolve(base), adapters.find(adapter, base)
-    reader, deltas = _reader(weights), _deltas(chosen.file)
+    reader, added = _reader(weights), deltas(chosen.file)
     known = {tensor.name: tensor.tensor_type.name for tensor in reader.tensors}
-    for name in deltas:
+    for name in added:
         if known.get(name) not in KINDS:
             what = f"its {name} is {known[name]}, which cannot be quantised again" if name in known else f"no {name}"
             raise WeightsError(f"{weights} cannot take {chosen.file}: {what}; use the adapter at run time instead")
     unfinished = out.with_name(f"{out.name}.{os.getpid()}.part")
     try:
-        _write(unfinished, reader, deltas, chosen.label, note)
+        _write(unfinished, reader, added, chosen.label, note)
         unfinished.replace(out)
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
@@ -82,8 +82,8 @@ def _reader(file: Path) -> Any:
         raise WeightsError(f"{file} is not a readable GGUF file: {' '.join(str(error).split())[:200]}") from None
 
 
-def _deltas(file: Path) -> dict[str, _Delta]:
-    """What an adapter adds, by the name of the tensor."""
+def deltas(file: Path) -> dict[str, Delta]:
+    """What an adapter in GGUF adds, by the name of the tensor; raises ``WeightsError`` for another file."""
     import numpy as np
     from gguf.quants import dequantize
 
@@ -102,10 +102,10 @@ def _deltas(file: Path) -> dict[str, _Delta]:
     ):
         raise WeightsError(f"{file} is not a LoRA adapter; export one with `sqljury train export`")
     pairs = {name: (halves[f"{name}.lora_a"], halves[f"{name}.lora_b"]) for name in names}
-    return {name: _Delta(a, b, float(alpha.contents()) / a.shape[0]) for name, (a, b) in pairs.items()}
+    return {name: Delta(a, b, float(alpha.contents()) / a.shape[0]) for name, (a, b) in pairs.items()}
 
 
-def _write(file: Path, reader: Any, deltas: Mapping[str, _Delta], label: str, note: Callable[[str], None]) -> None:
+def _write(file: Path, reader: Any, added: Mapping[str, Delta], label: str, note: Callable[[str], None]) -> None:
     """Copy the file tensor by tensor, merged ones quantised again: one of them is in memory at a time."""
     import gguf
 
@@ -126,7 +126,7 @@ def _write(file: Path, reader: Any, deltas: Mapping[str, _Delta], label: str, no
     writer.write_kv_data_to_file()
     writer.write_ti_data_to_file()
     for number, tensor in enumerate(reader.tensors, 1):
-        delta = deltas.get(tensor.name)
+        delta = added.get(tensor.name)
         data = tensor.data if delta is None else _merged(tensor, delta)
         writer.write_tensor_data(data, tensor_endianess=reader.endianess)
         if number % 50 == 0:
@@ -134,7 +134,7 @@ def _write(file: Path, reader: Any, deltas: Mapping[str, _Delta], label: str, no
     writer.close()
 
 
-def _merged(tensor: Any, delta: _Delta) -> Any:
+def _merged(tensor: Any, delta: Delta) -> Any:
     import numpy as np
     from gguf.quants import dequantize
 

@@ -36,11 +36,13 @@ class Settings:
     questions where there is one database. ``eval_steps`` is the number of steps between evaluations; below 1, a share
     of all steps. After ``patience`` evaluations without a lower held-out loss the training ends; 0 for never. ``pull``
     weighs the divergence KL(base || adapted) on learned tokens, which holds the adapter near the base model.
-    ``target_modules`` names the adapted matrices; attention alone gives a third of the size.
+    ``target_modules`` names the adapted matrices; attention alone gives a third of the size. ``start`` names the
+    adapter that the training starts from, as a folder of a training, a path or a name; empty for none.
     """
 
     part: str
     base_model: str
+    start: str = ""
     lora_r: int = 16
     lora_alpha: int = 32
     lora_dropout: float = 0.0

@@ -236,10 +236,11 @@ class Searcher:
         for at in np.argsort(-alike, kind="stable")[:_NEAREST].tolist():
             key = int(self._vector_keys[at])
             score = min(_MEANING_SLOPE * (float(alike[at]) - _MEANING_FROM), _MEANING_MOST)
+            if score <= 0:
+                break
             if spelling.shares_pieces_only(text, spelling.usual(self._values(key, text)[0][0])):
                 score *= _PIECES
-            if score > 0:
-                scored[key] = (score, "meaning")
+            scored[key] = (score, "meaning")
         return scored
 
     def _names(self, keys: NDArray[Any]) -> list[str]:

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,7 @@ from sqljury import FakeModel, Pipeline
 from sqljury.bench import run
 from sqljury.datasets import benchmarks
 from sqljury.errors import DatasetError, InputError
-from sqljury.experiments.report import page, report, svg, text
-from sqljury.experiments.report.risk import risk
+from sqljury.experiments.report import page, report, text
 from sqljury.llm.ledger import Price
 from sqljury.recipes import GeneratePart, Recipe
 
@@ -148,39 +146,6 @@ def test_reports_that_cannot_be_made(hostile: Path, tmp_path: Path) -> None:
     (hostile / "dev.json").write_text(json.dumps([{**one, "query": "SELECT 5"} for one in entries]))
     with pytest.raises(DatasetError, match="shares no question"):
         report([first, finished(hostile, tmp_path / "other", RIGHT)])
-
-
-def test_risk_and_coverage_by_hand() -> None:
-    found = risk([(0.9, True), (0.9, False), (0.5, True), (None, False)])
-    assert found is not None
-    assert found["points"] == [(50.0, 50.0, 0.9), (75.0, 33.3333, 0.5)]
-    # in expectation 1/2, 1/2, 1/3 and 2/4 are wrong among the first one, two, three and four
-    assert found["area"] == pytest.approx(100 * (1 / 2 + 1 / 2 + 1 / 3 + 1 / 2) / 4, abs=0.01)
-    assert found["area_best"] == pytest.approx(100 * (0 + 0 + 1 / 3 + 1 / 2) / 4, abs=0.01)
-    assert (found["area_random"], found["without"]) == (50.0, 1)
-    assert found["calibration"] == [
-        {"answers": 1, "confidence": 50.0, "right": 100.0},
-        {"answers": 2, "confidence": 90.0, "right": 50.0},
-    ]
-    assert found["error"] == pytest.approx((1 * 50 + 2 * 40) / 3, abs=0.01)
-    assert risk([(None, True)]) is None
-
-
-def test_charts_are_whole_and_escaped() -> None:
-    figure = {"percent": 50.0, "low": 20.0, "high": 80.0}
-    charts = [
-        svg.shares([("<x>&", figure)], "a <title>"),
-        svg.counts([("<x>", 3)], "t"),
-        svg.counts([], "none"),
-        svg.histogram([0.0, 1.0, 2.0, 100.0], "t", "s"),
-        svg.histogram([], "t", "s"),
-        svg.histogram([0.0], "t", "s"),
-        svg.curves({"<a>": [(0.0, 1.0), (100.0, 2.0)], "b": []}, "t", ("x", "y")),
-    ]
-    for chart in charts:
-        assert ET.fromstring(chart).tag == "svg"
-    assert svg.nice(0.03) == 0.05
-    assert svg.nice(70) == 100
 
 
 def test_a_report_in_a_browser(two: dict[str, Any], tmp_path: Path) -> None:

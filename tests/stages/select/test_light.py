@@ -25,7 +25,7 @@ from sqljury.recipes.parts import TestsPart
 from sqljury.schema.introspect import introspect
 from sqljury.sql.features import UNREAD, anatomy
 from sqljury.stages.select.features import Opinions, features, names, overlaps, passed
-from sqljury.stages.select.light import KIND, VERSION, Weights, light, read, shares
+from sqljury.stages.select.light import FORMAT, Weights, light, read, shares
 from sqljury.testing import TESTERS
 from sqljury.types import (
     Candidate,
@@ -383,7 +383,7 @@ def test_scores_out_of_all_measure_are_probabilities() -> None:
     assert shares([0.0]) == (1.0,)
 
 
-GOOD = {"kind": KIND, "version": VERSION, "margin": 0.5, "weights": {"votes_share": 1}, "card": {}}
+GOOD = {"kind": FORMAT.kind, "version": FORMAT.version, "margin": 0.5, "weights": {"votes_share": 1}, "card": {}}
 
 
 @pytest.mark.parametrize(

@@ -119,14 +119,22 @@ def accuracy(inputs: Inputs) -> Grid:
 
 
 def by_corrected_gold(inputs: Inputs) -> Grid:
-    """EX by the dataset's gold queries and by corrected ones (``--gold``; TS-SQL, Table 2)."""
+    """EX by the dataset's gold queries and by corrected ones (``--gold``; TS-SQL, Table 2).
+
+    ``lost`` and ``won`` count the questions that are right only by the one, only by the other (Table 7).
+    """
     original, modified = list(systems(replace(inputs, gold=None))), list(systems(inputs))
     rows: dict[str, Row] = {}
     for first, second in zip(original, modified, strict=True):
-        rows[first.label] = tuple(
-            percent(findings(system.judged(inputs, ["ex"])).metrics["ex"]) for system in (first, second)
+        evaluations = [system.judged(inputs, ["ex"]) for system in (first, second)]
+        before, after = (evaluation.column("ex") for evaluation in evaluations)
+        changes = [(bool(old), bool(new)) for old, new in zip(before, after, strict=True)]
+        rows[first.label] = (
+            *(percent(findings(evaluation).metrics["ex"]) for evaluation in evaluations),
+            Figure(changes.count((True, False))),
+            Figure(changes.count((False, True))),
         )
-    return Grid(("EX", "EX (modified)"), rows)
+    return Grid(("EX", "EX (modified)", "lost", "won"), rows)
 
 
 def percent(metric: MetricFindings) -> Figure:

@@ -9,12 +9,12 @@ from typing import Any, Final
 from sqljury.bench.costs import RunCost
 from sqljury.bench.stored import FIXED, REPAIRED, WRITTEN, Asked, Source, StoredRun, sources
 from sqljury.evaluation.report import STEPS, share_of
+from sqljury.evaluation.risk import risk
 from sqljury.evaluation.run_folder import Record
 from sqljury.evaluation.scores import features
 from sqljury.evaluation.verdicts import DEVIATIONS
 from sqljury.experiments.ablation import ablation
 from sqljury.experiments.bounds import curve
-from sqljury.experiments.report.risk import risk
 from sqljury.metrics import agreement
 from sqljury.metrics.hardness import BIRD_LEVELS, LEVELS
 

@@ -15,8 +15,9 @@ from html import escape
 from importlib import resources
 from typing import Any, Final
 
+from sqljury.evaluation import svg
+from sqljury.evaluation.risk import reliability_chart, risk_chart
 from sqljury.evaluation.verdicts import DEVIATIONS
-from sqljury.experiments.report import svg
 from sqljury.experiments.report.figures import COST_HEAD, SPREAD_HEAD, cost_rows, spread_rows
 
 BEGINS: Final = '<!doctype html>\n<meta name="generator" content="sqljury report">'
@@ -242,16 +243,8 @@ def _risk(run: Mapping[str, Any]) -> Iterator[str]:
     if found is None:
         yield '<p class="dim">The answers of this run have no confidence.</p>'
         return
-    points = [(x, y) for x, y, _ in found["points"]]
-    lines = {"by confidence": points, "in random order": [(0.0, found["area_random"]), (100.0, found["area_random"])]}
-    axes = ("answered, % of questions", "wrong, %")
-    yield _figure("Risk and coverage", svg.curves(lines, "Risk and coverage", axes, (100.0, 0.0), True))
-    lines = {
-        "answers": [(one["confidence"], one["right"]) for one in found["calibration"]],
-        "calibrated": [(0.0, 0.0), (100.0, 100.0)],
-    }
-    axes = ("confidence, %", "right, %")
-    yield _figure("Calibration", svg.curves(lines, "Share right by confidence", axes, (100.0, 100.0), True))
+    yield _figure("Risk and coverage", risk_chart({"by confidence": found}))
+    yield _figure("Calibration", reliability_chart({"answers": found}))
     without = f"; questions without an answer or a confidence: {found['without']}" if found["without"] else ""
     yield (
         f'<p class="dim">Mean share wrong over all coverages: {found["area"]:.1f} %; in random order '

@@ -13,8 +13,10 @@ from sqljury.sql.meaning.base import Asked, Change, Data
 from sqljury.sql.meaning.booleans import booleans
 from sqljury.sql.meaning.case import ignored_case
 from sqljury.sql.meaning.codes import explained
+from sqljury.sql.meaning.counted import counted_once
 from sqljury.sql.meaning.division import division
 from sqljury.sql.meaning.epochs import epochs
+from sqljury.sql.meaning.extremes import extremes
 from sqljury.sql.meaning.joins import along_keys
 from sqljury.sql.meaning.negation import not_in_null
 from sqljury.sql.meaning.order import null_order
@@ -40,6 +42,8 @@ RULES: Final[tuple[Rule, ...]] = (
     last_day,
     not_in_null,
     division,
+    extremes,
+    counted_once,
     null_order,
 )
 """In the order in which they are applied: one may need what another wrote."""

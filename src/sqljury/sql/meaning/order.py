@@ -25,7 +25,7 @@ def null_order(tree: exp.Query, asked: Asked) -> Change | None:
         if order is None or select.args.get("limit") is None or not isinstance(order.expressions[0], exp.Ordered):
             continue
         ordered = order.expressions[0]
-        key = _key(select, ordered.this)
+        key = sort_key(select, ordered.this)
         if bool(ordered.args.get("desc")) != _FIRST[asked.dialect] or not _may_be_null(key, select, asked):
             continue
         if not ordered.args.get("desc") and key.find(exp.Sum) is not None:
@@ -36,7 +36,7 @@ def null_order(tree: exp.Query, asked: Asked) -> Change | None:
     return Change("NULL comes first in the order, before the values that are asked for") if changed else None
 
 
-def _key(select: exp.Select, node: exp.Expr) -> exp.Expr:
+def sort_key(select: exp.Select, node: exp.Expr) -> exp.Expr:
     """What is ordered by: the item of SELECT that an alias or a number names."""
     if isinstance(node, exp.Literal) and node.name.isdigit() and 0 < int(node.name) <= len(select.selects):
         return select.selects[int(node.name) - 1].unalias()

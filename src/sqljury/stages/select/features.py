@@ -16,6 +16,7 @@ from functools import cache
 from math import exp, log, log1p
 from typing import Final
 
+from sqljury.context import Context
 from sqljury.language import cues
 from sqljury.language.alike import likeness, pieces, question_words
 from sqljury.language.keywords import quoted
@@ -67,27 +68,60 @@ def passed(tests: Iterable[tuple[Sequence[str], Sequence[bool | None], float]]) 
     return {sql: good / (good + bad) for sql, (good, bad) in weights.items() if good + bad > 0}
 
 
-def features(
-    candidates: Sequence[Candidate], task: Task, opinions: Opinions = NONE, sketch: Sketch | None = None
-) -> dict[int, dict[str, float]]:
-    """By group its features by name, always the same names in the same order; candidates are grouped.
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What candidates say by themselves: the parts of each one's query, and features of each group, by name."""
 
-    A query without tests counts as having passed half of them, one without the critic's score as having 0. Where
-    nothing was tested or judged, and without a sketch, these are the same for all groups, so they decide nothing.
-    """
+    queries: Sequence[Anatomy]
+    groups: Mapping[int, Mapping[str, float]]
+
+
+def described(candidates: Sequence[Candidate], task: Task) -> Described:
+    """What `features` rests on but for opinions and a sketch; candidates are grouped."""
     chosen = representatives(candidates)
     parsed = {sql: anatomy(sql, task.known) for sql in dict.fromkeys(one.sql for one in candidates)}
     queries = [parsed[one.sql] for one in candidates]
     overlapping = overlaps(candidates, chosen)
     likely = _probabilities(candidates, list(chosen))
-    expected = _expected(task, [queries[index] for index in chosen.values()], sketch)
-    return {
+    groups = {
         group: {
             **_votes(candidates, group),
             "overlap": overlapping[group],
             **_sharing(queries[index], queries),
             **likely[group],
             **_of_representative(candidates[index], queries[index], task),
+        }
+        for group, index in chosen.items()
+    }
+    return Described(queries, groups)
+
+
+def described_once(candidates: Sequence[Candidate], task: Task, context: Context) -> Described:
+    """The same, made once for the candidates of the context's question, whoever asks first."""
+    own = tuple((one.sql, one.generator, one.logprob, one.group, one.part, one.fixes) for one in candidates)
+    key = ("features", own, task.question, task.notes, task.hits)
+    return context.once.get(key, lambda: described(candidates, task))
+
+
+def features(
+    candidates: Sequence[Candidate],
+    task: Task,
+    opinions: Opinions = NONE,
+    sketch: Sketch | None = None,
+    known: Described | None = None,
+) -> dict[int, dict[str, float]]:
+    """By group its features by name, always the same names in the same order; candidates are grouped.
+
+    ``known`` is what ``described`` made of the same candidates. A query without tests counts as having passed half of
+    them, one without the critic's score as having 0. Where nothing was tested or judged, and without a sketch, these
+    are the same for all groups, so they decide nothing.
+    """
+    known = known or described(candidates, task)
+    chosen = representatives(candidates)
+    expected = _expected(task, [known.queries[index] for index in chosen.values()], sketch)
+    return {
+        group: {
+            **known.groups[group],
             **from_sketch,
             TESTED: opinions.tests.get(candidates[index].sql, 0.5),
             CRITIC: opinions.critic.get(candidates[index].sql, 0.0),

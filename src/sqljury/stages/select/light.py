@@ -9,30 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from itertools import combinations
 from math import exp
-from pathlib import Path
-from typing import Any, Final, TypeGuard
+from typing import Any, ClassVar, Final
 
 from sqljury.context import Context
 from sqljury.errors import InputError
 from sqljury.stages.select.base import Selector, UnjudgedError, representatives
 from sqljury.stages.select.critic import critic
-from sqljury.stages.select.features import CRITIC, LOGPROBS, TESTED, Opinions, features, names, passed
+from sqljury.stages.select.features import CRITIC, LOGPROBS, TESTED, Opinions, described_once, features, names, passed
 from sqljury.stages.select.sketch import Sketch, read_sketch
+from sqljury.stages.weights import Format, in_measure
 from sqljury.testing import run_tests
 from sqljury.types import Candidate, Choice, Comparison, Task
 
-KIND: Final = "sqljury light judge"
-VERSION: Final = 4
-"""Version of the file format; a change of what a feature means raises it too."""
-LARGEST: Final = 1e6
-"""Largest weight, positive or negative: infinite scores cannot be ordered."""
+FORMAT: Final = Format(
+    "sqljury light judge", 4, "a light judge", "sqljury train light", "sqljury.stages.select", "light.json"
+)
 BLIND: Final = 1.5
 """The least margin, in log-odds, where the weights learned from log-probabilities and the candidates have none.
 
@@ -40,8 +36,6 @@ Odds of 4.5 to 1. On pools of two to four stored candidates of Spider's train sp
 it is the smallest margin tried with which the judge lost no question to votes (docs/log.md).
 """
 UNSURE: Final = "the candidates have no log-probabilities, without which the judge was not sure, so votes decided"
-_BYTES: Final = 8 << 20  # far more than weights with their card
-_AGAIN: Final = "make it again with `sqljury train light`"
 
 
 @dataclass(frozen=True)
@@ -51,6 +45,8 @@ class Weights:
     ``margin``, in log-odds, is by how much a group must surpass the one that votes choose. ``sketch`` predicts a
     query's parts from the question; None where there were too few questions to learn that.
     """
+
+    FORMAT: ClassVar[Format] = FORMAT
 
     weights: Mapping[str, float]
     card: Mapping[str, Any]
@@ -86,8 +82,8 @@ class Weights:
     def to_json(self) -> dict[str, Any]:
         """The format that ``read`` accepts."""
         return {
-            "kind": KIND,
-            "version": VERSION,
+            "kind": FORMAT.kind,
+            "version": FORMAT.version,
             "margin": self.margin,
             "weights": dict(self.weights),
             "sketch": None if self.sketch is None else self.sketch.to_json(),
@@ -100,74 +96,25 @@ def read(file: str = "") -> Weights:
 
     Raises ``InputError`` for a file that is missing, cannot be read, or is not a light judge of this version.
     """
-    return _read(file, _text(file)) if file else _shipped()
-
-
-def replaceable(file: str) -> None:
-    """Raise ``InputError`` unless the file is empty or a light judge, of any version."""
-    if text := _text(file):
-        _loaded(file, text)
-
-
-def _text(file: str) -> str:
-    try:
-        if not os.path.isfile(file):  # a pipe or a device may never end
-            raise InputError(f"{file}: cannot be read (no such file); name a file of `sqljury train light`")
-        with Path(file).open("rb") as stream:
-            raw = stream.read(_BYTES + 1)
-        if len(raw) > _BYTES:
-            raise InputError(f"{file}: is too large for weights; name a file of `sqljury train light`")
-        return raw.decode()
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror}); name a file of `sqljury train light`") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{file}: is not UTF-8 text; name a file of `sqljury train light`") from None
+    return _read(file) if file else _shipped()
 
 
 @lru_cache(maxsize=1)
 def _shipped() -> Weights:
-    file = files("sqljury.stages.select") / "light.json"
-    if not file.is_file():
-        raise InputError(
-            "this version comes without weights for the light judge; train some with `sqljury train light` and name "
-            "their file as select.weights"
-        )
-    return _read("light.json", file.read_text(encoding="utf-8"))
+    return _read("")
 
 
-def _loaded(file: str, text: str) -> dict[str, Any]:
-    try:
-        loaded = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputError(f"{file}: is not JSON; {_AGAIN}") from None
-    if not isinstance(loaded, dict) or loaded.get("kind") != KIND:
-        raise InputError(f"{file}: is not the file of a light judge; {_AGAIN}")
-    return loaded
-
-
-def _read(file: str, text: str) -> Weights:
-    loaded = _loaded(file, text)
-    if loaded.get("version") != VERSION:
-        raise InputError(f"{file}: is of version {loaded.get('version')!r}, not {VERSION}; {_AGAIN}")
-    weights, card, margin = (loaded.get(key) for key in ("weights", "card", "margin"))
-    if not isinstance(weights, dict) or not weights or not isinstance(card, dict):
-        raise InputError(f"{file}: has no weights or no card; {_AGAIN}")
-    for name, weight in weights.items():
-        if name not in names():
-            raise InputError(f"{file}: {name!r} is not a feature of this version; {_AGAIN}")
-        if not _in_measure(weight):
-            raise InputError(f"{file}: the weight of {name!r} is not a number of log-odds; {_AGAIN}")
-    if not _in_measure(margin) or margin < 0:
-        raise InputError(f"{file}: the margin is not a number of log-odds from 0; {_AGAIN}")
+def _read(file: str) -> Weights:
+    loaded = FORMAT.read(file, names())
+    place, again = file or FORMAT.own, f"make it again with `{FORMAT.made_by}`"
+    margin = loaded.get("margin")
+    if not in_measure(margin) or margin < 0:
+        raise InputError(f"{place}: the margin is not a number of log-odds from 0; {again}")
     try:
         sketch = None if loaded.get("sketch") is None else read_sketch(loaded["sketch"])
     except InputError as error:
-        raise InputError(f"{file}: {error}; {_AGAIN}") from None
-    return Weights(weights, card, margin, sketch)
-
-
-def _in_measure(value: Any) -> TypeGuard[float]:
-    return type(value) in (int, float) and -LARGEST <= value <= LARGEST
+        raise InputError(f"{place}: {error}; {again}") from None
+    return Weights(loaded["weights"], loaded["card"], margin, sketch)
 
 
 def better(scores: Sequence[float], margin: float) -> int:
@@ -197,7 +144,7 @@ def light(most: int = 0, file: str = "") -> Selector:
         judged = _critic(candidates, task, context, most) if weights.asks_critic else Choice(None, "critic")
         outcomes = ((test.queries, test.passed, test.case.sureness) for test in tests)
         opinions = Opinions(passed(outcomes), dict(zip(queries, judged.scores, strict=False)))
-        figures = features(candidates, task, opinions, weights.sketch)
+        figures = features(candidates, task, opinions, weights.sketch, described_once(candidates, task, context))
         scores = {group: weights.score(figures[group]) for group in best}
         blind = weights.expects_logprobs and all(one.logprob is None for one in candidates)
         preferred = better(list(scores.values()), weights.margin)

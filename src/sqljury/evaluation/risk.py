@@ -6,9 +6,11 @@ questions on which the answers are surest, the share that is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
+
+from sqljury.evaluation import svg
 
 BINS: Final = 10
 
@@ -45,6 +47,27 @@ def risk(answers: Sequence[Answered]) -> dict[str, Any] | None:
         "error": round(error, 2),
         "without": sum(confidence is None for confidence, _ in answers),
     }
+
+
+def risk_chart(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """The curves of risk against coverage by label, beside what the first would be in random order, as SVG."""
+    lines = {label: [(x, y) for x, y, _ in one["points"]] for label, one in found.items()}
+    random = next(iter(found.values()))["area_random"]
+    lines["in random order"] = [(0.0, random), (100.0, random)]
+    axes = ("answered, % of questions", "wrong, %")
+    return svg.curves(lines, "Risk and coverage", axes, (100.0, 0.0), dots=_few(lines))
+
+
+def reliability_chart(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """The share right by confidence, by label, beside what it should be, as SVG."""
+    lines = {label: [(bin["confidence"], bin["right"]) for bin in one["calibration"]] for label, one in found.items()}
+    lines["calibrated"] = [(0.0, 0.0), (100.0, 100.0)]
+    return svg.curves(lines, "Share right by confidence", ("confidence, %", "right, %"), (100.0, 100.0), dots=True)
+
+
+def _few(lines: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether the points of no line are too many to be drawn one by one."""
+    return max(map(len, lines.values())) <= 40
 
 
 def _surest(answer: Answered) -> float:

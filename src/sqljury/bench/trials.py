@@ -1,0 +1,201 @@
+"""The trials of `sqljury tune`: recipes on the two halves of the questions, each a run that is continued and kept.
+
+Replies of models are kept with what they cost, so a call that two recipes share is made once, and other ways to choose
+among the same candidates call nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import IO, Any, Final
+
+from sqljury.bench import run as bench
+from sqljury.bench import stored
+from sqljury.datasets.spider import Example
+from sqljury.errors import DatasetError, InputError, ModelAuthError, ModelError, ModelUnavailableError, SandboxError
+from sqljury.evaluation import run_folder as folder
+from sqljury.evaluation.run_folder import Record
+from sqljury.llm.base import LanguageModel
+from sqljury.llm.cache import Cached
+from sqljury.pipeline import Pipeline
+from sqljury.recipes import Recipe
+from sqljury.resources import Closing
+
+REPLIES: Final = "replies.sqlite"
+REPLY_BYTES: Final = 4 << 30
+LEDGER: Final = "trials.jsonl"
+
+TUNING, CHECKING = "tuning", "checking"
+LEAST: Final = 10
+"""Questions in each half, at least: with fewer no recipe can be told from another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A recipe on the first ``asked`` questions of a half: how many of the ``judged`` ones are right.
+
+    ``seconds`` are those of a question in the mean. With an ``error`` the recipe cannot be used, and the figures are
+    those of before it.
+    """
+
+    recipe: str
+    half: str
+    asked: int
+    judged: int
+    right: int
+    seconds: float
+    error: str = ""
+
+    @property
+    def percent(self) -> str:
+        """The share of right answers, for people."""
+        return f"{100 * self.right / self.judged:.1f} %" if self.judged else "-"
+
+
+def halves(examples: Sequence[Example], seed: int = 0) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
+    """(tuning, checking), each in random order; databases are whole in one half.
+
+    Of one database the questions with one gold query stay together, since they say the same in other words. Raises
+    ``InputError`` for too few questions.
+    """
+    whole = len({example.db_id for example in examples}) > 1
+    groups: dict[str, list[Example]] = {}
+    for example in examples:
+        own = example.db_id if whole else " ".join(example.gold_sql.casefold().split())
+        groups.setdefault(own, []).append(example)
+    split: tuple[list[Example], list[Example]] = ([], [])
+    for key in sorted(groups, key=lambda key: hash_of(seed, key)):
+        split[len(split[1]) < len(split[0])].extend(groups[key])
+    if min(map(len, split)) < LEAST:
+        raise InputError(
+            f"{len(examples)} questions give {len(split[0])} to tune on and {len(split[1])} to check with; "
+            f"at least {LEAST} each are needed: add questions, on several databases if you can"
+        )
+    tuning, checking = (sorted(half, key=lambda one: hash_of(seed, one.id)) for half in split)
+    return tuple(tuning), tuple(checking)
+
+
+class Trials(Closing):
+    """The trials of a search: run if they are not known yet, and written down."""
+
+    def __init__(
+        self,
+        start: Pipeline,
+        out: Path,
+        dataset: Mapping[str, Any],
+        seed: int,
+        parts: Mapping[str, Sequence[Example]],
+        stream: IO[str],
+        say: Callable[[str], None],
+        cancel: threading.Event | None,
+        opened: Callable[[str], LanguageModel],
+    ) -> None:
+        self.start, self.out, self.parts, self.seed, self.say = start, out, parts, seed, say
+        self._dataset, self._stream, self._cancel, self._opened = dataset, stream, cancel, opened
+        self._models: dict[str, LanguageModel] = {}
+        self._model = self._kept(start.model)
+        self._known = {(one.recipe, one.half, one.asked): one for one in _read(out / LEDGER)}
+
+    def close(self) -> None:
+        """Close the models that were opened here."""
+        for name, model in self._models.items():
+            if name not in self.start.models and (close := getattr(model, "close", None)):
+                close()
+
+    def trial(self, recipe: Recipe, half: str, asked: int, most: float, *, tolerant: bool = True) -> Trial:
+        """The recipe on the first questions of a half; in error where it takes more than ``most`` seconds a question.
+
+        So are recipes that cannot be run, where that is ``tolerant``. Raises what does not lie in the recipe, such as a
+        model that cannot be reached.
+        """
+        name = digest(recipe)
+        if known := self._known.get((name, half, asked)):
+            return known
+        trial = Trial(name, half, asked, 0, 0, 0.0)
+        try:
+            trial = self._measured(recipe, trial, most)
+        except _TooSlowError as error:
+            trial = replace(trial, seconds=error.seconds, error=f"takes more than {most:g} s a question")
+        except (InputError, SandboxError, ModelError) as error:
+            if not tolerant or isinstance(error, DatasetError | ModelAuthError | ModelUnavailableError):
+                raise
+            trial = replace(trial, error=str(error))
+        self._known[name, half, asked] = trial
+        folder.append_line(self._stream, asdict(trial))
+        return trial
+
+    def answers(self, recipe: Recipe, half: str) -> Mapping[str, stored.Asked]:
+        """The judged answers of a trial, by question."""
+        where = self._folder(recipe, half)
+        return {one.id: one for one in stored.load(where, folder.data_of(where)).questions}
+
+    def _measured(self, recipe: Recipe, trial: Trial, most: float) -> Trial:
+        where, asked = self._folder(recipe, trial.half), self.parts[trial.half][: trial.asked]
+        models = {name: self._open(name) for name in recipe.models}
+        own = replace(recipe, name=f"trial {trial.recipe}", summary="")
+        base = self.start
+        pipeline = Pipeline(own, self._model, base.limits, base.allowance, base.pool, models, notes=base.notes)
+        ids, spent = {example.id for example in asked}, 0.0
+
+        def count(_: int, record: Record | None) -> None:
+            nonlocal spent
+            latest = folder.records(where) if record is None else [record]
+            spent += sum(one["cost"]["seconds"] for one in latest if one["id"] in ids)
+            if spent > most * len(asked):
+                raise _TooSlowError(spent / len(asked))
+
+        bench.run(asked, pipeline, where, bench.settings(pipeline, self._dataset, self.seed), count, self._cancel)
+        answers = [one for name, one in self.answers(recipe, trial.half).items() if name in ids]
+        right = sum(one.right(one.sql) for one in answers)
+        return replace(trial, judged=len(answers), right=right, seconds=round(spent / len(asked), 3))
+
+    def _folder(self, recipe: Recipe, half: str) -> Path:
+        return self.out / "trials" / f"{half}-{digest(recipe)}"
+
+    def _open(self, name: str) -> LanguageModel:
+        """The model that recipes call so; each is opened once, as its weights may fill the memory."""
+        if name not in self._models:
+            known = self.start.model if name == self.start.model.name else self.start.models.get(name)
+            self._models[name] = self._kept(known or self._opened(name))
+        return self._models[name]
+
+    def _kept(self, model: LanguageModel) -> LanguageModel:
+        return Cached(model, self.out / REPLIES, max_bytes=REPLY_BYTES, max_age=None, charged=True)
+
+
+class _TooSlowError(Exception):
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+
+def digest(recipe: Recipe) -> str:
+    """A short hash of what a recipe does; its name and summary do nothing."""
+    return hash_of(json.dumps(asdict(replace(recipe, name="", summary="")), sort_keys=True))
+
+
+def hash_of(*parts: object) -> str:
+    """A short hash of these parts."""
+    return hashlib.sha256("\x1f".join(map(str, parts)).encode(errors="backslashreplace")).hexdigest()[:12]
+
+
+def _read(file: Path) -> list[Trial]:
+    """The trials that were written down; failed ones and lines that hold none are tried again."""
+    kinds: dict[str, type | tuple[type, ...]] = {
+        **dict.fromkeys(("recipe", "half", "error"), str),
+        **dict.fromkeys(("asked", "judged", "right"), int),
+        "seconds": (int, float),
+    }
+    found = []
+    for line in file.read_bytes().splitlines():
+        with suppress(ValueError, RecursionError):
+            loaded = json.loads(line)
+            if folder.misshapen(loaded, kinds) is None and loaded.keys() == kinds.keys() and not loaded["error"]:
+                found.append(Trial(**loaded))
+    return found

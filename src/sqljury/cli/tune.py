@@ -1,0 +1,111 @@
+"""``sqljury tune``: the best recipe for a person's own questions, found by trying."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqljury.cli import terminal
+from sqljury.cli.bench_run import Dataset, notes_of
+from sqljury.cli.options import (
+    AdapterOption,
+    DatabasesOption,
+    ExamplesOption,
+    MaxCalls,
+    MaxTokens,
+    MaxUsd,
+    ModelOption,
+    PriceOption,
+    QuestionsOption,
+    SplitOption,
+    TimeoutOption,
+    WithoutDatabases,
+    ledger,
+    opening,
+    pool_of,
+    price_of,
+)
+from sqljury.cli.terminal import interruptible
+
+if TYPE_CHECKING:
+    from sqljury.bench.tune import Tuned
+
+
+def tune(
+    data: Annotated[
+        Path, typer.Option(help="The folder of Spider, BIRD, CoSQL or SParC, or a file of questions (JSON or JSONL).")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder of this search; an unfinished one there is continued.")],
+    dataset: Annotated[
+        Dataset | None, typer.Option(help="The kind of dataset, where it cannot be told by the files.")
+    ] = None,
+    db_dir: Annotated[
+        Path | None, typer.Option(help="For a file of questions: the folder that holds <db_id>/<db_id>.sqlite.")
+    ] = None,
+    split: SplitOption = "train",
+    among: DatabasesOption = "",
+    left_out: WithoutDatabases = "",
+    limit: QuestionsOption = None,
+    seed: Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")] = 0,
+    recipe: Annotated[str, typer.Option(help="The recipe to begin with, by name or as a .toml file.")] = "default",
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="The most seconds a question, in the mean, that a recipe may take.")
+    ] = 30.0,
+    what: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A step to search: forms, generators, counts, linking, values, temperatures, adapters, repairs, "
+            "choosing, tests or stops; repeatable, all by default."
+        ),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, max=20, help="How often all steps are gone through, at most.")] = 2,
+    trials: Annotated[
+        int, typer.Option(min=1, max=10_000, help="The number of variants that are tried, at most.")
+    ] = 80,
+    model: ModelOption = None,
+    adapter: AdapterOption = None,
+    timeout: TimeoutOption = 30.0,
+    shots: ExamplesOption = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    price: PriceOption = None,
+) -> None:
+    """Search for the best recipe on questions with gold queries; a stopped search goes on by the same command."""
+    from sqljury.bench.moves import STEPS
+    from sqljury.bench.tune import RECIPE, TABLE, TUNED, Search
+    from sqljury.bench.tune import tune as search
+    from sqljury.datasets import benchmarks, spider, subset
+    from sqljury.llm import adapters
+    from sqljury.pipeline import Pipeline
+    from sqljury.types import Limits
+
+    found = benchmarks.load(data, dataset and dataset.value, split, db_dir)  # type: ignore[arg-type]
+    drawn = spider.sample(subset.of_databases(found.examples, among, left_out), limit, seed)
+    opened = opening(model, adapter, cache=False, ledger=ledger(max_calls, max_tokens, max_usd), price=price_of(price))
+    pipeline = Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened)
+    notes = notes_of(found, {one.db_id for one in drawn}) if found.descriptions else {}
+    pipeline = replace(pipeline, pool=pool_of(shots), notes=notes)
+    local = getattr(pipeline.model, "on_cpu", False)  # services take no adapters
+    wanted = Search(seconds, rounds, trials, tuple(what or STEPS), tuple(adapters.known()) if local else ())
+    with interruptible() as cancel:
+        best = search(
+            drawn, pipeline, out, found.settings, wanted, seed=seed, say=terminal.note, cancel=cancel, opened=opened
+        )
+    _print(best)
+    terminal.note(f"recipe: {out / RECIPE}; all trials: {out / TABLE}; the tuned recipe, used or not: {out / TUNED}")
+
+
+def _print(found: Tuned) -> None:
+    table = terminal.plain_table("")
+    for head in ("step", "change", "questions", "right", "s a question", "outcome"):
+        table.add_column(head, justify="left" if head in ("step", "change", "outcome") else "right")
+    for row in found.rows:
+        trial = row.trial
+        cells = (row.step, row.change, str(trial.asked), trial.percent, f"{trial.seconds:.1f}", row.outcome)
+        table.add_row(*map(terminal.clean, cells))
+    terminal.show(table, "")
+    print(terminal.clean(f"{found.verdict[0].upper()}{found.verdict[1:]}."))

@@ -1,0 +1,79 @@
+"""Things that are counted once for each row that a join makes of them: a student with two pets is one student."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqljury.language.cues import counted
+from sqljury.language.words import words
+from sqljury.sql.meaning.base import Asked, Change
+from sqljury.sql.parse import exp
+from sqljury.sql.resolve import Sources, read_sources
+from sqljury.types import Schema, Table
+
+
+def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
+    """Count each of the things that the question counts once, where COUNT counts rows and some are counted twice."""
+    table = _named(counted(asked.question.text), asked.schema)
+    if table is None or not isinstance(tree, exp.Select) or len(tree.selects) != 1:
+        return None
+    if any(tree.args.get(part) for part in ("group", "distinct", "limit", "having")):
+        return None
+    count = tree.selects[0].unalias()
+    if not isinstance(count, exp.Count) or not isinstance(count.this, exp.Star | exp.Column):
+        return None
+    sources = next((one for one in read_sources(tree, asked.schema) if one.scope.expression is tree), None)
+    column = None if sources is None or sources.others else _identifying(table, sources)
+    if column is None or not _repeated(tree, column, asked):
+        return None
+    count.set("this", exp.Distinct(expressions=[column]))
+    return Change(f"COUNT counted rows, several of which belong to one of {table.name}")
+
+
+def _named(asked_for: Sequence[str], schema: Schema) -> Table | None:
+    """The table of which these words are the plural, at most one word before it and no other noun behind it.
+
+    So "male students" are students, and neither "student allergies" nor "the items a store has" are a table's.
+    """
+    for at in range(min(2, len(asked_for))):
+        for table in schema.tables:
+            name = words(table.name)
+            end = at + len(name)
+            if words(" ".join(asked_for[at:end])) != name or words(asked_for[end - 1]) == (asked_for[end - 1],):
+                continue
+            behind = asked_for[end:]
+            return None if (behind[:1] and behind[0].endswith("s")) or _names(schema) & set(behind) else table
+    return None
+
+
+def _names(schema: Schema) -> set[str]:
+    """The words of all names of the schema."""
+    named = (name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
+    return {word for name in named for word in words(name)}
+
+
+def _identifying(table: Table, sources: Sources) -> exp.Column | None:
+    """The column that identifies a row of the table: its key where it is joined, else the only key to it."""
+    for alias, known in sources.tables.items():
+        if known is table:
+            joined = len(sources.tables) > 1 and len(table.row_key) == 1
+            return exp.column(table.row_key[0], table=alias) if joined else None
+    keys = {
+        (alias, key.columns[0])
+        for alias, known in sources.tables.items()
+        for key in known.foreign_keys
+        if len(key.columns) == 1 and (key.ref_table, key.ref_schema) == (table.name, table.schema)
+    }
+    if len(keys) != 1:
+        return None
+    [(alias, name)] = keys
+    return exp.column(name, table=alias)
+
+
+def _repeated(tree: exp.Select, column: exp.Column, asked: Asked) -> bool:
+    """Whether the rows that are counted have a value of the column more than once, by running this query."""
+    probe = tree.copy()
+    once = exp.Count(this=exp.Distinct(expressions=[column.copy()]))
+    probe.set("expressions", [exp.Count(this=column.copy()), once])
+    rows = asked.data.rows(probe.sql(dialect=asked.dialect)) or ()
+    return any(len(row) == 2 and row[0] != row[1] for row in rows)

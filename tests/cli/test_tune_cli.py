@@ -1,0 +1,67 @@
+"""`sqljury tune`, and `sqljury calibrate` where it measures, as processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqljury import recipes
+
+Start = Callable[..., "subprocess.Popen[str]"]
+SAYS = "SELECT count(*) FROM animal WHERE id > 1"
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    out, error = process.communicate(timeout=600)
+    return process.returncode, out, error
+
+
+@pytest.fixture
+def questions(zoo: Path, tmp_path: Path) -> tuple[str, ...]:
+    """A user's own file of questions on one database, as options; the model answers one of them rightly."""
+    file = tmp_path / "data" / "databases" / "zoo" / "zoo.sqlite"
+    file.parent.mkdir(parents=True)
+    zoo.rename(file)
+    lines = [
+        {"id": f"q{n}", "question": f"How many animals after {n}?", "db_id": "zoo"}
+        | {"gold": f"SELECT count(*) FROM animal WHERE id > {n} OR id < {n - 20}"}
+        for n in range(24)
+    ]
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return "--data", str(mine), "--db-dir", str(tmp_path / "data" / "databases"), "--recipe", "fast"
+
+
+def test_a_search_ends_with_a_recipe(start: Start, questions: tuple[str, ...], tmp_path: Path) -> None:
+    out = tmp_path / "tuned"
+    search = ("tune", *questions, "--out", str(out), "--what", "repairs", "--rounds", "1", "--trials", "2")
+    code, _, error = ended(start(SAYS, *search, "--max-calls", "5"))
+    assert (code, "limit of 5 calls" in error) == (6, True), error
+    code, shown, error = ended(start(SAYS, *search))
+    assert code == 0, error
+    assert "No variant was better on the tuning half, so the recipe is the starting one." in shown
+    assert "1 repairs" in shown
+    assert f"recipe: {out / 'recipe.toml'}" in error
+    assert recipes.load(str(out / "recipe.toml")).generate == recipes.load("fast").generate
+    assert (out / "tune.md").read_text().count("\n| ") == 1 + 1 + 2
+    code, again, error = ended(start("SELECT 3", *search))  # nothing is asked again
+    assert (code, again) == (0, shown), error
+    code, _, error = ended(start(SAYS, *search, "--what", "luck"))
+    assert (code, "there is no step 'luck'; known are forms" in error) == (2, True)
+
+
+def test_the_packages_calibration_is_measured(start: Start, questions: tuple[str, ...], tmp_path: Path) -> None:
+    run, pictures = tmp_path / "run", tmp_path / "pictures"
+    code, _, error = ended(start(SAYS, "bench", "run", *questions, "--out", str(run)))
+    assert code == 0, error
+    code, shown, error = ended(start("", "calibrate", str(run), "--pictures", str(pictures)))
+    assert code == 0, error
+    assert shown.startswith(("one candidate", "all candidates"))
+    assert "ECE 0." in shown
+    assert {file.name for file in pictures.iterdir()} == {"risk.svg", "reliability.svg"}
+    code, _, error = ended(start("", "calibrate", str(run), "--out", str(tmp_path / "own.json"), "--pictures", "x"))
+    assert (code, "are for measuring" in error) == (2, True)
