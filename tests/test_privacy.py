@@ -176,7 +176,7 @@ def every_generator() -> Recipe:
     parts = tuple(GeneratePart(name, 2, 0.5, examples=4) for name in sorted(GENERATORS))
     fix = FixPart(values=True, attempts=2)
     schema = SchemaPart(values=8, keywords="model", examples=3, nearest=True, types=True)
-    return Recipe("all", "", schema, LinkPart("model"), parts, fix=fix)
+    return Recipe("all", schema=schema, link=LinkPart("model"), generate=parts, fix=fix)
 
 
 def every_selector() -> list[Recipe]:
@@ -186,7 +186,7 @@ def every_selector() -> list[Recipe]:
         chosen = SelectPart(name)
         parts = (GeneratePart("direct", len(QUERIES), 0.5),)
         fix = FixPart(values=True)
-        recipe = Recipe(name, "", SchemaPart(values=4), generate=parts, fix=fix, select=chosen)
+        recipe = Recipe(name, schema=SchemaPart(values=4), generate=parts, fix=fix, select=chosen)
         made.append(replace(recipe, tests=tests, refine=RefinePart(rounds=2)) if name in TESTING else recipe)
     return made
 
@@ -288,7 +288,7 @@ def test_a_local_model_sees_rows_whatever_services_may(clinic: Path) -> None:
 def test_beside_a_service_a_local_model_writes_without_content(clinic: Path) -> None:
     """What it had seen could stand in the query that it hands on."""
     writer, judge = FakeModel(lambda _: QUERIES, name="here"), FakeModel("A", name="there", local=False)
-    recipe = Recipe("two", "", generate=(GeneratePart("direct", 4, 0.5),), select=SelectPart("critic", judge="there"))
+    recipe = Recipe("two", generate=(GeneratePart("direct", 4, 0.5),), select=SelectPart("critic", judge="there"))
     with connect(clinic) as db:
         Pipeline(recipe, writer, models={"there": judge}, privacy="schema").answer(Question(QUESTION), db)
     assert writer.calls
@@ -319,7 +319,7 @@ def test_a_generator_of_somebody_else_is_refused_until_it_vouches(
 
     monkeypatch.setitem(GENERATORS, "theirs", lambda task, *_: Request((Message("user", f"{task.text} go"),)))
     pipeline = Pipeline(
-        Recipe("theirs", "", generate=(GeneratePart("theirs"),)), FakeModel("SELECT 1", local=False), privacy="schema"
+        Recipe("theirs", generate=(GeneratePart("theirs"),)), FakeModel("SELECT 1", local=False), privacy="schema"
     )
     with connect(clinic) as db, pytest.raises(PrivacyError, match="a step of this recipe"):
         pipeline.answer(Question(QUESTION), db)
@@ -327,7 +327,7 @@ def test_a_generator_of_somebody_else_is_refused_until_it_vouches(
 
 def test_a_model_is_guarded_once_and_closed_as_before() -> None:
     model = FakeModel("x", local=False)
-    pipeline = Pipeline(Recipe("r", "", generate=(GeneratePart(),)), model, models={"fake": model}, privacy="schema")
+    pipeline = Pipeline(Recipe("r", generate=(GeneratePart(),)), model, models={"fake": model}, privacy="schema")
     again = replace(pipeline, privacy="values")
     assert isinstance(again.model, Private)
     assert again.model.model is model
