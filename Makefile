@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The version that the tests of training ran with. Which build of it comes is pip's to say (PIP_INDEX_URL and the like).
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test test-all lint types pytest format clean
+.PHONY: demo test test-all lint types pytest docs format clean
 
 demo: $(VENV)/.core
 	$(BIN)/sqljury models pull
@@ -37,12 +37,16 @@ pytest: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "weights or train"
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (weights or train)"
 
+# The documentation as a site in build/site; a link that leads nowhere is an error.
+docs: $(VENV)/.dev
+	$(BIN)/mkdocs build --strict
+
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis examples/shop/shop.db
+	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis examples/shop/shop.db
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
@@ -55,7 +59,7 @@ $(VENV)/.core: pyproject.toml | $(BIN)/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[dev,openai,anthropic,gemini,pandas,sandbox,duckdb,embed,postgres,mysql,mcp,chat,serve]'
+	$(PIP) install -e '.[dev,openai,anthropic,gemini,pandas,sandbox,duckdb,embed,postgres,mysql,mcp,chat,serve,notebook,docs]'
 	touch $@ $(VENV)/.core
 
 $(VENV)/.train: pyproject.toml | $(BIN)/python

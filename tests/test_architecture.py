@@ -31,7 +31,7 @@ LAYERS = {
     17: ("experiments", "train"),
     18: ("mcp", "web"),
     19: ("cli",),
-    20: ("__main__",),
+    20: ("__main__", "notebook"),
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 WITHIN_ZERO = {("types", "errors")}

@@ -467,7 +467,7 @@ def test_an_answer_reads_itself(path: Path) -> None:
     data = found.to_dict()
     keys = "question sql columns rows truncated confidence agreement signals abstained abstention"
     keys += " candidates cost choice steps linked verified remarks"
-    keys += " explanation readings"
+    keys += " explanation readings privacy"
     assert list(data) == keys.split()
     assert list(data["candidates"][0]) == ["sql", "result_group", "error", "votes", "logprob", "generator", "fixes"]
     choice = {"selector": "light", "candidate": 0, "scores": [1.0], "comparisons": [], "tests": [], "note": ""}

@@ -150,7 +150,7 @@ def test_json_has_tables_queries_and_who_passed(db: Database, monkeypatch: pytes
 
 def test_a_notebook_shows_the_rows_and_escapes_them(db: Database) -> None:
     answer = answered(db, OVER, OVER, FROM)
-    assert "<details>" not in answer._repr_html_()
+    assert "on these rows" not in answer._repr_html_()
     person = next(table for table in introspect(db).tables if table.name == "person")
     case = TestCase(Schema("s", "sqlite", (person,)), (((1, NASTY, 30, "<i>"),),))
     checked = verified(answer, db)
@@ -158,7 +158,7 @@ def test_a_notebook_shows_the_rows_and_escapes_them(db: Database) -> None:
     assert checked.verified.test is not None
     shown = replace(checked, verified=replace(checked.verified, test=replace(checked.verified.test, case=case)))
     html = shown._repr_html_()
-    assert "<details>" in html
+    assert "on these rows" in html
     assert "&lt;b&gt;" in html
     assert "<b>[" not in html
     assert "<i>" not in html

@@ -4,6 +4,7 @@ from sqljury.api import Session, ask, check, choose, describe
 from sqljury.db.connect import connect
 from sqljury.llm.fake import FakeModel
 from sqljury.llm.open import open_model
+from sqljury.notebook import load_ipython_extension, unload_ipython_extension
 from sqljury.pipeline import Pipeline
 from sqljury.schema.describe import Description
 from sqljury.stages.check import Checked
@@ -26,5 +27,7 @@ __all__ = [
     "choose",
     "connect",
     "describe",
+    "load_ipython_extension",
     "open_model",
+    "unload_ipython_extension",
 ]

@@ -27,6 +27,7 @@ from sqljury.keys import known_schema
 from sqljury.language.orders import check_question
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
+from sqljury.llm.privacy import level
 from sqljury.pipeline import Pipeline, compiled, run
 from sqljury.project import Project
 from sqljury.project import find as find_project
@@ -43,7 +44,7 @@ from sqljury.stages.contrast import verified
 from sqljury.stages.follow import FOLLOW, standalone
 from sqljury.stages.prepare import Preparation, described
 from sqljury.stages.registry import choosing_recipe
-from sqljury.types import Answer, Candidate, Cost, Limits, Question, Result, Schema
+from sqljury.types import Answer, Candidate, Cost, Limits, Privacy, Question, Result, Schema
 from sqljury.values.objects import Found
 from sqljury.values.objects import search as search_objects
 
@@ -59,13 +60,15 @@ class Session(Closing):
     ``database`` is a path, a URL, or what ``connect`` returned; ``schemas`` names those of a server to ask about, the
     default one first. ``recipe`` is the name of one of the package's, or the path of a TOML file. ``model`` is a model
     or its name, by default the embedded one; the models that a recipe names are opened beside it. ``access`` says which
-    tables and columns may be seen. ``notes`` on the database are those of ``schema.notes_files.load``, or paths of YAML
-    files and ``database_description`` folders. ``examples`` are worked examples or the path of a file of them, for
-    recipes that show some. ``limits`` hold for each query, ``allowance`` for a question: once it is spent, the best of
-    what there is then is the answer. ``cache`` keeps replies of models between sessions; ``ledger`` holds their calls
-    to a budget for the whole session, counting dollars at ``price``. ``seed`` decides every random choice. ``progress``
-    is called with each step, and setting ``cancel`` stops a question with ``CancelledError``. An answer less sure than
-    ``min_confidence`` has an ``abstention``, and so has one to a question that the schema cannot answer; none with 0.
+    tables and columns may be seen, ``privacy`` what models outside of this process may get of the content: nothing but
+    the ``schema``, ``values`` of columns too, or whole ``rows``. ``notes`` on the database are those of
+    ``schema.notes_files.load``, or paths of YAML files and ``database_description`` folders. ``examples`` are worked
+    examples or the path of a file of them, for recipes that show some. ``limits`` hold for each query, ``allowance``
+    for a question: once it is spent, the best of what there is then is the answer. ``cache`` keeps replies of models
+    between sessions; ``ledger`` holds their calls to a budget for the whole session, counting dollars at ``price``.
+    ``seed`` decides every random choice. ``progress`` is called with each step, and setting ``cancel`` stops a question
+    with ``CancelledError``. An answer less sure than ``min_confidence`` has an ``abstention``, and so has one to a
+    question that the schema cannot answer; none with 0.
 
     What is given by name is opened here and closed with the session. Raises what ``connect``, ``guard``,
     ``open_model``, ``schema.notes_files.load`` and ``Pipeline.from_recipe`` raise.
@@ -79,6 +82,7 @@ class Session(Closing):
         recipe: str = "default",
         model: LanguageModel | str | None = None,
         access: Access | None = None,
+        privacy: Privacy = "rows",
         notes: Notes | Path | Sequence[Path] = NO_NOTES,
         examples: Pool | Path | None = None,
         limits: Limits = DEFAULT_LIMITS,
@@ -106,7 +110,7 @@ class Session(Closing):
             pipeline = Pipeline.from_recipe(recipe, model, limits, opened)
             for other in pipeline.others():
                 stack.callback(_close, other)
-            self.pipeline = replace(pipeline, allowance=allowance, pool=pool)
+            self.pipeline = replace(pipeline, allowance=allowance, pool=pool, privacy=level(privacy))
             self._open = stack.pop_all()
 
     @classmethod
@@ -129,17 +133,20 @@ class Session(Closing):
         access: Access | None = None,
         notes: Notes = NO_NOTES,
         examples: Pool | None = None,
+        privacy: Privacy | None = None,
     ) -> Session:
         """A session with the same recipe and models on another database, or on this one behind access rules.
 
-        ``examples`` take the place of this session's. What it learns of the database is its own. It holds nothing open:
-        close this session after it, and ``database`` where it was opened. Raises what ``guard`` raises.
+        ``examples`` and ``privacy`` take the place of this session's. What it learns of the database is its own. It
+        holds nothing open: close this session after it, and ``database`` where it was opened. Raises what ``guard``
+        raises.
         """
         other = copy.copy(self)
         other.database = guard(database, introspect(database), access) if access else database
         other.notes = notes
         pool = self.pipeline.pool if examples is None else examples
-        other.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept(), pool=pool)
+        shared = self.pipeline.privacy if privacy is None else privacy
+        other.pipeline = replace(self.pipeline, indexes=Indexes(), kept=Kept(), pool=pool, privacy=shared)
         other._open = ExitStack()
         return other
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar
 
 from sqljury.budget import Budget
 from sqljury.db.base import DEFAULT_LIMITS, Database
-from sqljury.errors import ContextLengthError
+from sqljury.errors import ContextLengthError, PrivacyError
 from sqljury.llm.base import LanguageModel, Message, Reply, Sampling
 from sqljury.recipes import Recipe
 from sqljury.sandbox import Warm
 from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.schema.retrieve import Indexes
-from sqljury.types import Candidate, Choice, Limits, Question, Schema, Task
+from sqljury.types import Candidate, Choice, Limits, Privacy, Question, Schema, Task
 
 if TYPE_CHECKING:
     from sqljury.datasets.pool import Pool
@@ -130,7 +130,8 @@ class Context:
     ``complete``; ``named`` holds further models by the names that the recipe calls them, see ``of``. ``values`` opens
     the value index, building it if need be; None where repairs must do without. ``pool`` holds the user's worked
     examples, None for those of the package. ``indexes``, ``kept`` and ``sandbox`` are caches; several questions may
-    share them; ``once`` is one for this question. ``least`` and ``explain`` are those of ``Options``.
+    share them; ``once`` is one for this question. ``least`` and ``explain`` are those of ``Options``. ``shows`` is the
+    most of the database's content that prompts may hold.
     """
 
     db: Database
@@ -151,6 +152,7 @@ class Context:
     once: Kept = field(default_factory=Kept)
     least: float | None = None
     explain: bool = True
+    shows: Privacy = "rows"
 
     def of(self, name: str) -> Context:
         """The same context with the model of that name; as it is where the name is empty."""
@@ -182,11 +184,12 @@ class Context:
     def ask(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply | None:
         """The model's reply; None once the budget is exhausted, and for a prompt that the model's context cannot hold.
 
-        For calls that an answer can do without. Raises what else the model raises.
+        Nor is there one to a prompt that holds more of the database than the model may get. For calls that an answer
+        can do without. Raises what else the model raises.
         """
         if self.exhausted():
             return None
         try:
             return self.complete(messages, sampling, n)
-        except ContextLengthError:
+        except (ContextLengthError, PrivacyError):
             return None

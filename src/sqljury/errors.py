@@ -20,6 +20,7 @@
     ├── ModelError                    5   the model cannot be used
     │   ├── WeightsError              5   weights missing, incomplete, or with a wrong hash
     │   ├── ContextLengthError        5   the prompt is longer than the model's context
+    │   ├── PrivacyError              5   the prompt holds more of the database than the model may get
     │   ├── ModelAuthError            5   no key, or a refused one
     │   ├── ModelUnavailableError     5   timeouts, rate limits or server errors that outlasted every retry
     │   ├── ModelResponseError        5   the backend's answer is not a completion
@@ -135,6 +136,10 @@ class WeightsError(ModelError):
 
 class ContextLengthError(ModelError):
     """The prompt is longer than the model's context."""
+
+
+class PrivacyError(ModelError):
+    """The prompt may hold more of the database's content than the model may get, so it was not sent."""
 
 
 class ModelAuthError(ModelError):

@@ -17,6 +17,7 @@ from sqljury.language.orders import check_question
 from sqljury.llm import adapters
 from sqljury.llm.base import LanguageModel, derive_seed
 from sqljury.llm.open import by_names, open_model
+from sqljury.llm.privacy import guarded, is_local
 from sqljury.recipes import BudgetPart, Recipe
 from sqljury.sandbox import Warm
 from sqljury.schema.notes import NO_NOTES, Notes
@@ -24,7 +25,7 @@ from sqljury.schema.retrieve import Indexes
 from sqljury.stages import instructions, link, prepare, refine, repair, select, write
 from sqljury.stages.conclude import answer_of
 from sqljury.stages.registry import check_recipe
-from sqljury.types import Answer, Limits, Question
+from sqljury.types import Answer, Limits, Privacy, Question
 
 
 class Stage(NamedTuple):
@@ -79,9 +80,10 @@ class Pipeline:
     ``limits`` hold for each query, ``allowance`` for a whole question; ``pool`` holds worked examples in place of the
     package's. ``models`` holds the models that the recipe names, by these names; ``model`` does what is left to no
     other. With ``stored`` or ``given`` candidates are there, see ``compiled``, and the models that write need not be.
-    ``notes`` are those on databases, by URL, where a question is asked without. Equal questions, databases, seeds and
-    models give equal answers. Raises ``RecipeError`` for a recipe that cannot be
-    run.
+    ``notes`` are those on databases, by URL, where a question is asked without. ``privacy`` is the most of a database's
+    content that models outside of this process get; where there is one, no prompt of the question holds more, since a
+    local model may pass on what it was shown. Equal questions, databases, seeds and models give equal answers. Raises
+    ``RecipeError`` for a recipe that cannot be run.
     """
 
     recipe: Recipe
@@ -93,6 +95,7 @@ class Pipeline:
     stored: bool = False
     given: bool = False
     notes: Mapping[str, Notes] = field(default_factory=dict, repr=False)
+    privacy: Privacy = "rows"
     indexes: Indexes = field(default_factory=Indexes, compare=False, repr=False)
     kept: Kept = field(default_factory=Kept, compare=False, repr=False)
     sandbox: Warm = field(default_factory=Warm, compare=False, repr=False)
@@ -103,6 +106,9 @@ class Pipeline:
         for name in sorted((self.recipe.models if writes else self.recipe.judges) - self.models.keys()):
             named = f"recipe {self.recipe.name} names the model {name!r}"
             raise RecipeError(f"{named}; give Pipeline that model in models, or use Pipeline.from_recipe")
+        around = {id(model): guarded(model, self.privacy) for model in (self.model, *self.models.values())}
+        object.__setattr__(self, "models", {name: around[id(model)] for name, model in self.models.items()})
+        object.__setattr__(self, "model", around[id(self.model)])
 
     @classmethod
     def from_recipe(
@@ -125,6 +131,11 @@ class Pipeline:
     def others(self) -> list[LanguageModel]:
         """The models besides ``model`` that a recipe has named, each once."""
         return list({id(model): model for model in self.models.values() if model is not self.model}.values())
+
+    @property
+    def shares(self) -> Privacy | None:
+        """The most of a database's content that models outside of this process get; None where all are in it."""
+        return None if all(map(is_local, (self.model, *self.models.values()))) else self.privacy
 
     def context(self, question: Question, db: Database, **options: Unpack[Options]) -> Context:
         """What the stages share on this question; its budget counts from here on.
@@ -153,6 +164,7 @@ class Pipeline:
             indexes=self.indexes,
             kept=self.kept,
             sandbox=self.sandbox,
+            shows=self.shares or "rows",
             **shared,  # type: ignore[arg-type]
         )
         return replace(context, values=prepare.value_index(context))
@@ -168,7 +180,8 @@ class Pipeline:
 
     def finish(self, state: State, context: Context) -> Answer:
         """The answer to the question of a state; ``context.budget`` says what it took, if it raises too."""
-        return answer_of(run(compiled(self.recipe, stored=self.stored, given=self.given), state, context), context)
+        stages = compiled(self.recipe, stored=self.stored, given=self.given)
+        return replace(answer_of(run(stages, state, context), context), privacy=self.shares)
 
 
 def _for(model: LanguageModel, recipe: Recipe) -> Recipe:

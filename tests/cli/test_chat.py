@@ -124,3 +124,34 @@ def test_lines_from_a_pipe(zoo: Path, start: Start) -> None:
     assert "> How many?" in out
     assert "not asked" not in out
     assert "\x1b" not in out + error
+
+
+def test_a_follow_up_is_written_out_and_said(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def reply(call: Any) -> str:
+        if "You write:" in call.prompt:
+            return "How many customers live in Wales?"
+        return "SELECT count(*) FROM customer"
+
+    model = FakeModel(reply)
+    with Session(shop, recipe="fast", model=model, cache=False) as opened:
+        talk = Chat(opened)
+        assert "Understood as" not in said(talk, "How many customers live in Scotland?", capsys)
+        assert "Understood as: How many customers live in Wales?" in said(talk, "and in Wales?", capsys)
+        assert "How many customers live in Scotland?" in model.calls[1].prompt
+        assert "How many customers live in Wales?" in model.calls[-1].prompt
+        said(talk, "\\new", capsys)
+        assert "Understood as" not in said(talk, "and in Wales?", capsys)
+
+
+def test_rows_as_bars(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sql = "SELECT 'north' AS region, 40 AS sold UNION ALL SELECT 'south', 80 UNION ALL SELECT 'east', -20"
+    with Session(shop, recipe="fast", model=FakeModel(sql), cache=False) as opened:
+        talk = Chat(opened)
+        assert "there is no answer yet" in said(talk, "\\chart", capsys)
+        said(talk, "How many were sold in each region?", capsys)
+        drawn = said(talk, "\\chart", capsys).splitlines()
+        assert drawn == ["sold", f"south  {'█' * 40} 80", f"north  {'█' * 20} 40", f"east   {'░' * 10} -20"]
+    with Session(shop, recipe="fast", model=FakeModel("SELECT name FROM region"), cache=False) as opened:
+        talk = Chat(opened)
+        said(talk, "Which regions are there?", capsys)
+        assert "these rows are no chart" in said(talk, "\\chart", capsys)

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -13,14 +14,18 @@ import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+
+from sqljury.web.tokens import entry, new_token
 
 SAYS = """
 import sys
@@ -35,8 +40,6 @@ main()
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    import sqlite3
-
     with sqlite3.connect(tmp_path / "zoo.db") as connection:
         connection.executescript("CREATE TABLE animal (name TEXT); INSERT INTO animal VALUES ('ant'), ('bear');")
     connection.close()
@@ -70,14 +73,14 @@ def test_on_stdio(folder: Path, arguments: list[str], mode: str) -> None:
     assert anyio.run(run) == [[2]]
 
 
-@pytest.fixture
-def port(folder: Path) -> Iterator[int]:
+@contextmanager
+def serving(folder: Path, *arguments: str) -> Iterator[int]:
+    """The port of a server by HTTP."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         number = int(free.getsockname()[1])
-    process = subprocess.Popen(
-        [sys.executable, "-c", SAYS, "mcp", "--http", "--port", str(number)], env=environment(folder), cwd=folder
-    )
+    command = [sys.executable, "-c", SAYS, "mcp", "--http", "--port", str(number), *arguments]
+    process = subprocess.Popen(command, env=environment(folder), cwd=folder)
     ends = time.monotonic() + 60
     while time.monotonic() < ends:
         with socket.socket() as tried:
@@ -87,6 +90,58 @@ def port(folder: Path) -> Iterator[int]:
     yield number
     process.terminate()
     assert process.wait(30) == 130
+
+
+@pytest.fixture
+def port(folder: Path) -> Iterator[int]:
+    with serving(folder) as number:
+        yield number
+
+
+def test_tokens_decide_who_asks_what(folder: Path) -> None:
+    """Two clients of one server: each has its databases and rules, whoever asked before."""
+    with sqlite3.connect(folder / "zoo.db") as connection:
+        connection.execute("ALTER TABLE animal ADD COLUMN weight REAL")
+    connection.close()
+    (folder / "other.db").write_bytes((folder / "zoo.db").read_bytes())
+    (folder / "sqljury.toml").write_text('[databases.zoo]\nurl = "zoo.db"\n[databases.other]\nurl = "other.db"\n')
+    tokens = {"ann": new_token(), "bob": new_token()}
+    lines = [entry("ann", tokens["ann"], ["zoo"]), entry("bob", tokens["bob"], ["*"]), 'deny = ["animal.name"]']
+    (folder / "tokens.toml").write_text("\n".join(lines) + "\n")
+
+    async def client_of(port: int, token: str) -> list[Any]:
+        headers = {"Authorization": f"Bearer {token}"}
+        url = f"http://127.0.0.1:{port}/mcp"
+        async with (
+            httpx2.AsyncClient(headers=headers) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            names = await client.call_tool("list_databases", {})
+            query = {"sql": "SELECT name FROM animal", "database": "zoo"}
+            rows = await client.call_tool("execute_sql", query)
+            other = await client.call_tool("execute_sql", {"sql": "SELECT 1", "database": "other"})
+            answer = await client.call_tool("ask", {"question": "How many animals?", "database": "other"})
+            return [[one["name"] for one in names.structured_content["databases"]], rows, other, answer]
+
+    with serving(folder, "--host", "127.0.0.1", "--tokens", "tokens.toml") as port:
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {tokens['ann']}"}):
+            request = urllib.request.Request(f"http://127.0.0.1:{port}/mcp", data=b"{}", headers=headers)
+            with pytest.raises(urllib.error.HTTPError) as caught:
+                urllib.request.urlopen(request, timeout=30)
+            assert caught.value.code == 401
+            assert caught.value.headers["WWW-Authenticate"] == "Bearer"
+        bob = anyio.run(client_of, port, tokens["bob"])
+        ann = anyio.run(client_of, port, tokens["ann"])
+    assert ann[0] == ["zoo"]
+    assert ann[1].structured_content["rows"] == [["ant"], ["bear"]]
+    assert ann[2].is_error
+    assert "known are zoo" in ann[2].content[0].text
+    assert ann[3].is_error
+    assert bob[0] == ["zoo", "other"]
+    assert bob[1].is_error
+    assert "may be read here" in bob[1].content[0].text
+    assert bob[2].structured_content["rows"] == [[1]]
+    assert bob[3].structured_content["rows"] == [[2]]
 
 
 def test_on_http(port: int) -> None:
@@ -138,7 +193,9 @@ def test_registration_with_clients(folder: Path) -> None:
     [
         (("--db", "gone.db"), 3, "gone.db: no such file"),
         (("--db", "zoo.db", "--db", "./zoo.db"), 2, "two databases are called zoo"),
-        (("--db", "zoo.db", "--http", "--host", "0.0.0.0"), 2, "stays on 127.0.0.1"),
+        (("--db", "zoo.db", "--http", "--host", "0.0.0.0"), 2, "there are no tokens"),
+        (("--db", "zoo.db", "--tokens", "tokens.toml"), 2, "--tokens is for --http"),
+        (("--db", "zoo.db", "--http", "--tokens", "gone.toml"), 2, "the tokens cannot be read"),
         (("--print-config", "--db", "postgresql://u:hunter2@h/d"), 2, "the URL has a password"),
     ],
 )

@@ -225,7 +225,7 @@ def test_progress_is_reported(zoo: Databases) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.7", "example.org", ""])
 def test_http_stays_on_loopback(zoo: Databases, host: str) -> None:
     with pytest.raises(InputError, match="stays on"):
-        serve_http(build(zoo), host, 8765)
+        serve_http(build(zoo), (host, 8765), [host])
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

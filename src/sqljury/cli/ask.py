@@ -27,6 +27,7 @@ from sqljury.cli.options import (
     ModelOption,
     NotesOption,
     PriceOption,
+    PrivacyOption,
     ProjectOption,
     SchemaOption,
     SeedOption,
@@ -97,6 +98,7 @@ def ask(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    privacy: PrivacyOption = None,
 ) -> None:
     """Answer a question: write several queries, run and compare them, and show the best."""
     from sqljury.api import Session
@@ -114,6 +116,7 @@ def ask(
         recipe=recipe,
         model=adapted(model, adapter),
         access=access_of(access, allow, deny, mask),
+        privacy=privacy and privacy.value,
         notes=notes,
         examples=examples,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from sqljury.cli import candidate_tables, case_tables, show, terminal
@@ -19,6 +19,7 @@ from sqljury.cli.options import (
     MaskOption,
     ModelOption,
     NotesOption,
+    PrivacyOption,
     ProjectOption,
     SeedOption,
     TimeoutOption,
@@ -38,12 +39,17 @@ HELP: Final = {
     "\\schema [TABLE]": "tables, or the columns of one",
     "\\find WORD": "tables, columns and values that a word may mean",
     "\\sql [QUERY]": "the query of the last answer, or the result of a query of your own",
+    "\\chart": "the rows of the last answer as bars",
     "\\why": "the candidates of the last answer, and rows that tell it from its rival",
     "\\good": "approve the last answer (kept in the context folder)",
     "\\bad [QUERY]": "reject it; with the query that is right, or with what a word means",
+    "\\new": "the next question has nothing to do with those before it",
     "\\help": "this list",
     "\\quit": "leave, as Ctrl-D does",
 }
+_BAR: Final = 40
+"""The width of the longest bar."""
+_BARS: Final = 60
 COMMANDS: Final = tuple(entry.split()[0] for entry in HELP)
 
 
@@ -62,6 +68,7 @@ def chat(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    privacy: PrivacyOption = None,
 ) -> None:
     """Ask questions at a prompt; names and values are completed, \\help lists the commands."""
     from sqljury.api import Session
@@ -73,6 +80,7 @@ def chat(
         recipe=recipe,
         model=adapted(model, adapter),
         access=access_of(access, allow, deny, mask),
+        privacy=privacy and privacy.value,
         notes=notes,
     )
     folder = project_for(db, project)
@@ -91,6 +99,7 @@ class Chat:
         self.session, self._project, self._database = session, project, database
         self.answer: Answer | None = None
         self._failed: NoAnswerError | None = None
+        self._earlier: list[str] = []
 
     def take(self, line: str) -> bool:
         """Answer a question or carry out a command; False to end. Errors are printed and end nothing."""
@@ -118,9 +127,11 @@ class Chat:
             "\\schema": self._schema,
             "\\find": self._find,
             "\\sql": self._sql,
+            "\\chart": self._chart,
             "\\why": self._why,
             "\\good": lambda _: self._judge("", good=True),
             "\\bad": lambda text: self._judge(text, good=False),
+            "\\new": lambda _: self._earlier.clear(),
             "\\help": self._help,
         }
         if name not in does:
@@ -133,11 +144,17 @@ class Chat:
 
         self.answer = self._failed = None
         with show.progress() as report, terminal.interruptible() as cancel:
+            session = self.session.following(report, cancel)
+            whole = session.standalone(question, self._earlier)
+            if whole != question:
+                report.close()
+                terminal.show(terminal.clean(f"Understood as: {whole}"))
             try:
-                self.answer = self.session.following(report, cancel).ask(question)
+                self.answer = session.ask(whole)
             except NoAnswerError as error:
                 self._failed = error
                 raise
+        self._earlier.append(whole)
         show.answer(self.answer, "table", None, False)
         if self.answer.abstention is not None:
             terminal.show(terminal.clean(str(self.answer.abstention)))
@@ -181,6 +198,13 @@ class Chat:
         else:
             terminal.show(case_tables.table_of(result))
 
+    def _chart(self, _: str) -> None:
+        answer = self._last()
+        if answer is None:
+            return
+        lines = [] if answer.abstained else bars(answer.chart())
+        terminal.show(*lines or ["these rows are no chart; they need a column of names or times and one of numbers"])
+
     def _why(self, _: str) -> None:
         if self._failed is not None:
             dialect = self.session.database.dialect
@@ -216,6 +240,30 @@ class Chat:
         if self.answer is None:
             terminal.say("there is no answer yet; ask a question")
         return self.answer
+
+
+def bars(spec: Mapping[str, Any] | None) -> list[str]:
+    """A bar chart or a line of a Vega-Lite specification, a bar a row; nothing for other charts."""
+    encoding = {} if spec is None else spec["encoding"]
+    if spec is None or not {"x", "y"} <= encoding.keys() or encoding["x"]["type"] == "quantitative":
+        return []
+    y = encoding["y"]["field"]
+    rows = [row for row in spec["data"]["values"] if row[y] is not None]
+    if encoding["x"].get("sort") == "-y":
+        rows.sort(key=lambda row: -row[y])
+    names = [", ".join(terminal.text(row[at["field"]]) for at in (encoding["x"], *_colour(encoding))) for row in rows]
+    most = max((abs(row[y]) for row in rows), default=0) or 1
+    wide = max(map(len, names), default=0)
+    drawn = [
+        f"{name:{wide}}  {('█' if row[y] >= 0 else '░') * round(_BAR * abs(row[y]) / most)} {row[y]:,.12g}"
+        for name, row in zip(names, rows, strict=True)
+    ]
+    more = [f"{len(drawn) - _BARS} more rows"] if len(drawn) > _BARS else []
+    return [terminal.clean(encoding["y"]["title"]), *drawn[:_BARS], *more]
+
+
+def _colour(encoding: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [encoding["color"]] if "color" in encoding else []
 
 
 def _piped() -> Iterator[str]:

@@ -26,6 +26,7 @@ from sqljury.cli.options import (
     ModelOption,
     NotesOption,
     PriceOption,
+    PrivacyOption,
     ProjectOption,
     SchemaOption,
     SeedOption,
@@ -82,6 +83,7 @@ def check(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    privacy: PrivacyOption = None,
 ) -> None:
     """Check a query by tests on small databases; exit code 0 for right, 10 for wrong, 11 for unclear."""
     from sqljury.api import Session
@@ -94,6 +96,7 @@ def check(
         recipe=recipe,
         model=adapted(model, adapter),
         access=access_of(access, allow, deny, mask),
+        privacy=privacy and privacy.value,
         notes=notes,
     )
     with (

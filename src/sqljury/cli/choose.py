@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -10,7 +11,15 @@ import typer
 
 from sqljury.cli import show, terminal
 from sqljury.cli.ask import Output
-from sqljury.cli.options import CacheOption, EvidenceOption, ModelOption, SeedOption, TimeoutOption, opening
+from sqljury.cli.options import (
+    CacheOption,
+    EvidenceOption,
+    ModelOption,
+    PrivacyOption,
+    SeedOption,
+    TimeoutOption,
+    opening,
+)
 from sqljury.cli.terminal import interruptible
 from sqljury.types import serialize as written
 
@@ -79,12 +88,14 @@ def choose(
     timeout: TimeoutOption = 30.0,
     output: AnswerForm = Output.TABLE,
     explain: Explain = False,
+    privacy: PrivacyOption = None,
 ) -> None:
     """Choose among several systems' queries: predictions in, the best ones out. --model none asks no model."""
     files = {"--pred": pred, "--questions": questions, "--db-dir": db_dir, "--out": out}
     single = {"the question": question, "--db": db, "--sql": sql}
     _check(single, files, {"--tables": tables, "--run": run})
     settings: dict[str, Any] = {"recipe": recipe, "selector": selector, "model": model, "cache": cache, "seed": seed}
+    settings["privacy"] = privacy.value if privacy else "rows"
     if any(single.values()):
         answer = _one(str(question), str(db), sql or (), evidence, timeout, settings)
         show.answer(answer, output.value, None, explain)
@@ -141,6 +152,7 @@ def _of_files(files: _Files, seconds: float, settings: Mapping[str, Any]) -> Cho
         given.check_out(files.out, sources)
         limits = Limits(seconds=seconds)
         pipeline = given.pipeline_for(sources.pool, opened(), settings["recipe"], settings["selector"], limits, opened)
+        pipeline = replace(pipeline, privacy=settings["privacy"])
         controls = Controls(_say, cancel, opened)
         choices = given.choose(sources, pipeline, files.run, controls, seed=settings["seed"])
     given.save(choices, files.out)

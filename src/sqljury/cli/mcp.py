@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -18,6 +19,7 @@ from sqljury.cli.options import (
     MaskOption,
     ModelOption,
     NotesOption,
+    PrivacyOption,
     ProjectOption,
     SeedOption,
     TimeoutOption,
@@ -42,8 +44,20 @@ def serve(
     ] = None,
     project: ProjectOption = None,
     http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP at /mcp, in place of stdio.")] = False,
-    host: Annotated[str, typer.Option(help="With --http: a loopback address.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="With --http: the address to listen on; other than loopback only with --tokens.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="With --http: the port.")] = 8765,
+    tokens: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="With --http: a TOML file of tokens with their databases and rules, as for `serve`."
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="With --http: a name under which clients call this server; repeatable."),
+    ] = None,
     print_config: Annotated[
         bool, typer.Option("--print-config", help="Print how common clients are told of this server, and exit.")
     ] = False,
@@ -59,6 +73,7 @@ def serve(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    privacy: PrivacyOption = None,
 ) -> None:
     """Serve databases to agents by the Model Context Protocol, read-only: on stdin and stdout, or by HTTP."""
     from sqljury.types import Limits
@@ -67,6 +82,7 @@ def serve(
         "recipe": recipe,
         "model": adapted(model, adapter),
         "access": access_of(access, allow, deny, mask),
+        "privacy": privacy and privacy.value,
         "notes": notes,
     }
     described, default = _described(db, project, beside)
@@ -79,11 +95,25 @@ def serve(
         "seed": seed,
         "cache": cache,
     }
-    _serve(described, default, common, (host, port) if http else None)
+    from sqljury.errors import InputError
+
+    if not http and (tokens is not None or allow_host):
+        raise InputError(f"{'--tokens' if tokens is not None else '--allow-host'} is for --http; add that")
+    listening = _Listening(host, port, tokens, tuple(allow_host or ())) if http else None
+    _serve(described, default, common, listening)
+
+
+class _Listening(NamedTuple):
+    """Where and for whom HTTP is served."""
+
+    host: str
+    port: int
+    tokens: str | None
+    hosts: tuple[str, ...]
 
 
 def _serve(
-    described: dict[str, dict[str, Any]], default: str, common: dict[str, Any], address: tuple[str, int] | None
+    described: dict[str, dict[str, Any]], default: str, common: dict[str, Any], listening: _Listening | None
 ) -> None:
     from importlib.metadata import version
 
@@ -96,15 +126,41 @@ def _serve(
             raise
         raise MissingExtraError("mcp", "mcp") from None
     from sqljury.mcp.databases import Databases
+    from sqljury.web.settings import Settings
 
+    settings = None if listening is None else Settings(listening.host, listening.port, listening.hosts)
+    if settings is not None and listening is not None:
+        settings.check(tokens=listening.tokens is not None)
     with Databases(described, default, **common) as databases:
         _try(databases)
         server = mcp_server.build(databases, version("sqljury"))
-        if address is None:
+        if settings is None or listening is None:
             server.run("stdio")
-        else:
-            terminal.note(f"serving {', '.join(databases.names)} at http://{address[0]}:{address[1]}/mcp")
-            mcp_server.serve_http(server, *address)
+            return
+        allowed = None if listening.tokens is None else _allowed(listening.tokens, databases)
+        at = f"[{settings.host}]" if ":" in settings.host else settings.host
+        terminal.note(f"serving {', '.join(databases.names)} at http://{at}:{settings.port}/mcp")
+        mcp_server.serve_http(server, (settings.host, settings.port), settings.names, allowed)
+
+
+def _allowed(file: str, databases: Databases) -> Callable[[str], tuple[str, Databases] | None]:
+    """By token its client's name and databases; every rule is tried now, so that a wrong one is told to who starts."""
+    from sqljury.mcp.databases import Allowed
+    from sqljury.web.tokens import Tokens
+
+    known = Tokens.load(file, databases.names)
+    views = {
+        client.name: Allowed(databases, [name for name in databases.names if client.may_use(name)], client.access)
+        for client in known.clients
+    }
+    for view in views.values():
+        _try(view)
+
+    def allowed(token: str) -> tuple[str, Databases] | None:
+        client = known.client(token)
+        return None if client is None else (client.name, views[client.name])
+
+    return allowed
 
 
 def _try(databases: Databases) -> None:

@@ -27,6 +27,14 @@ class Tests(StrEnum):
     AGENTS = "agents"
 
 
+class Privacy(StrEnum):
+    """What models outside of this process may get of a database's content."""
+
+    SCHEMA = "schema"
+    VALUES = "values"
+    ROWS = "rows"
+
+
 DbOption = Annotated[
     str | None,
     typer.Option(
@@ -157,6 +165,14 @@ DenyOption = Annotated[
 MaskOption = Annotated[
     list[str] | None,
     typer.Option("--mask", metavar="PATTERN", help="Columns whose values the model is not shown; repeatable."),
+]
+PrivacyOption = Annotated[
+    Privacy | None,
+    typer.Option(
+        "--privacy",
+        help="What a service may get of the database: the schema alone, values of columns too, or rows (the default); "
+        "a model in this process may see all.",
+    ),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,6 +25,7 @@ from sqljury.cli.options import (
     MaxUsd,
     ModelOption,
     PriceOption,
+    PrivacyOption,
     ProjectOption,
     SchemaOption,
     SeedOption,
@@ -100,6 +102,7 @@ def serve(
     allow: AllowOption = None,
     deny: DenyOption = None,
     mask: MaskOption = None,
+    privacy: PrivacyOption = None,
 ) -> None:
     """Serve the page and the HTTP API; ends with Ctrl-C, after the questions under way."""
     if new_token is not None:
@@ -153,6 +156,8 @@ def serve(
                 seed=seed,
             )
         )
+        if privacy is not None:
+            served = {name: replace(one, privacy=privacy.value) for name, one in served.items()}
         databases = Databases(base, served, access_of(access, allow, deny, mask))
         app = create(databases, settings, known)
         terminal.note(f"databases: {', '.join(served)}")
@@ -204,7 +209,7 @@ def _opened(
         else:
             known = folder.database(place)
             database = stack.enter_context(connect(known.url, schemas or known.schemas))
-            rest = {"access": known.access, "examples": known.session()["examples"]}
+            rest = {"access": known.access, "examples": known.session()["examples"], "privacy": known.privacy}
             served[name] = Served(database, known.notes + more, project=folder, known=known.name, **rest)
         introspect(served[name].database)  # one without tables is said now
     return served

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from sqljury.cli import candidate_tables, case_tables, explanation, terminal
 from sqljury.cli.terminal import text
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 TABLE_ROWS = 50
 """Rows shown of an answer in a table, by default."""
+
+SHARED: Final = {
+    "schema": "A service got the schema and nothing of the content",
+    "values": "A service may have got values of columns, no rows",
+    "rows": "A service may have got rows of the database",
+}
+"""What models outside of this process got, in words."""
 
 
 class progress:  # noqa: N801 - reads as a phrase where it is used
@@ -78,6 +85,8 @@ def answer(found: Answer, output: str, limit: int | None, explain: bool, *, defu
             explanation.explanation(found.explanation, stderr=stderr)
         if found.linked:
             terminal.show("", terminal.clean(f"Tables shown: {', '.join(found.linked)}"), stderr=stderr)
+        if found.privacy is not None:
+            terminal.show("", f"{SHARED[found.privacy]} (privacy = {found.privacy}).", stderr=stderr)
         candidate_tables.evidence(
             found.candidates, found.cost, stderr=stderr, choice=found.choice, steps=found.steps, dialect=found.dialect
         )

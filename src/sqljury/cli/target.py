@@ -18,14 +18,15 @@ def session_options(
     recipe: str | None = None,
     model: str | None = None,
     access: Access | None = None,
+    privacy: str | None = None,
     notes: list[str] | None = None,
     examples: str | None = None,
 ) -> dict[str, Any]:
     """The arguments of ``Session`` for ``--db`` and the options beside it.
 
-    Of the context folder's settings options replace schemas, recipe, model and examples; rules of access and notes
-    are added to it. A name of the folder is not looked for as a file: ``./NAME`` is one. Raises ``InputError`` without
-    a database, and what ``Project.database`` raises.
+    Of the context folder's settings options replace schemas, recipe, model, privacy and examples; rules of access and
+    notes are added to it. A name of the folder is not looked for as a file: ``./NAME`` is one. Raises ``InputError``
+    without a database, and what ``Project.database`` raises.
     """
     from sqljury.errors import InputError
     from sqljury.schema.notes_files import load as load_notes
@@ -43,6 +44,7 @@ def session_options(
         if model and model.startswith("+"):  # an adapter for the folder's model
             model = f"{options['model'] or ''}{model}"
     given = {"schemas": schemas, "recipe": recipe, "model": model, "access": access, "examples": examples}
+    given["privacy"] = privacy
     return {**options, **{name: value for name, value in given.items() if value}}
 
 

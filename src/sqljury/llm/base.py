@@ -101,9 +101,10 @@ class LanguageModel(Protocol):
     """A model that answers messages.
 
     ``name`` identifies the weights or service in caches, logs and reports; it never holds a key. A model may have
-    three more members, which wrappers pass on: ``identity``, a text that caches use in place of the name, where more
-    than the name shapes a reply; ``close()``, which frees what the model holds until it is used again; and
-    ``on_cpu``, true for a model that reads its prompts on this machine's cores, some 100 tokens a second.
+    four more members, which wrappers pass on: ``identity``, a text that caches use in place of the name, where more
+    than the name shapes a reply; ``close()``, which frees what the model holds until it is used again;
+    ``on_cpu``, true for a model that reads its prompts on this machine's cores, some 100 tokens a second; and
+    ``local``, true for one that runs in this process, so that a prompt for it leaves nothing outside, see ``privacy``.
     """
 
     @property
@@ -129,6 +130,7 @@ class NoModel:
     """In the place of a model where none is to be asked: every call raises ``ModelError``."""
 
     name = "none"
+    local = True
 
     def complete(
         self, _messages: Sequence[Message], _sampling: Sampling, _n: int = 1, **_streaming: Unpack[Streaming]
@@ -156,6 +158,11 @@ class Wrapper:
     def identity(self) -> str:
         """What the model within says its replies depend on, its name if it says nothing."""
         return str(getattr(self.model, "identity", self.model.name))
+
+    @property
+    def local(self) -> bool:
+        """Whether the model within runs in this process."""
+        return getattr(self.model, "local", False) is True
 
     @property
     def on_cpu(self) -> bool:

@@ -41,14 +41,15 @@ Script = Scripted | Mapping[str | re.Pattern[str], Scripted] | Callable[[Call], 
 class FakeModel:
     """Answers from ``script``, records every call in ``calls``, and behaves like a model otherwise.
 
-    Texts honour ``stop`` and ``max_tokens`` and carry log-probabilities that depend on the text alone; a
-    ``Completion`` is given back as it is; an exception is raised. One text serves all ``n`` samples, several are
-    dealt round. ``delay`` is the seconds one call takes. A call beyond the end of the script, or one that no
-    pattern matches, raises ``ModelResponseError``.
+    Texts honour ``stop`` and ``max_tokens`` and carry log-probabilities that depend on the text alone; a ``Completion``
+    is given back as it is; an exception is raised. One text serves all ``n`` samples, several are dealt round.
+    ``delay`` is the seconds one call takes. With ``local=False`` it passes for a service, which ``privacy`` keeps
+    content from. A call beyond the end of the script, or one that no pattern matches, raises ``ModelResponseError``.
     """
 
-    def __init__(self, script: Script, *, name: str = "fake", delay: float = 0.0) -> None:
+    def __init__(self, script: Script, *, name: str = "fake", delay: float = 0.0, local: bool = True) -> None:
         self.name = name
+        self.local = local
         self.calls: list[Call] = []
         self._answer = _reader(script)
         self._delay = delay

@@ -123,6 +123,7 @@ class LocalModel:
     """
 
     on_cpu = True
+    local = True
 
     def __init__(
         self,

@@ -1,15 +1,19 @@
-"""The databases of a server by name, opened when they are first used; they share the default model."""
+"""The databases of a server by name, opened when they are first used, and those of them that a client may ask."""
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from typing import Any, Final
 
+from sqljury.access.rules import Access
 from sqljury.api import Session
-from sqljury.context import Progress
+from sqljury.context import Progress, silent
+from sqljury.db.base import Database
+from sqljury.db.connect import connect
 from sqljury.errors import InputError
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import open_model
@@ -32,6 +36,7 @@ class Databases(Closing):
         self.default = default or (self.names[0] if len(self.names) == 1 else "")
         self._described, self._common = dict(described), common
         self._sessions: dict[str, Session] = {}
+        self._plain: dict[str, Database] = {}
         self._model: LanguageModel | None = None
         self._known: dict[str, tuple[float, Description]] = {}
         self._lock = threading.Lock()
@@ -52,12 +57,23 @@ class Databases(Closing):
         name = self.name(given)
         with self._lock:
             if name not in self._sessions:
-                options = {**self._described[name], **self._common}
-                if options.get("model") is None:
-                    options["model"] = self._default_model(bool(options.get("cache", True)))
-                self._sessions[name] = self._open.enter_context(Session(**options))
+                self._sessions[name] = self._opened(name)
             session = self._sessions[name]
         return session.following(progress, cancel)
+
+    def _opened(self, name: str) -> Session:
+        options = {**self._described[name], **self._common}
+        if options.get("model") is None:
+            options["model"] = self._default_model(bool(options.get("cache", True)))
+        database = options["database"]
+        if isinstance(database, str | os.PathLike):
+            options["database"] = self._open.enter_context(connect(database, options.pop("schemas", ())))
+        self._plain[name] = options["database"]
+        return self._open.enter_context(Session(**options))
+
+    def plain(self, name: str) -> tuple[Database, Access]:
+        """A database of an open session before any access rules, and the rules of that session."""
+        return self._plain[name], self._described[name].get("access") or Access()
 
     def describe(self, given: str, session: Session) -> Description:
         """What questions see of a database, as it was at most ``DESCRIBED_SECONDS`` ago."""
@@ -79,3 +95,22 @@ class Databases(Closing):
             if close := getattr(self._model, "close", None):
                 self._open.callback(close)
         return self._model
+
+
+class Allowed(Databases):
+    """Those of another's databases that one client may ask, behind rules of its own besides those that hold for all.
+
+    It holds nothing open.
+    """
+
+    def __init__(self, whole: Databases, names: Collection[str], access: Access) -> None:
+        default = whole.default if whole.default in names else ""
+        super().__init__({name: {} for name in whole.names if name in names}, default)
+        self._whole, self._access = whole, access
+
+    def _opened(self, name: str) -> Session:
+        session = self._whole.session(name, silent)
+        database, access = self._whole.plain(name)
+        if access.allow and self._access.allow:
+            raise InputError(f"{name}: both the server and the token allow tables; let one of them do so")
+        return session.on(database, (access + self._access) or None, session.notes)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextvars import ContextVar
 from typing import Annotated, Any, Final, TypeVar
 
 import anyio
@@ -37,6 +38,8 @@ AT_ONCE: Final = 8
 ANSWERS: Final = 32
 """Answers that are kept while a client asks its user which reading is meant."""
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+_CLIENTS: Final[ContextVar[tuple[str, Databases]]] = ContextVar("client")
+"""Who makes the request under way, and the databases that he may ask; unset where there are no tokens."""
 
 _INSTRUCTIONS: Final = (
     "Answers questions on databases with SQL that was run and compared. Prefer ask: it writes several queries and says "
@@ -78,35 +81,79 @@ def build(databases: Databases, version: str = "") -> MCPServer[Any]:
     return server
 
 
-def serve_http(server: MCPServer[Any], host: str, port: int) -> None:
-    """Serve streamable HTTP at ``/mcp`` on a loopback address until interrupted; other hosts and origins are refused.
+def serve_http(
+    server: MCPServer[Any],
+    address: tuple[str, int],
+    names: Collection[str],
+    allowed: Callable[[str], tuple[str, Databases] | None] | None = None,
+) -> None:
+    """Serve streamable HTTP at ``/mcp`` until interrupted; only requests under these ``names`` are let in.
 
-    Raises ``InputError`` for another address: there is no authentication.
+    ``allowed`` gives the name and the databases of the client with a token, None for a token that nobody has; without
+    it everybody who can connect may ask. Raises ``InputError`` for an address beyond loopback without tokens.
     """
-    if host not in LOOPBACK:
-        raise InputError(f"--host {host}: this server has no passwords and stays on 127.0.0.1; put a proxy before it")
-    name = f"[{host}]" if ":" in host else host
+    import uvicorn
+
+    host, port = address
+    if allowed is None and host not in LOOPBACK:
+        raise InputError(f"--host {host}: without tokens this server stays on 127.0.0.1; give some with --tokens FILE")
+    hosts = [f"[{name}]" if ":" in name else name for name in names]
+    ported = [f"{name}:*" for name in hosts]
     security = TransportSecuritySettings(
-        allowed_hosts=[f"{name}:{port}", f"localhost:{port}"],
-        allowed_origins=[f"http://{name}:{port}", f"http://localhost:{port}"],
+        allowed_hosts=[*hosts, *ported],
+        allowed_origins=[f"{scheme}://{name}" for scheme in ("http", "https") for name in (*hosts, *ported)],
     )
-    server.run("streamable-http", host=host, port=port, stateless_http=True, transport_security=security)
+    app: Any = server.streamable_http_app(stateless_http=True, transport_security=security, host=host)
+    guarded = app if allowed is None else _Door(app, allowed)
+    uvicorn.Server(uvicorn.Config(guarded, host=host, port=port, log_level="error")).run()
+
+
+class _Door:
+    """The application for requests with a token; others get 401."""
+
+    def __init__(self, app: Any, allowed: Callable[[str], tuple[str, Databases] | None]) -> None:
+        self._app, self._allowed = app, allowed
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Handle one request; what works on it, in tasks and threads of its own, sees the client's databases alone."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        scheme, _, token = (given[0] if len(given) == 1 else b"").decode("latin-1").partition(" ")
+        client = self._allowed(token.strip()) if scheme.lower() == "bearer" and token else None
+        if client is None:
+            headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
+            await send({"type": "http.response.start", "status": 401, "headers": headers})
+            await send({"type": "http.response.body", "body": b"a token is needed: Authorization: Bearer TOKEN\n"})
+            return
+        mark = _CLIENTS.set(client)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            _CLIENTS.reset(mark)
 
 
 class Tools:
     """The tools, as the server registers them: names, texts and arguments are what an agent sees."""
 
     def __init__(self, databases: Databases) -> None:
-        self._databases = databases
+        self._whole = databases
         self._limiter: anyio.CapacityLimiter | None = None
-        self._answered: OrderedDict[tuple[str, str, str], Answer] = OrderedDict()
+        self._answered: OrderedDict[tuple[str, ...], Answer] = OrderedDict()
+
+    @property
+    def _databases(self) -> Databases:
+        """What the client of this request may ask."""
+        return _CLIENTS.get(("", self._whole))[1]
 
     async def ask(
         self, question: Text, context: Context[Any, Any], database: Database = "", evidence: Text = ""
     ) -> Any:
         """Answer a question in plain language with tested SQL; returns rows, confidence, dissenting queries, and rows on which they differ. evidence: definitions the database lacks."""  # noqa: E501
 
-        key = database, question, evidence
+        client, _ = _CLIENTS.get(("", self._whole))
+        key = client, database, question, evidence
         answer = self._answered.get(key) if context.input_responses else None  # asked before, and now chosen
         if answer is None:
             answer = await self._run(lambda one: one.ask(question, evidence=evidence, verify=True), database, context)
@@ -188,9 +235,10 @@ class Tools:
         self._limiter = self._limiter or anyio.CapacityLimiter(AT_ONCE)
         cancel = threading.Event()
         progress = silent if context is None else _reporter(context)
+        databases = self._databases
 
         def job() -> T:
-            return work(self._databases.session(database, progress, cancel))
+            return work(databases.session(database, progress, cancel))
 
         try:
             return await anyio.to_thread.run_sync(job, abandon_on_cancel=True, limiter=self._limiter)

@@ -15,6 +15,7 @@ from sqljury.errors import ProjectError
 from sqljury.project.settings import NAME, DatabasePart, Settings, expanded, read
 from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.schema.notes_files import read_bird, read_glossary, read_yaml
+from sqljury.types import Privacy
 
 SETTINGS: Final = "sqljury.toml"
 NOTES: Final = "notes.yaml"
@@ -43,6 +44,7 @@ class Known:
     schemas: tuple[str, ...]
     recipe: str
     model: str
+    privacy: Privacy
     access: Access
     notes: Notes = field(repr=False)
     approved: tuple[Approved, ...] = field(repr=False)
@@ -58,6 +60,7 @@ class Known:
             "schemas": self.schemas,
             "recipe": self.recipe,
             "model": self.model or None,
+            "privacy": self.privacy,
             "access": self.access or None,
             "notes": self.notes,
             "examples": Pool((*shots, *default().shots)) if shots and examples else None,
@@ -101,6 +104,7 @@ class Project:
             part.schemas,
             str(self.folder / recipe) if recipe.endswith(".toml") else recipe,
             part.model or self.settings.model,
+            part.privacy or self.settings.privacy,
             Access(part.access.allow, part.access.deny, part.access.mask, part.access.rows),
             self._notes(name, part),
             tuple(pair for pair in self._pairs(part) if pair.database == name),

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 from urllib.parse import quote
 
 from sqljury.errors import InputError, ProjectError
+from sqljury.types import LEVELS, Privacy
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -43,7 +44,7 @@ class AccessPart:
 
 @dataclass(frozen=True, slots=True)
 class DatabasePart:
-    """One ``[databases.NAME]`` table; an empty ``recipe`` or ``model`` is that of the whole file.
+    """One ``[databases.NAME]`` table; an empty ``recipe``, ``model`` or ``privacy`` is that of the whole file.
 
     ``notes``, ``glossary`` and ``examples`` are paths in the folder; empty for the files of the usual names.
     """
@@ -54,6 +55,7 @@ class DatabasePart:
     schemas: tuple[str, ...] = ()
     recipe: str = ""
     model: str = ""
+    privacy: Literal["", "schema", "values", "rows"] = ""
     notes: tuple[str, ...] = ()
     glossary: str = ""
     examples: str = ""
@@ -62,7 +64,7 @@ class DatabasePart:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The file: its ``databases``, the ``default`` one, and the recipe and model where a database names none."""
+    """The file: its ``databases``, the ``default`` one, and recipe, model and privacy where a database names none."""
 
     __pydantic_config__: ClassVar[Any] = _STRICT
 
@@ -70,6 +72,7 @@ class Settings:
     default: str = ""
     recipe: str = "default"
     model: str = ""
+    privacy: Privacy = "rows"
 
 
 _TABLES: Final[dict[int, type[Any]]] = {0: Settings, 2: DatabasePart, 3: AccessPart}
@@ -136,6 +139,7 @@ def _problem(error: Mapping[str, Any]) -> str:
     if kind in ("missing", "missing_argument"):
         return "there is no [databases.NAME] table; write one" if key == "databases" else f"{key} is missing; write it"
     wanted = {"string_type": "a text in quotes", "tuple_type": "a list of texts"}.get(kind, "a table")
+    wanted = f"one of {', '.join(LEVELS)}" if kind == "literal_error" else wanted
     return f"{key} must be {wanted}"
 
 

@@ -1,19 +1,53 @@
-"""Prompt texts: files under ``prompts/<step>/<name>.md``, rendered strictly, and text from outside made fit for one."""
+"""Prompt texts: files under ``prompts/<step>/<name>.md``, rendered strictly, and text from outside made fit for one.
+
+A prompt knows how much of a database's content it may hold: ``Text`` says so, and any other ``str`` may hold rows.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from sqljury.types.question import LEVELS, Privacy
+
 _SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
 
 
-def render(name: str, **values: str) -> str:
+class Text(str):
+    """A text that is known to hold no more of a database's content than ``holds``.
+
+    Whoever builds it vouches for that. What is made of it by ``+``, ``join`` or a format is a plain ``str`` again,
+    which may hold anything.
+    """
+
+    holds: Privacy
+
+    def __new__(cls, text: str, holds: Privacy = "rows") -> Text:
+        made = super().__new__(cls, text)
+        made.holds = holds
+        return made
+
+
+def held(*texts: str) -> Privacy:
+    """The most that these texts may hold of a database's content."""
+    levels = (text.holds if isinstance(text, Text) else "rows" for text in texts)
+    return max(levels, key=LEVELS.index, default="schema")
+
+
+def bullets(lines: Iterable[str]) -> Text:
+    """The lines as a list."""
+    listed = list(lines)
+    return Text("\n".join(f"- {line}" for line in listed), held(*listed))
+
+
+def render(name: str, holds: Privacy = "rows", **values: str) -> Text:
     """The prompt ``step/name`` with every ``{{ slot }}`` replaced by the value of that name.
 
+    ``holds`` is what values that are not ``Text`` may hold of the database's content.
     Values are inserted as they are and never looked into, so content that holds slots stays text. Raises
     ``KeyError`` for a slot without a value or a value without a slot: a prompt that lacks a part is a bug.
     """
@@ -21,7 +55,8 @@ def render(name: str, **values: str) -> str:
     slots = set(_SLOT.findall(text))
     if slots != set(values):
         raise KeyError(f"prompt {name} has the slots {sorted(slots)}, got values for {sorted(values)}")
-    return _SLOT.sub(lambda match: values[match[1]], text)
+    known = (value if isinstance(value, Text) else Text(value, holds) for value in values.values())
+    return Text(_SLOT.sub(lambda match: values[match[1]], text), held(*known))
 
 
 @cache
@@ -72,9 +107,10 @@ def unmarked(text: str) -> str:
 
     A model's tokenizer takes such a mark for the end of a turn or the start of a call, wherever it stands. Every
     ``Message`` goes through here, so that no name, value, comment, question, query, error or earlier reply can be
-    taken for more than text; text without marks stays byte for byte what it is.
+    taken for more than text; text without marks stays byte for byte what it is, and ``Text`` stays ``Text``.
     """
-    return _MARK.sub(_broken, text)
+    broken = _MARK.sub(_broken, text)
+    return Text(broken, text.holds) if isinstance(text, Text) else broken
 
 
 def _broken(match: re.Match[str]) -> str:

@@ -46,7 +46,8 @@ class Style:
     chosen by ``seed``. With ``only_texts`` columns that hold no texts have none: numbers tell little. Comments are cut
     to ``comments`` characters, 0 for none. ``types`` adds what ``contents`` finds, ``odd`` only what ``meanings.odd``
     finds. ``shuffle`` seeds an order of tables and columns; None keeps the database's. Words of ``question`` decide
-    what stays when the text must shrink.
+    what stays when the text must shrink. With ``apart`` the values of each column are drawn by themselves, so that
+    those of several columns do not make a row.
     """
 
     rows: int | None = None
@@ -60,6 +61,7 @@ class Style:
     seed: int = 0
     near: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     question: str = ""
+    apart: bool = False
 
 
 def render(
@@ -205,6 +207,8 @@ def _values(table: Table, sample: Result, count: int, style: Style) -> dict[str,
         if column.name not in sample.columns:
             continue
         index = sample.columns.index(column.name)
+        if style.apart:
+            random.Random(f"{style.seed} {table.name} {column.name}").shuffle(rows)  # noqa: S311
         drawn = (row[index] for row in rows if row[index] is not None and not isinstance(row[index], bytes))
         usable = [*style.near.get((table.name, column.name), ()), *drawn]
         if style.only_texts and not any(isinstance(value, str) for value in usable):

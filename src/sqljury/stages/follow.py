@@ -36,7 +36,7 @@ def standalone(question: str, earlier: Sequence[str], context: Context) -> str:
     shown = "\n".join(remark(text, _CHARS) for text in earlier[-EARLIER:])
     messages = (
         Message("system", prompts.render("follow/system")),
-        Message("user", prompts.render("follow/question", earlier=shown, question=remark(question, _CHARS))),
+        Message("user", prompts.render("follow/question", "schema", earlier=shown, question=remark(question, _CHARS))),
     )
     sampling = Sampling(max_tokens=_TOKENS, seed=derive_seed(context.seed, "follow"), stop=("\n\n",))
     reply = context.ask(messages, sampling)

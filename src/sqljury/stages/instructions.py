@@ -10,11 +10,10 @@ from sqljury.context import Context, State
 from sqljury.language.instructions import Demands, Instruction, concerning, demands, instructions
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
-from sqljury.prompts import unmarked
 from sqljury.schema.notes import Notes
 from sqljury.sql.instructions import repaired, unmet
 from sqljury.sql.text import remark
-from sqljury.stages.generate.direct import messages
+from sqljury.stages.generate.direct import messages, written
 from sqljury.stages.repair import By, by_program, max_tokens
 from sqljury.types import Candidate, Fix, Task
 
@@ -84,7 +83,11 @@ class _Wanted:
         """The candidate as the model rewrites it, given the instructions that it does not follow."""
         lines = "\n".join(f"- {remark(line, _CHARS)}" for line in undone[:LINES])
         request = prompts.render("fix/instructions", undone=lines)
-        conversation = [*messages(self._task), Message("assistant", unmarked(candidate.sql)), Message("user", request)]
+        conversation = [
+            *messages(self._task),
+            Message("assistant", written(candidate, self._task)),
+            Message("user", request),
+        ]
         sampling = Sampling(max_tokens=max_tokens(context), stop=STOP, seed=derive_seed(context.seed, "instructions"))
         reply = context.ask(conversation, sampling)
         sql = "" if reply is None else extract_sql(reply.completions[0].text)

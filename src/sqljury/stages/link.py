@@ -17,6 +17,7 @@ from sqljury import prompts
 from sqljury.context import Context, State
 from sqljury.errors import ContextLengthError
 from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.prompts import Text
 from sqljury.recipes.parts import LinkPart
 from sqljury.schema.index import Hit
 from sqljury.schema.render import render
@@ -29,6 +30,7 @@ from sqljury.types.schema import only_tables
 SCHEMA_CHARS: Final = 36_000
 """What the list of tables may take of the prompt."""
 
+_LIST: Final = Text("tables", "schema")
 _KEY: Final = re.compile(r'"tables"\s*:')
 _TOKENS, _TOKENS_A_TABLE, _MOST_TOKENS = 16, 16, 512
 
@@ -105,10 +107,10 @@ def ask(task: Task, part: LinkPart, context: Context) -> set[int]:
 def conversation(task: Task) -> list[Message]:
     """What the model is asked: the tables first, the same for every question on a database, then the question."""
     schema = render(task.known, form="compact", max_chars=SCHEMA_CHARS).strip()
-    asked = prompts.render("link/question", question=_text(task.question))
+    asked = prompts.render("link/question", "schema", question=_text(task.question))
     if task.notes:
-        asked = prompts.render("direct/notes", question=asked, notes="\n".join(f"- {note}" for note in task.notes))
-    return [Message("system", prompts.render("link/system", schema=schema)), Message("user", asked)]
+        asked = prompts.render("direct/notes", question=asked, notes=prompts.bullets(task.notes))
+    return [Message("system", prompts.render("link/system", "schema", schema=schema)), Message("user", asked)]
 
 
 def reply_schema(schema: Schema) -> Mapping[str, Any]:
@@ -116,9 +118,9 @@ def reply_schema(schema: Schema) -> Mapping[str, Any]:
 
     Services put it into the prompt, so that no name may hold there what it may not hold elsewhere.
     """
-    names = list(dict.fromkeys(printable(table.name) for table in schema.tables))
+    names = list(dict.fromkeys(Text(printable(table.name), "schema") for table in schema.tables))
     listed = {"type": "array", "items": {"type": "string", "enum": names}, "minItems": 1, "maxItems": len(names)}
-    return {"type": "object", "properties": {"tables": listed}, "required": ["tables"], "additionalProperties": False}
+    return {"type": "object", "properties": {_LIST: listed}, "required": [_LIST], "additionalProperties": False}
 
 
 def written(names: Collection[str]) -> str:

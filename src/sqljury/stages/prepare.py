@@ -21,6 +21,7 @@ from sqljury.keys import known_schema
 from sqljury.language.instructions import concerning, instructions
 from sqljury.language.keywords import MAX_KEYWORDS, WORD, by_rules
 from sqljury.llm.base import Message, NoModel, Sampling, derive_seed
+from sqljury.prompts import Text
 from sqljury.recipes.parts import SchemaPart
 from sqljury.schema.index import Hit
 from sqljury.schema.introspect import introspect
@@ -29,7 +30,7 @@ from sqljury.schema.render import Style
 from sqljury.schema.retrieve import Indexes, fit
 from sqljury.schema.samples import sample
 from sqljury.schema.target import aimed
-from sqljury.types import Question, Schema, Task
+from sqljury.types import Privacy, Question, Schema, Task
 from sqljury.types.schema import Form
 from sqljury.values import ValueIndex, open_or_build
 from sqljury.values.collect import Progress
@@ -47,8 +48,10 @@ def by_model(question: Question, context: Context) -> tuple[str, ...]:
     """
     text = question.whole
     conversation = [
-        Message("system", prompts.render("keywords/system") + "\n\n" + prompts.render("keywords/examples")),
-        Message("user", prompts.render("keywords/question", question=text)),
+        Message(
+            "system", Text(prompts.render("keywords/system") + "\n\n" + prompts.render("keywords/examples"), "schema")
+        ),
+        Message("user", prompts.render("keywords/question", "schema", question=text)),
     ]
     sampling = Sampling(max_tokens=MAX_TOKENS, seed=context.seed, json_schema=_SCHEMA)
     reply = context.complete(conversation, sampling)
@@ -112,8 +115,12 @@ class Preparation:
         keywords: Sequence[str] | None = None,
         progress: Progress | None = None,
         cancel: threading.Event | None = None,
+        shows: Privacy = "rows",
     ) -> Task:
         """The task for one question; ``keywords`` are looked up among the values, by default those of the rules.
+
+        Where it ``shows`` the schema alone, no value is looked up. What people wrote is shown at any rate: the
+        question, its evidence and the notes.
 
         Raises what ``known_schema`` raises, ``NotesError`` for notes on what the database does not have, and
         ``CancelledError`` once ``cancel`` is set.
@@ -124,27 +131,29 @@ class Preparation:
         if keywords is None:
             keywords = by_rules(_searched(question))
         hinted, beside_columns = self.part.values, self.part.examples if self.part.nearest else 0
-        index = self.index(db, whole, progress, cancel) if keywords and (hinted or beside_columns) else None
+        searched = keywords and (hinted or beside_columns) and shows != "schema"
+        index = self.index(db, whole, progress, cancel) if searched else None
         values = meant(index, keywords, hinted) if index is not None and hinted else []
         near = tuple(nearest(index, keywords, beside_columns)) if index is not None and beside_columns else ()
         hits = tuple(Hit(one.match.table, one.match.column, one.match.score) for one in values)
         schema = fit(whole, question, SCHEMA_CHARS, form=self.part.form, hits=hits, indexes=self.indexes)
-        beside = (*_relevant(question, notes), *hints(values))
-        text = "" if self.unseen else _schema_text(db, schema, self.part, near)
-        return Task(question, schema, text, beside, hits, near)
+        by_people = (Text(note, "schema") for note in _relevant(question, notes))
+        beside = (*by_people, *(Text(hint, "values") for hint in hints(values)))
+        text = "" if self.unseen else _schema_text(db, schema, self.part, shows, near)
+        return Task(question, schema, text, beside, hits, near, shows=shows)
 
     def reshown(self, task: Task, db: Database, form: str = "", order: int = 0) -> Task:
         """The task with its schema in another form, or with tables and columns in another order; 0 is their own."""
         if form in ("", self.part.form) and not order:
             return task
         part = replace(self.part, form=cast(Form, form)) if form else self.part
-        return replace(task, text=_schema_text(db, task.shown, part, task.near, order or None))
+        return replace(task, text=_schema_text(db, task.shown, part, task.shows, task.near, order or None))
 
     def narrowed(self, task: Task, db: Database, schema: Schema) -> Task:
         """The task on a part of its schema."""
         if schema == task.known:
             return task
-        return replace(task, linked=schema, text=_schema_text(db, schema, self.part, task.near))
+        return replace(task, linked=schema, text=_schema_text(db, schema, self.part, task.shows, task.near))
 
     def index(
         self, db: Database, schema: Schema, progress: Progress | None = None, cancel: threading.Event | None = None
@@ -166,7 +175,8 @@ def prepare(state: State, context: Context) -> State:
     unseen = context.model.name == NoModel.name and not context.named  # a run's journal stands around the model
     prepared = Preparation(context.recipe.schema, context.indexes, unseen)
     question, keywords = state.task.question, state.keywords
-    task = prepared.task(question, context.db, context.notes, keywords, context.emit, context.cancel)
+    options = context.emit, context.cancel, context.shows
+    task = prepared.task(question, context.db, context.notes, keywords, *options)
     return replace(state, task=task)
 
 
@@ -210,11 +220,19 @@ def _warn(unmatched: Sequence[str]) -> None:
         warnings.warn(f"notes: {more} more lines match nothing in the database", RuntimeWarning, stacklevel=5)
 
 
-def _schema_text(db: Database, schema: Schema, part: SchemaPart, near: Near = (), order: int | None = None) -> str:
-    """The schema as the recipe wants it seen; ``order`` is the seed of an order of tables and columns."""
-    examples = part.examples or {"mschema": part.sample_rows, "listed": min(1, part.sample_rows)}.get(part.form, 0)
+def _schema_text(
+    db: Database, schema: Schema, part: SchemaPart, shows: Privacy, near: Near = (), order: int | None = None
+) -> Text:
+    """The schema as the recipe wants it seen, as far as it may; ``order`` seeds an order of tables and columns.
+
+    Where no rows may be shown, values stand beside the columns instead.
+    """
+    rows = part.sample_rows if shows == "rows" else 0
+    usual = {"mschema": part.sample_rows, "listed": min(1, part.sample_rows)}
+    examples = part.examples or (usual.get(part.form, 0) if shows == "rows" else part.sample_rows)
     least = max(part.sample_rows, SEEN_ROWS) if part.types or examples else part.sample_rows
-    samples = sample(db, schema, max(part.sample_rows, SEEN_ROWS), least=least)
+    samples = {} if shows == "schema" else sample(db, schema, max(part.sample_rows, SEEN_ROWS), least=least)
     by_column = {(table, column): values for table, column, values in near}
-    style = Style(part.sample_rows, examples=examples, types=part.types, odd=True, shuffle=order, near=by_column)
-    return aimed(schema, samples, form=part.form, style=style, tokens=part.tokens, max_chars=SCHEMA_CHARS)
+    apart = shows == "values"
+    style = Style(rows, examples=examples, types=part.types, odd=True, shuffle=order, near=by_column, apart=apart)
+    return Text(aimed(schema, samples, form=part.form, style=style, tokens=part.tokens, max_chars=SCHEMA_CHARS), shows)

@@ -14,11 +14,10 @@ from sqljury import prompts
 from sqljury.context import Context, State
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import REASONING_TOKENS, STOP, concluded, extract_sql, lines_of
-from sqljury.prompts import unmarked
 from sqljury.recipes import RefinePart
 from sqljury.sql.text import cell_text, plain
 from sqljury.stages import repair
-from sqljury.stages.generate.direct import messages
+from sqljury.stages.generate.direct import messages, written
 from sqljury.stages.select.base import representatives, shown
 from sqljury.stages.select.consistency import joined
 from sqljury.testing import run_tests
@@ -78,7 +77,7 @@ def by_tests(candidate: Candidate, tests: Sequence[Tried], task: Task, context: 
     no more than its first; not if it cannot be run on the user's database where the other can, or finds nothing where
     the other finds something. A query that comes a second time ends that loop, since it fails the same test.
     """
-    trail = _Trail(tests, part)
+    trail = _Trail(tests, part, task)
     told, latest, better = trail.review(candidate), candidate, candidate
     seen, repeated, rounds = {candidate.sql}, False, 0
     while told is not None and rounds < part.rounds and not context.exhausted():
@@ -170,8 +169,9 @@ def _placed(before: Tried, after: Tried, sql: str, group: int) -> Tried:
 class _Trail:
     """The tests, and what each query written so far does on them."""
 
-    def __init__(self, tests: Sequence[Tried], part: RefinePart) -> None:
+    def __init__(self, tests: Sequence[Tried], part: RefinePart, task: Task) -> None:
         self.tests = tuple(tests)
+        self._task = task
         self.reason = ""
         self._sure = part.sure
         self._form = "_steps" if part.reasoning else ""
@@ -179,7 +179,7 @@ class _Trail:
     def review(self, candidate: Candidate) -> str | None:
         """Against a query: that it cannot be run, else the first test that it fails."""
         if not candidate.result.ok:
-            return repair.complaint(candidate, ())
+            return repair.complaint(candidate, self._task, ())
         self.tests = tuple(_with(one, candidate.sql) for one in self.tests)
         for one in self.tests:
             if counts(one, self._sure) and _said(one, candidate.sql) is False:
@@ -211,8 +211,8 @@ class _Trail:
             "expected": _result(expected),
         }
         if not tried.code:
-            return prompts.render(f"refine/rows{self._form}", **parts)
-        return prompts.render(f"refine/code{self._form}", **parts, code=_program(tried.code))
+            return prompts.render(f"refine/rows{self._form}", "rows", **parts)
+        return prompts.render(f"refine/code{self._form}", "rows", **parts, code=_program(tried.code))
 
 
 def _revised(
@@ -223,7 +223,7 @@ def _revised(
     Nor is there one where the model could not be asked (see ``Context.ask``): the query that was there stays. Its fixes
     are those of its own text alone.
     """
-    turn = [*messages(task), Message("assistant", unmarked(candidate.sql)), Message("user", told)]
+    turn = [*messages(task), Message("assistant", written(candidate, task)), Message("user", told)]
     stop = (*STOP, "\n```\n")  # the end of its block, not the beginning of one behind words
     sampling = Sampling(
         max_tokens=repair.max_tokens(context) + REASONING_TOKENS * reasoning,
@@ -237,8 +237,8 @@ def _revised(
     if not sql:
         return None
     result = context.db.execute(sql, context.limits, context.cancel)
-    written = replace(candidate, sql=sql, result=result, fixes=(), logprob=reply.completions[0].logprob)
-    return repair.by_program(written, task, context, names=True, dialect=True)
+    rewritten = replace(candidate, sql=sql, result=result, fixes=(), logprob=reply.completions[0].logprob)
+    return repair.by_program(rewritten, task, context, names=True, dialect=True)
 
 
 def _kept(candidate: Candidate, revised: Candidate, rewritten: Fix) -> Candidate:

@@ -161,7 +161,7 @@ def critic_examples(
         for number, correct in enumerate(judged.correct):
             rng = _random(seed, f"critic {number}", judged)
             listed = [correct, *judged.wrong, *broken][:max_queries]
-            shown = listed[: max(2, fitting(listed))]
+            shown = listed[: max(2, fitting(listed, judged.replayed.task))]
             running = min(len(shown), 1 + len(judged.wrong))
             drawn = rng.sample(range(running), running)
             for order in (drawn, drawn[::-1]) if both_orders else (drawn,):

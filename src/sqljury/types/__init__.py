@@ -3,13 +3,14 @@
 from sqljury.types.answer import Abstention, Answer, Choice, Comparison, Cost, Verified
 from sqljury.types.candidate import Candidate, Fix
 from sqljury.types.explanation import Effect, Explanation, Reading, Step
-from sqljury.types.question import Question, Task
+from sqljury.types.question import LEVELS, Privacy, Question, Task
 from sqljury.types.result import Cell, FailureKind, Limits, QueryFailure, Result, Row
 from sqljury.types.schema import DIALECT_NAMES, Column, ForeignKey, Schema, Table
 from sqljury.types.testcase import TestCase, Tried
 
 __all__ = [
     "DIALECT_NAMES",
+    "LEVELS",
     "Abstention",
     "Answer",
     "Candidate",
@@ -24,6 +25,7 @@ __all__ = [
     "Fix",
     "ForeignKey",
     "Limits",
+    "Privacy",
     "QueryFailure",
     "Question",
     "Reading",

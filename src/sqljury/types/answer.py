@@ -8,13 +8,20 @@ from typing import Any, Final, Literal
 from sqljury.errors import MissingExtraError
 from sqljury.types import serialize
 from sqljury.types.candidate import Candidate
+from sqljury.types.chart import chart
 from sqljury.types.explanation import Explanation, Reading
-from sqljury.types.question import Question
+from sqljury.types.html import answer_html
+from sqljury.types.question import Privacy, Question
 from sqljury.types.result import Row
 from sqljury.types.testcase import Tried
 
 WORDS: Final = ((0.9, "very likely right"), (0.75, "likely right"), (0.5, "uncertain"), (0.0, "probably wrong"))
 """What a probability is called, from the given one on."""
+
+CHART_ROWS: Final = 1_000
+"""A notebook keeps the rows of a chart in its file."""
+VEGA_LITE: Final = "application/vnd.vegalite.v{}+json"
+"""The media type by the version that a notebook knows; both draw the charts that are proposed here."""
 
 
 def in_words(probability: float) -> str:
@@ -110,7 +117,8 @@ class Answer:
     query counts from today. ``truncated`` means that the row limit cut ``rows``. ``steps`` are the steps that
     called the model, in order, with the cost of each. ``linked`` are the tables that schema linking selected, empty
     without linking. ``verified`` is None if no comparison with a rival was requested. ``dialect`` is that of
-    ``sql``.
+    ``sql``. ``privacy`` is the most of the database's content that models outside of this process may have got; None
+    where all models were in it.
 
     ``explanation`` tells how the answer came about. ``readings`` are two if words of the question can be read in two
     ways, the answer's first, else none; see ``read_as``.
@@ -137,6 +145,7 @@ class Answer:
     abstention: Abstention | None = None
     explanation: Explanation | None = None
     readings: tuple[Reading, ...] = ()
+    privacy: Privacy | None = None
 
     @property
     def abstained(self) -> bool:
@@ -180,6 +189,23 @@ class Answer:
             raise MissingExtraError("pandas", "pandas") from None
         return pandas.DataFrame(list(self.rows), columns=list(self.columns))
 
+    def chart(self) -> dict[str, Any] | None:
+        """A Vega-Lite specification that draws the rows; None where a table says more."""
+        return chart(self.columns, self.rows)
+
     def _repr_html_(self) -> str:
         """The answer as HTML for notebooks; every value is escaped."""
-        return serialize.answer_html(self)
+        return answer_html(self)
+
+    def _ipython_display_(self) -> None:
+        """The answer and below it its chart: of several forms of one output a notebook shows only one."""
+        from IPython import display as shown
+
+        text = f"{self.question.text}\n{self.sql}\n{len(self.rows)} rows"
+        show: Any = shown.display
+        show({"text/html": self._repr_html_(), "text/plain": text}, raw=True)
+        drawn = self.chart() if not self.abstained and len(self.rows) <= CHART_ROWS else None
+        if drawn is not None:
+            older = {**drawn, "$schema": drawn["$schema"].replace("v6", "v5")}
+            bundle = {VEGA_LITE.format(6): drawn, VEGA_LITE.format(5): older}
+            show({**bundle, "text/plain": drawn.get("description", "a chart")}, raw=True)

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from sqljury.types.schema import DIALECT_NAMES, Schema
+
+Privacy = Literal["schema", "values", "rows"]
+"""How much of a database's content a prompt may hold: none, single values of its columns, or whole rows."""
+
+LEVELS: Final[tuple[Privacy, ...]] = ("schema", "values", "rows")
+"""Every ``Privacy``, the strictest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,8 @@ class Task:
     ``text`` is ``shown`` as a prompt has it. ``linked`` is the part that schema linking kept, None if all is shown.
     ``notes`` are lines about the database that are relevant to the question; they are data, not instructions.
     ``hits`` holds table, column and match score in (0, 1] of values that the question seems to name; ``near`` holds
-    table, column and some of its values, ordered by similarity to the question's words.
+    table, column and some of its values, ordered by similarity to the question's words. ``shows`` is the most of the
+    database's content that prompts on the question may hold.
     """
 
     question: Question
@@ -38,6 +46,7 @@ class Task:
     hits: tuple[tuple[str, str, float], ...] = ()
     near: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     linked: Schema | None = None
+    shows: Privacy = "rows"
 
     @property
     def shown(self) -> Schema:

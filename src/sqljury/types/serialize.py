@@ -1,4 +1,4 @@
-"""Answers and schemas as JSON, answers as HTML, and SQL with every character visible."""
+"""Answers and schemas as JSON, and SQL with every character visible."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from sqljury.types.result import Result, Row
     from sqljury.types.schema import Column, ForeignKey, Schema, Table
     from sqljury.types.testcase import Tried
-
-HTML_ROWS = 50
 
 _PLAIN: Final = r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)"
 _DOLLAR: Final = r"\$(?P<tag>(?:[^\W\d]\w*)?)\$.*?(?:\$(?P=tag)\$|\Z)"
@@ -159,6 +156,7 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
         "remarks": list(answer.remarks),
         "explanation": None if answer.explanation is None else _explanation(answer.explanation),
         "readings": [_reading(reading) for reading in answer.readings],
+        "privacy": answer.privacy,
     }
 
 
@@ -227,47 +225,6 @@ def _key_dict(table: Table, key: ForeignKey) -> dict[str, Any]:
         "score": round(key.score, 4),
         "evidence": list(key.evidence),
     }
-
-
-def answer_html(answer: Answer) -> str:
-    """What ``Answer._repr_html_`` returns: query, first rows, confidence, verifying rows; every value is escaped."""
-    shown = answer.rows[:HTML_ROWS]
-    more = "" if len(shown) == len(answer.rows) and not answer.truncated else f", {len(shown)} shown"
-    rows = f"{len(answer.rows)}{'+' if answer.truncated else ''} row{'' if len(answer.rows) == 1 else 's'}{more}"
-    agreement = "" if answer.confidence is None else f"; {answer.confidence:.0%} likely to be right"
-    if answer.agreement is not None:
-        agreement += f"; {answer.agreement:.0%} of {len(answer.candidates)} candidates agree"
-    sql = escape(query(answer.sql, answer.dialect))
-    return (
-        f"<p><b>{escape(answer.question.text)}</b></p><pre><code>{sql}</code></pre>"
-        f"{_table(answer.columns, shown)}"
-        f"<p>{'; '.join([rows, *map(escape, answer.remarks)])}{agreement}</p>"
-        f"{_readings_html(answer.readings)}"
-        f"{_example(answer.verified.test, answer.dialect) if answer.verified and answer.verified.test else ''}"
-    )
-
-
-def _example(tried: Tried, dialect: str) -> str:
-    """The rows on which an answer and its strongest rival differ, collapsed."""
-    tables = "".join(
-        f"<p>{escape(table.name)}</p>{_table([column.name for column in table.columns], rows[:HTML_ROWS])}"
-        for table, rows in zip(tried.case.schema.tables, tried.case.rows, strict=True)
-    )
-    results = "".join(
-        f"<p>the {name} returns <code>{escape(one_line(sql, dialect))}</code></p>"
-        f"{_table(result.columns, result.rows[:HTML_ROWS])}"
-        for name, sql, result in zip(("answer", "rival"), tried.queries, tried.results, strict=True)
-    )
-    summary = "on these rows the answer differs from its strongest rival"
-    return f"<details><summary>{summary}</summary>{tables}{results}</details>"
-
-
-def _table(columns: Sequence[str], rows: Sequence[Row]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(json_cell(cell)))}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def json_cell(cell: Any) -> Any:
@@ -350,16 +307,6 @@ def _reading(reading: Reading) -> dict[str, Any]:
         "truncated": reading.truncated,
         "votes": reading.votes,
     }
-
-
-def _readings_html(readings: Sequence[Reading]) -> str:
-    """Both readings of an ambiguous question, collapsed; empty where there are none."""
-    if not readings:
-        return ""
-    tables = "".join(
-        f"<p>{escape(reading.meaning)}</p>{_table(reading.columns, reading.rows[:HTML_ROWS])}" for reading in readings
-    )
-    return f"<details><summary>{escape(readings[0].words)} can be read in two ways</summary>{tables}</details>"
 
 
 def cost_dict(cost: Cost) -> dict[str, Any]:

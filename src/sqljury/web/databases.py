@@ -22,6 +22,7 @@ from sqljury.project.feedback import remember
 from sqljury.resources import Closing
 from sqljury.schema.describe import Description
 from sqljury.schema.notes import NO_NOTES, Notes
+from sqljury.types import Privacy
 from sqljury.types.schema import DIALECT_NAMES
 from sqljury.web.tokens import LOCAL, Client
 
@@ -49,6 +50,7 @@ class Served:
     notes: Notes = NO_NOTES
     access: Access = field(default_factory=Access)
     examples: Pool | None = None
+    privacy: Privacy | None = None
     project: Project | None = None
     known: str = ""
 
@@ -114,7 +116,9 @@ class Databases(Closing):
             if key not in self._sessions:
                 served = self.served[name]
                 notes = served.notes + self._learned.get(key, NO_NOTES)
-                self._sessions[key] = self._base.on(served.database, key[1] or None, notes, served.examples)
+                self._sessions[key] = self._base.on(
+                    served.database, key[1] or None, notes, served.examples, served.privacy
+                )
                 while len(self._sessions) > VIEWS:
                     self._sessions.popitem(last=False)
             self._sessions.move_to_end(key)

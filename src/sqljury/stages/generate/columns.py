@@ -14,6 +14,7 @@ from typing import Any, Final
 from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import Message, Sampling, derive_seed
+from sqljury.prompts import Text
 from sqljury.sql.text import printable
 from sqljury.stages.generate.direct import question, system
 from sqljury.types import Schema, Table, Task
@@ -22,6 +23,7 @@ from sqljury.types.schema import subset
 MAX_TOKENS: Final = 300
 MOST: Final = 24
 """Columns that one reply names, at most."""
+_LIST: Final = Text("columns", "schema")
 _STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -50,12 +52,12 @@ def _named(task: Task, context: Context) -> dict[str, set[str]]:
 
 def reply_schema(schema: Schema) -> Mapping[str, Any]:
     """JSON Schema of a reply: an object with the list ``columns``, each as ``table.column`` as prompts spell it."""
-    names = sorted({_name(table, column.name) for table in schema.tables for column in table.columns})
+    names = sorted({Text(_name(table, column.name), "schema") for table in schema.tables for column in table.columns})
     listed = {"type": "array", "items": {"type": "string", "enum": names}, "minItems": 1, "maxItems": MOST}
     return {
         "type": "object",
-        "properties": {"columns": listed},
-        "required": ["columns"],
+        "properties": {_LIST: listed},
+        "required": [_LIST],
         "additionalProperties": False,
     }
 

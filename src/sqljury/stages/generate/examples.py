@@ -14,11 +14,12 @@ from sqljury.context import Context
 from sqljury.datasets.pool import Shot
 from sqljury.errors import CancelledError
 from sqljury.llm.base import Message
+from sqljury.prompts import Text
 from sqljury.schema.index import Index
 from sqljury.sql.resolve import used
 from sqljury.sql.text import plain
 from sqljury.stages.generate.direct import question, system
-from sqljury.types import Limits, Result, Schema, Task
+from sqljury.types import Limits, Privacy, Result, Schema, Task
 from sqljury.types.schema import subset
 
 TABLES: Final = 3
@@ -70,9 +71,16 @@ def _columns(schema: Schema, at: int, scores: Sequence[float]) -> set[str]:
     return keys | {table.columns[index].name for index in (named or order)[:COLUMNS]}
 
 
-def conversation(task: Task, shots: Iterable[Shot]) -> tuple[Message, ...]:
-    """The opening that all generators share, each example as a turn of its own, and the question."""
-    turns = [turn for shot in shots for turn in (Message("user", shot.question), Message("assistant", shot.sql))]
+def conversation(task: Task, shots: Iterable[Shot], holds: Privacy) -> tuple[Message, ...]:
+    """The opening that all generators share, each example as a turn of its own, and the question.
+
+    ``holds`` is what the examples may hold of the database's content.
+    """
+    turns = [
+        turn
+        for shot in shots
+        for turn in (Message("user", Text(shot.question, holds)), Message("assistant", Text(shot.sql, holds)))
+    ]
     return (system(task), *turns, Message("user", question(task)))
 
 

@@ -49,12 +49,12 @@ def fewshot(task: Task, part: GeneratePart, drafts: Sequence[str], context: Cont
     shown = _shown(shots)
     if not shown:
         return Request(tuple(messages(task)))
-    asked = prompts.render("fewshot/question", examples="\n\n".join(shown), question=asked_with(task))
+    asked = prompts.render("fewshot/question", "schema", examples="\n\n".join(shown), question=asked_with(task))
     return Request((system(task), Message("user", asked)), stop=(*STOP, NEXT))
 
 
 def _shown(shots: list[Shot]) -> list[str]:
-    """The examples as the model sees them, the first last, as far as there is room."""
+    """The examples as the model sees them, the first last, as far as there is room; people wrote or approved them."""
     texts = list[str]()
     room = ALL_CHARS
     for shot in shots:

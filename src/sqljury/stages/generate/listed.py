@@ -14,12 +14,13 @@ from sqljury.context import Context
 from sqljury.language.ngrams import Matcher
 from sqljury.llm.base import Message
 from sqljury.llm.replies import extract_sql
+from sqljury.prompts import Text
 from sqljury.recipes import GeneratePart
 from sqljury.schema.render import Style, render
 from sqljury.schema.samples import MASKED, TOO_LARGE, sample
 from sqljury.stages.generate.base import Request
 from sqljury.stages.generate.direct import question
-from sqljury.types import Result, Task
+from sqljury.types import Privacy, Result, Task
 
 ROWS: Final = 1_000
 """Rows of each table whose values are compared with the question."""
@@ -36,18 +37,20 @@ def listed(task: Task, part: GeneratePart, _drafts: Sequence[str], context: Cont
     reads the whole schema again for each. Columns that access rules mask have no value.
     """
     matcher = Matcher(task.question.whole)
-    samples = sample(context.db, task.shown, ROWS, least=LEAST_ROWS)
+    samples = {} if task.shows == "schema" else sample(context.db, task.shown, ROWS, least=LEAST_ROWS)
     near = {
         (table, column): (value,)
         for table, rows in samples.items()
         for column, value in _nearest(rows, matcher).items()
     }
-    style = Style(rows=0, examples=1, near=near, shuffle=part.order or None, question=task.question.whole)
+    apart, order = task.shows == "values", part.order or None
+    style = Style(rows=0, examples=1, near=near, shuffle=order, question=task.question.whole, apart=apart)
     schema = render(task.shown, samples, form="listed", style=style, max_chars=SCHEMA_CHARS).strip()
+    holds: Privacy = "values" if samples else "schema"
     messages = (
-        Message("system", prompts.render("listed/system", dialect=task.dialect_name, schema=schema)),
+        Message("system", prompts.render("listed/system", holds, dialect=task.dialect_name, schema=schema)),
         Message("user", question(task)),
-        Message("assistant", BEGUN),
+        Message("assistant", Text(BEGUN, "schema")),
     )
     return Request(messages, read=read)
 

@@ -27,6 +27,7 @@ from sqljury.recipes import GeneratePart
 from sqljury.schema.samples import MASKED, TOO_LARGE, sample_rows
 from sqljury.sql.text import NAME_CHARS, literal, plain, quote_name, quote_table
 from sqljury.stages.generate.base import Request
+from sqljury.stages.generate.direct import messages
 from sqljury.stages.generate.examples import EXAMPLES, SECONDS, conversation, finds, focus, harmless, run, unlike
 from sqljury.types import Column, ForeignKey, Result, Schema, Table, Task
 
@@ -52,10 +53,12 @@ _LABEL: Final = ("name", "title")
 
 def made(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Request:
     """The generator: examples written by rules and tried on the database, the most relevant last, then the question."""
+    if task.shows == "schema":  # the examples have values in them
+        return Request(tuple(messages(task)))
     wanted = focus(task, drafts)
     candidates = _candidates(task, context, wanted)
     shots = _choose(candidates, task, wanted, context, part.examples or EXAMPLES)
-    return Request(conversation(task, shots))
+    return Request(conversation(task, shots, "values"))
 
 
 def _candidates(task: Task, context: Context, wanted: Schema) -> list[Made]:

@@ -16,6 +16,7 @@ from sqljury.context import Context
 from sqljury.datasets.pool import Shot
 from sqljury.llm.base import Message
 from sqljury.llm.replies import extract_sql
+from sqljury.prompts import Text
 from sqljury.recipes import GeneratePart
 from sqljury.sql.text import printable
 from sqljury.stages.generate.base import Request
@@ -90,12 +91,13 @@ def _request(
     step = prompt.partition("/")[0]
     turns = [system(task)]
     for index, (shot, answer) in enumerate(examples[: part.examples]):
-        text = shot.question if index else prompts.render(prompt, tables=TABLES, question=shot.question)
-        turns += [Message("user", text), Message("assistant", prompts.render(answer, sql=shot.sql))]
+        text = Text(shot.question, "schema")
+        text = text if index else prompts.render(prompt, "schema", tables=TABLES, question=text)
+        turns += [Message("user", text), Message("assistant", prompts.render(answer, "schema", sql=shot.sql))]
     if len(turns) > 1:
         names = ", ".join(printable(table.name) for table in task.shown.tables[:NAMED])
         more = ", ..." if len(task.shown.tables) > NAMED else ""
-        asked = prompts.render("examples/ask", tables=names + more, question=question(task))
+        asked = prompts.render("examples/ask", "schema", tables=names + more, question=question(task))
     else:
         asked = prompts.render(f"{step}/bare", question=question(task))
     return Request((*turns, Message("user", asked)), stop, concluding_sql, reasons=True)

@@ -11,6 +11,7 @@ from sqljury.context import Context
 from sqljury.datasets.pool import Shot
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import extract_sql
+from sqljury.prompts import held
 from sqljury.recipes import GeneratePart
 from sqljury.schema.render import render
 from sqljury.sql.skeleton import bare
@@ -48,9 +49,9 @@ def synthetic(task: Task, part: GeneratePart, drafts: Sequence[str], context: Co
     if second:
         tables = render(_focus(task, part, drafts, context), form="compact").strip()
         known = {shot.sql for shot in shots}
-        prompt = prompts.render("synthetic/focus", count=str(second), part=tables)
+        prompt = prompts.render("synthetic/focus", "schema", count=str(second), part=tables)
         shots = shots + [shot for shot in written(prompt, second) if shot.sql not in known]
-    return Request(conversation(task, unlike(task, shots)))
+    return Request(conversation(task, unlike(task, shots), held(task.text)))  # it knows what it was shown
 
 
 def _focus(task: Task, part: GeneratePart, drafts: Sequence[str], context: Context) -> Schema:
@@ -77,6 +78,7 @@ def _features(count: int) -> str:
     numbered = [f"{number + 1}. {features[number % len(features)]}" for number in range(count)]
     return prompts.render(
         "synthetic/features",
+        "schema",
         count=str(count),
         guidelines=about,
         features="\n".join(numbered),

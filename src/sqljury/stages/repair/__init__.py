@@ -14,7 +14,7 @@ from sqljury import prompts
 from sqljury.context import Context, State
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import STOP, extract_sql
-from sqljury.prompts import unmarked
+from sqljury.prompts import Text, unmarked
 from sqljury.sql.compare import VOTES as ALIKE
 from sqljury.sql.compare import same
 from sqljury.sql.faults import Fault, read_fault
@@ -27,17 +27,26 @@ from sqljury.sql.strict import conform
 from sqljury.sql.text import plain, tokens
 from sqljury.sql.translate import translations
 from sqljury.stages.doubt import is_hopeless
-from sqljury.stages.generate.direct import messages
+from sqljury.stages.generate.direct import messages, written
 from sqljury.stages.repair.hints import Advice, advise, fault_of, stored
 from sqljury.stages.repair.meaning import apply_rules, as_meant, meant_to_run
 from sqljury.stages.select import VOTES
 from sqljury.stages.select.consistency import decided, group, likelihood
-from sqljury.types import Candidate, Fix, Result, Schema, Task
+from sqljury.types import Candidate, Fix, Privacy, Result, Schema, Task
 from sqljury.values.bind import bind_values
 
 REASON_CHARACTERS = 300
 
 By = Literal["schema", "dialect", "values", "instructions", "model"]
+
+_FAULTS: Final = {
+    "column": "there is no column {}",
+    "table": "there is no table {}",
+    "function": "there is no function {}",
+    "ambiguous": "the column {} is ambiguous",
+    "grouping": "{} is neither grouped nor aggregated",
+}
+"""What is told of a message of which only the kind and the query's own name may be told."""
 
 ANOTHER_READING: Final = "another reading of its names"
 """Ends the reason of a repair that is not the likeliest one of its query."""
@@ -285,8 +294,8 @@ def ask_again(
                 break
             tried.add(cause)
         lacking.update(advice.lacking)
-        request = complaint(latest, advice.lines if hinted else (), lost)
-        sql = _rewritten(latest.sql, request, task, context, attempt)
+        request = complaint(latest, task, advice.lines if hinted else (), lost)
+        sql = _rewritten(latest, request, task, context, attempt)
         if not sql or sql in tried:
             break
         before = latest.result.error
@@ -315,29 +324,43 @@ def _lost(candidate: Candidate, sql: str, task: Task, lacking: Collection[str]) 
     return lost
 
 
-def _rewritten(sql: str, request: str, task: Task, context: Context, attempt: int) -> str:
+def _rewritten(candidate: Candidate, request: str, task: Task, context: Context, attempt: int) -> str:
     """The model's query after ``request``; empty if it wrote none or could not be asked."""
-    conversation = [*messages(task), Message("assistant", unmarked(sql)), Message("user", request)]
-    longest = min(max_tokens(context), REPLY_TOKENS + 2 * tokens(sql))  # a model that begins to talk is cut short
+    conversation = [*messages(task), Message("assistant", written(candidate, task)), Message("user", request)]
+    longest = min(
+        max_tokens(context), REPLY_TOKENS + 2 * tokens(candidate.sql)
+    )  # a model that begins to talk is cut short
     sampling = Sampling(max_tokens=longest, stop=STOP, seed=derive_seed(context.seed, "fix", attempt))
     reply = context.ask(conversation, sampling)
     return "" if reply is None else extract_sql(reply.completions[0].text)
 
 
-def complaint(candidate: Candidate, advice: Sequence[str], lost: Sequence[str] = ()) -> str:
+def complaint(candidate: Candidate, task: Task, advice: Sequence[str], lost: Sequence[str] = ()) -> Text:
     """What the model is told of its query: the engine's message, that it found nothing, or what it lost, and advice.
 
     The message may quote content of the database, so that it too must not leave its line.
     """
+    # What is said of a query's own text says no more than that text does.
+    holds: Privacy = "schema" if written(candidate, task) == unmarked(candidate.sql) else "values"
     if lost:
-        return prompts.render("fix/lost", lost=", ".join(lost))
+        return prompts.render("fix/lost", holds, lost=", ".join(lost))
     lines = "\n".join(f"- {line}" for line in advice)
-    if candidate.result.error is None:
-        return prompts.render("fix/empty_hints", hints=lines) if advice else prompts.render("fix/empty")
-    reason = plain(str(candidate.result.error), REASON_CHARACTERS)
+    if candidate.result.error is None:  # that nothing was found tells of the content, too
+        said = prompts.render("fix/empty_hints", hints=lines) if advice else prompts.render("fix/empty")
+        return Text(said, "values")
+    reason = _reason(candidate, task)
     if advice:
-        return prompts.render("fix/error_hints", reason=reason, hints=lines)
-    return prompts.render("fix/error", reason=reason)
+        return prompts.render("fix/error_hints", holds, reason=reason, hints=lines)
+    return prompts.render("fix/error", holds, reason=reason)
+
+
+def _reason(candidate: Candidate, task: Task) -> Text:
+    """The engine's message; without what it may quote of the content where prompts may hold none."""
+    if task.shows != "schema":
+        return Text(plain(str(candidate.result.error), REASON_CHARACTERS), "values")
+    fault = fault_of(candidate)
+    named = fault.kind in _NAMED and fault.name and fault.name in written(candidate, task).lower()
+    return Text(_FAULTS[fault.kind].format(fault.name) if named else "it is not valid", "schema")
 
 
 def _fixed(candidate: Candidate, sql: str, result: Result, by: By) -> Candidate:

@@ -8,12 +8,13 @@ from typing import Final
 from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import Message, probabilities, sampling
+from sqljury.prompts import Text, held
 from sqljury.recipes.parts import Judged
 from sqljury.schema.render import render
 from sqljury.sql.resolve import used
 from sqljury.sql.text import cell_text, remark
 from sqljury.stages.select import consistency
-from sqljury.types import Candidate, Choice, Result, Task
+from sqljury.types import Candidate, Choice, Privacy, Result, Task
 
 Selector = Callable[[Sequence[Candidate], Task, Context], Choice]
 """Called with candidates as ``consistency.group`` returns them; never raises because of a candidate.
@@ -25,6 +26,8 @@ ROWS: Final = 5
 CELLS: Final = 8
 SCHEMA_CHARS: Final = 36_000
 """What the tables and columns that the queries use may take of the prompt."""
+HIDDEN: Final = Text("(not shown)", "schema")
+"""Replaces a result that the judge may not see."""
 SPENT: Final = "the budget is spent"
 
 
@@ -66,22 +69,24 @@ def representatives(candidates: Sequence[Candidate], most: int = 0) -> dict[int,
     return {group: representative(candidates, group) for group in groups(candidates)[: most or None]}
 
 
-def shown(result: Result) -> str:
-    """The first rows on a few lines, or why there are none; each cell stays on its line."""
+def shown(result: Result, shows: Privacy = "rows") -> Text:
+    """The first rows on a few lines, or why there are none; each cell stays on its line. ``HIDDEN`` but for rows."""
+    if shows != "rows":
+        return HIDDEN
     if result.error is not None:
-        return f"error: {remark(str(result.error))}"
+        return Text(f"error: {remark(str(result.error))}")
     if not result.rows:
-        return "no rows"
+        return Text("no rows")
     lines = [" | ".join(cell_text(cell) for cell in row[:CELLS]) for row in result.rows[:ROWS]]
     count = f"{len(result.rows)}{'+' if result.truncated else ''} row{'' if len(result.rows) == 1 else 's'}"
-    return "\n".join((count, *lines, *(["..."] if len(result.rows) > ROWS else [])))
+    return Text("\n".join((count, *lines, *(["..."] if len(result.rows) > ROWS else []))))
 
 
-def in_play(task: Task, queries: Sequence[Candidate], schema: Judged = "used") -> str:
+def in_play(task: Task, queries: Sequence[Candidate], schema: Judged = "used") -> Text:
     """What a judge sees of the schema: the part that these queries use, or the ``linked`` one as the writer saw it."""
     if schema == "linked":
-        return task.text.strip()
-    return render(used(task.known, [one.sql for one in queries]), max_chars=SCHEMA_CHARS).strip()
+        return Text(task.text.strip(), held(task.text))
+    return Text(render(used(task.known, [one.sql for one in queries]), max_chars=SCHEMA_CHARS).strip(), "schema")
 
 
 def seen(schema: Judged, count: int = 2) -> str:

@@ -19,9 +19,10 @@ from typing import Final, NamedTuple
 from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import DIGITS, LETTERS, Message, derive_seed
-from sqljury.prompts import unmarked
+from sqljury.prompts import Text, held
 from sqljury.recipes.parts import Judged
 from sqljury.sql.text import tokens
+from sqljury.stages.generate.direct import written
 from sqljury.stages.select.base import Selector, TooLongError, ask, in_play, representatives, seen, shown
 from sqljury.types import Candidate, Choice, Comparison, Task
 
@@ -88,7 +89,7 @@ class Jury:
         """
         queries = [self.queries[group] for group in ranked]
         with_failed = [*queries, *self.failed] if len(ranked) == len(self.queries) else queries
-        with_failed = with_failed[: max(len(ranked), fitting(with_failed))]
+        with_failed = with_failed[: max(len(ranked), fitting(with_failed, self.task))]
         try:
             asked = self._ask_turned(len(ranked), with_failed)
         except TooLongError:
@@ -128,7 +129,7 @@ def _windows(ranked: Sequence[int], jury: Jury) -> list[Round]:
     """
     waiting, rounds, most = list(ranked), list[Round](), len(LETTERS)
     while len(waiting) > 1:
-        fit = max(2, fitting([jury.queries[group] for group in waiting[::-1]]))
+        fit = max(2, fitting([jury.queries[group] for group in waiting[::-1]], jury.task))
         size = min(most, fit)
         try:
             found = jury.judge(waiting[-size:])
@@ -175,24 +176,25 @@ def failed(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(ranked[:FAILED])
 
 
-def fitting(candidates: Sequence[Candidate]) -> int:
+def fitting(candidates: Sequence[Candidate], task: Task) -> int:
     """How many candidates, from the first, stay within ``TOKENS`` together and have a letter each."""
     taken = 0
     for at, candidate in enumerate(candidates[: len(LETTERS)]):
-        taken += tokens(_entry("A", candidate))
+        taken += tokens(_entry("A", candidate, task))
         if taken > TOKENS:
             return at
     return min(len(candidates), len(LETTERS))
 
 
-def _entry(letter: str, candidate: Candidate) -> str:
-    sql, result = unmarked(candidate.sql), shown(candidate.result)
-    return prompts.render("select/critic_query", letter=letter, sql=sql, result=result)
+def _entry(letter: str, candidate: Candidate, task: Task) -> Text:
+    sql, result = written(candidate, task), shown(candidate.result, task.shows)
+    return prompts.render("select/critic_query", "schema", letter=letter, sql=sql, result=result)
 
 
-def _entries(candidates: Sequence[Candidate]) -> str:
+def _entries(candidates: Sequence[Candidate], task: Task) -> Text:
     """The queries with their results, each under its letter."""
-    return "\n\n".join(_entry(letter, one) for letter, one in zip(LETTERS, candidates, strict=False))
+    entries = [_entry(letter, one, task) for letter, one in zip(LETTERS, candidates, strict=False)]
+    return Text("\n\n".join(entries), held(*entries))
 
 
 def conversation(candidates: Sequence[Candidate], task: Task, schema: Judged = "used") -> list[Message]:
@@ -204,12 +206,13 @@ def lettered(judge: str, candidates: Sequence[Candidate], task: Task, schema: Ju
     """What a judge of several queries is asked, of which the first is A; at most as many as there are letters."""
     text = prompts.render(
         f"select/{judge}",
+        "schema",
         schema=in_play(task, candidates, schema),
         question=task.question.whole,
-        queries=_entries(candidates),
+        queries=_entries(candidates, task),
     )
     last = LETTERS[len(candidates) - 1]
-    system = prompts.render(f"select/{judge}_system", dialect=task.dialect_name, last=last, seen=seen(schema))
+    system = prompts.render(f"select/{judge}_system", "schema", dialect=task.dialect_name, last=last, seen=seen(schema))
     return [Message("system", system), Message("user", text)]
 
 
@@ -249,10 +252,11 @@ def conversation_alone(candidate: Candidate, task: Task, schema: Judged = "used"
     """What the independent critic is asked about one query; it answers one of ``OPTIONS``, yes first."""
     text = prompts.render(
         "select/alone",
+        "schema",
         schema=in_play(task, [candidate], schema),
         question=task.question.whole,
-        sql=unmarked(candidate.sql),
-        result=shown(candidate.result),
+        sql=written(candidate, task),
+        result=shown(candidate.result, task.shows),
     )
-    system = prompts.render("select/alone_system", dialect=task.dialect_name, seen=seen(schema, 1))
+    system = prompts.render("select/alone_system", "schema", dialect=task.dialect_name, seen=seen(schema, 1))
     return [Message("system", system), Message("user", text)]

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from sqljury.context import Context
 from sqljury.llm.base import LETTERS, Message, Sampling, derive_seed
+from sqljury.prompts import Text
 from sqljury.recipes.parts import Judged
 from sqljury.stages.select.base import SPENT, Selector, TooLongError, UnjudgedError, representatives
 from sqljury.stages.select.critic import fitting, lettered
@@ -21,6 +22,7 @@ from sqljury.types import Candidate, Choice, Task
 
 _TOKENS: Final = 16
 _TOKENS_A_QUERY: Final = 6
+_LIST: Final = Text("ranking", "schema")
 _LETTER: Final = re.compile(r'"([A-Za-z])"|\b([A-Z])\b')
 
 
@@ -48,7 +50,7 @@ def ranker(most: int = 0) -> Selector:
 
 def _ranking(queries: Sequence[Candidate], task: Task, context: Context) -> list[int]:
     """The queries that the reply names, by index, the best first; one less is shown until the context holds them."""
-    for count in range(max(2, fitting(queries)), 1, -1):
+    for count in range(max(2, fitting(queries, task)), 1, -1):
         order = random.Random(derive_seed(context.seed, "ranker")).sample(range(count), count)  # noqa: S311
         messages = conversation([queries[index] for index in order], task, context.recipe.select.schema)
         sampling = Sampling(
@@ -73,12 +75,15 @@ def conversation(candidates: Sequence[Candidate], task: Task, schema: Judged = "
 
 def reply_schema(count: int) -> Mapping[str, Any]:
     """JSON Schema of a ranking of so many queries."""
-    letters = {"type": "array", "items": {"type": "string", "enum": list(LETTERS[:count])}}
+    letters = {
+        "type": "array",
+        "items": {"type": "string", "enum": [Text(letter, "schema") for letter in LETTERS[:count]]},
+    }
     ranking = {**letters, "minItems": count, "maxItems": count}
     return {
         "type": "object",
-        "properties": {"ranking": ranking},
-        "required": ["ranking"],
+        "properties": {_LIST: ranking},
+        "required": [_LIST],
         "additionalProperties": False,
     }
 

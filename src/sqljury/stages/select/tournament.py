@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import LETTERS, Message, derive_seed
-from sqljury.prompts import unmarked
 from sqljury.recipes.parts import Judged
+from sqljury.stages.generate.direct import written
 from sqljury.stages.select.base import Selector, UnjudgedError, ask, in_play, members, representatives, seen, shown
 from sqljury.types import Candidate, Choice, Comparison, Task
 
@@ -113,12 +113,13 @@ def conversation(first: Candidate, second: Candidate, task: Task, schema: Judged
     question = task.question
     text = prompts.render(
         "select/pair",
+        "schema",
         schema=in_play(task, [first, second], schema),
         question=question.whole,
-        first=unmarked(first.sql),
-        first_result=shown(first.result),
-        second=unmarked(second.sql),
-        second_result=shown(second.result),
+        first=written(first, task),
+        first_result=shown(first.result, task.shows),
+        second=written(second, task),
+        second_result=shown(second.result, task.shows),
     )
-    system = prompts.render("select/system", dialect=task.dialect_name, seen=seen(schema))
+    system = prompts.render("select/system", "schema", dialect=task.dialect_name, seen=seen(schema))
     return [Message("system", system), Message("user", text)]

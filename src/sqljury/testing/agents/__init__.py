@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sqljury.context import Context
 from sqljury.errors import DatabaseError
 from sqljury.llm.base import derive_seed
+from sqljury.prompts import Text
 from sqljury.recipes.parts import TestsPart
 from sqljury.testing.agents import frames
 from sqljury.testing.agents.code import Ran, Runner, conversation, write_programs
@@ -121,7 +122,8 @@ def _programs(test: Tried, task: Task, linked: Linked, part: TestsPart, context:
     """Programs for the test's case, inspected; on made-up rows an odd result counts as a failure."""
     hidden = test.how == "real"
     schema, joinable = test.case.schema, frames.joinable(test.case)
-    shown = "\n".join((frames.described(schema), *frames.merges(schema))) if hidden else frames.shown(joinable)
+    described = Text("\n".join((frames.described(schema), *frames.merges(schema))), "schema")
+    shown = described if hidden else Text(frames.shown(joinable), "values")  # rows made up around values
     asked = conversation(shown, len(schema.tables), task.question, linked.notes, reasoning=part.reasoning)
     number = asks_for_a_number(task.question.text)
     inspection = Inspection(Runner(joinable, context.sandbox()), asked, part, number, hidden)

@@ -14,6 +14,7 @@ from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import Completion, Message, Sampling, derive_seed
 from sqljury.llm.replies import concluded, extract_code, lines_of
+from sqljury.prompts import Text, held
 from sqljury.recipes.parts import TestsPart
 from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.testing.agents import frames
@@ -29,7 +30,7 @@ STOP: Final = ("\n```\n",)
 LIMITS: Final = SandboxLimits(seconds=5.0, cpu_seconds=5, rows=1_000, columns=50)
 
 _NOTES_SHOWN: Final = 6
-_ALONE: Final = "this is the only frame: there is nothing to merge"
+_ALONE: Final = Text("this is the only frame: there is nothing to merge", "schema")
 """Without it a small model merges a frame with itself."""
 
 _COLUMNS: Final = """
@@ -64,14 +65,15 @@ class Ran(NamedTuple):
 
 
 def conversation(
-    shown: str, count: int, question: Question, notes: Sequence[str] = (), *, reasoning: bool = False
+    shown: Text, count: int, question: Question, notes: Sequence[str] = (), *, reasoning: bool = False
 ) -> tuple[Message, ...]:
     """The prompt for a program: ``count`` frames as text, notes on the database, the question.
 
     With ``reasoning`` it asks for steps before the program (appendix A.4).
     """
-    lines = "".join(f"# {line}\n" for line in [*([_ALONE] if count == 1 else []), *notes[:_NOTES_SHOWN]])
-    text = prompts.render("tssql/code_question", frames=shown, notes=lines, question=question.whole)
+    listed = [*([_ALONE] if count == 1 else []), *notes[:_NOTES_SHOWN]]
+    lines = Text("".join(f"# {line}\n" for line in listed), held(*listed))
+    text = prompts.render("tssql/code_question", "schema", frames=shown, notes=lines, question=question.whole)
     system = prompts.render("tssql/code_system_steps" if reasoning else "tssql/code_system")
     return Message("system", system), Message("user", text)
 

@@ -17,7 +17,7 @@ from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import REASONING_TOKENS
-from sqljury.prompts import unmarked
+from sqljury.prompts import Text, unmarked
 from sqljury.sandbox import Sandbox, SandboxLimits
 from sqljury.sql.affinity import affinity, stored
 from sqljury.sql.text import cell_text, plain
@@ -162,8 +162,8 @@ def write_rows(
         listed = "\n".join(f"- {line}" for line in wrong[:FAULTS])
         conversation = [
             *conversation[:2],
-            Message("assistant", f"```python\n{unmarked(program)}\n```"),
-            Message("user", prompts.render(f"tssql/data_again{form}", faults=listed)),
+            Message("assistant", Text(f"```python\n{unmarked(program)}\n```", "values")),
+            Message("user", prompts.render(f"tssql/data_again{form}", "values", faults=listed)),
         ]
     return None
 
@@ -178,6 +178,7 @@ def _asked(linked: Linked, question: Question) -> str:
     ]
     return prompts.render(
         "tssql/data_question",
+        "values",
         tables=frames.described(linked.schema),
         values="\n".join(lines) or "- any",
         question=question.whole,

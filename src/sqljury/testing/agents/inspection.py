@@ -15,13 +15,13 @@ from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import Message, Sampling, derive_seed
 from sqljury.llm.replies import lines_of
-from sqljury.prompts import unmarked
+from sqljury.prompts import Text, held, unmarked
 from sqljury.recipes.parts import TestsPart
 from sqljury.sql.text import cell_text, plain
 from sqljury.testing.agents.code import LIMITS, Ran, Runner, Written, read_program, stops
 from sqljury.testing.agents.judging import says_something
 from sqljury.testing.agents.vote import majority
-from sqljury.types import QueryFailure, Result
+from sqljury.types import Privacy, QueryFailure, Result
 
 WARMER: Final = 0.01
 """What the temperature rises by with every round."""
@@ -91,7 +91,8 @@ class Inspection:
             complaint = self._complaint(latest)
             if complaint is None:
                 break
-            turns = [Message("assistant", f"```python\n{unmarked(latest.code)}\n```"), Message("user", complaint)]
+            block = Text(f"```python\n{unmarked(latest.code)}\n```", self._holds)
+            turns = [Message("assistant", block), Message("user", complaint)]
             sampling = Sampling(
                 temperature=written.temperature + WARMER * (done + 1),
                 max_tokens=self.part.max_tokens,
@@ -110,13 +111,18 @@ class Inspection:
                 best = latest
         return best
 
-    def _complaint(self, ran: Ran) -> str | None:
+    @property
+    def _holds(self) -> Privacy:
+        """What of the database's content programs, errors and results may hold: no more than what was asked."""
+        return held(*(message.content for message in self.asked))
+
+    def _complaint(self, ran: Ran) -> Text | None:
         if ran.result.error is not None:
             return self._error(ran.code, ran.result.error.message)
         why = odd(ran.result, self.number)
         if why is None:
             return None
-        return prompts.render(self._prompt("tssql/inspect_result"), why=why, result=self.shown(ran.result))
+        return prompts.render(self._prompt("tssql/inspect_result"), self._holds, why=why, result=self.shown(ran.result))
 
     def _prompt(self, name: str) -> str:
         return f"{name}_steps" if self.part.reasoning else name
@@ -129,7 +135,7 @@ class Inspection:
         lines = [" | ".join(cell_text(cell) for cell in row[:CELLS]) for row in result.rows[:ROWS]]
         return "\n".join((head, *lines, *(["..."] if len(result.rows) > ROWS else [])))
 
-    def _error(self, code: str, error: str) -> str:
+    def _error(self, code: str, error: str) -> Text:
         """The error with the line of the code, and the columns that its frames have there.
 
         Told only what failed, a small model writes the same line again.
@@ -143,7 +149,7 @@ class Inspection:
         lines = lines_of(code)
         if not 0 < number <= len(lines):
             return prompts.render(
-                self._prompt("tssql/inspect_error"), place="", error=plain(message, _ERROR_CHARS), state=""
+                self._prompt("tssql/inspect_error"), self._holds, place="", error=plain(message, _ERROR_CHARS), state=""
             )
         line = lines[number - 1].strip()
         columns_of = self.runner.columns_before(code, number)
@@ -154,6 +160,7 @@ class Inspection:
         ]
         return prompts.render(
             self._prompt("tssql/inspect_error"),
+            self._holds,
             place=f" in the line `{plain(line, _ERROR_CHARS)}`",
             error=plain(message, _ERROR_CHARS),
             state="".join(state),

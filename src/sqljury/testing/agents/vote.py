@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from sqljury import prompts
 from sqljury.context import Context
 from sqljury.llm.base import DIGITS, LETTERS, Message, derive_seed, probabilities, sampling
-from sqljury.prompts import unmarked
+from sqljury.prompts import Text, held, unmarked
 from sqljury.sql.compare import TRIAL
 from sqljury.testing.agents.code import Ran
 from sqljury.testing.trial import grouped
@@ -33,7 +33,8 @@ def choose_program(
 ) -> tuple[int, float] | None:
     """The index of the program that ``context``'s model takes for right, and its confidence.
 
-    ``asked`` is what the programs were written for, ``shown`` writes a result as the model may see it. One program
+    ``asked`` is what the programs were written for, ``shown`` writes a result as the model may see it: neither
+    programs nor results hold more of the database's content than ``asked`` does. One program
     stands for all that returned the same. The confidence is the mean probability over both orders of showing, since
     judges are biased by position; of equal ones the result of most programs is taken. None where there is nothing to
     choose, the budget is exhausted, or the programs do not fit into the model's context.
@@ -58,9 +59,16 @@ def choose_program(
 def choosing(asked: str, ran: Sequence[Ran], shown: Callable[[Result], str]) -> list[Message]:
     """The prompt for a choice: what the programs were written for, then they with what they returned, from A on."""
     programs = [
-        prompts.render("tssql/select_program", letter=letter, code=unmarked(program.code), result=shown(program.result))
+        prompts.render(
+            "tssql/select_program",
+            held(asked),
+            letter=letter,
+            code=unmarked(program.code),
+            result=shown(program.result),
+        )
         for letter, program in zip(LETTERS, ran, strict=False)
     ]
-    text = prompts.render("tssql/select_question", asked=asked, programs="\n\n".join(programs))
-    system = prompts.render("tssql/select_system", last=LETTERS[len(ran) - 1])
+    listed = Text("\n\n".join(programs), held(*programs))
+    text = prompts.render("tssql/select_question", asked=asked, programs=listed)
+    system = prompts.render("tssql/select_system", "schema", last=LETTERS[len(ran) - 1])
     return [Message("system", system), Message("user", text)]
