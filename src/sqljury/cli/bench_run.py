@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.answering import answer_all
+from sqljury.cli.answering import answer_all, answer_on
 from sqljury.cli.options import (
     AdapterOption,
     BudgetSeconds,
@@ -38,10 +39,11 @@ from sqljury.cli.options import (
 from sqljury.cli.terminal import interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from sqljury.bench.costs import RunCost
     from sqljury.datasets.benchmarks import Benchmark
+    from sqljury.llm.base import LanguageModel
     from sqljury.llm.ledger import Ledger
     from sqljury.schema.notes import Notes
 
@@ -94,6 +96,17 @@ def run(
     max_usd: MaxUsd = None,
     price: PriceOption = None,
     prices: PricesOption = None,
+    batch: Annotated[
+        int, typer.Option(min=1, max=1024, help="Questions in flight at once in a worker; for services and vLLM.")
+    ] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="WHERE", help="Answer on Ray: local (started here), auto or ray://HOST:PORT."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, max=10_000, help="Workers on --cluster; by default one a node, or one a GPU for vLLM."),
+    ] = None,
     force_new: Annotated[
         bool, typer.Option("--force-new", help="Begin anew: a run in --out is moved to before-1 (2, ...) in it.")
     ] = False,
@@ -101,10 +114,13 @@ def run(
     """Answer a dataset's questions by a recipe; the same command continues a run that was stopped or killed."""
     from sqljury.bench import run as bench
     from sqljury.datasets import benchmarks, spider, subset
+    from sqljury.errors import InputError
     from sqljury.evaluation.run_folder import put_aside
     from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
+    if workers is not None and cluster is None:
+        raise InputError("--workers is for --cluster; leave it out, or name a cluster")
     found = benchmarks.load(data, dataset and dataset.value, split, db_dir)  # type: ignore[arg-type]
     drawn = spider.sample(subset.of_databases(found.examples, among, left_out), limit, seed)
     settings = found.settings | {"limit": limit, "count": len(drawn)}
@@ -112,15 +128,23 @@ def run(
     priced, counter = prices_of(prices, price), ledger(max_calls, max_tokens, max_usd)
     notes = _notes(found, {one.db_id for one in drawn}) if found.descriptions and descriptions else {}
     settings |= {"descriptions": descriptions} if found.descriptions else {}
-    opened = opening(model, adapter, cache=cache, ledger=counter, price=priced)
-    pipeline = Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened)
-    budget = allowance(budget_seconds, budget_tokens)
-    pipeline = replace(pipeline, allowance=budget, pool=pool_of(shots), notes=notes)
+    limits, budget, pool = Limits(seconds=timeout), allowance(budget_seconds, budget_tokens), pool_of(shots)
+
+    def pipeline_of(opened: Callable[..., LanguageModel]) -> Pipeline:
+        made = Pipeline.from_recipe(recipe, opened(), limits, opened)
+        return replace(made, allowance=budget, pool=pool, notes=notes)
+
+    pipeline = pipeline_of(opening(model, adapter, cache=cache, ledger=counter, price=priced))
     if force_new and (aside := put_aside(out)):
         terminal.note(f"the run that was in {out} is now in {aside}")
     _count_before(counter, out)
+    settled = bench.settings(pipeline, settings, seed)
     with interruptible() as cancel:
-        answer_all(drawn, pipeline, out, bench.settings(pipeline, settings, seed), cancel)
+        if cluster is None:
+            answer_all(drawn, pipeline, out, settled, cancel, batch)
+        else:
+            in_worker = partial(pipeline_of, opening(model, adapter, cache=cache, price=priced))
+            answer_on(cluster, workers, batch, drawn, in_worker, out, settled, counter)
     terminal.note(
         f"{len(drawn)} answers in {out}; now run: sqljury eval {out}, or sqljury report {out} --out FILE.html"
     )

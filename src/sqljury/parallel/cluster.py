@@ -130,10 +130,11 @@ class _Actor:
         """What was said, empty for a sign of life alone, or how the actor died."""
         try:
             said: list[Message] = self._ray.get(self.asked)
-        except self._ray.exceptions.RayActorError as error:
-            return f"its worker died ({' '.join(str(error).split())[:300]})"
         except self._ray.exceptions.RayError as error:
-            raise ClusterError(f"a worker cannot be used: {' '.join(str(error).split())[-300:]}") from None
+            why = " ".join(str(error).split())
+            if isinstance(error, self._ray.exceptions.RayActorError) and not error.actor_init_failed:
+                return f"its worker died ({why[:300]})"
+            raise ClusterError(f"a worker cannot work, is sqljury installed there? {why[-300:]}") from None
         self.asked = self._actor.told.remote(_ANSWER_SECONDS)
         return [Message(*one) for one in said] or [Message(-1, "progress", None)]
 

@@ -143,10 +143,10 @@ class _Sharing(Generic[T, R]):
 
     def _fill(self) -> None:
         """Give every free slot an item, beginning workers as long as there is work for them."""
-        while self.groups and len(self.pool) < max(1, self.crew.workers):
-            self.pool.append(_Place(self.crew.begin(self.start), self.groups.popleft()))
+        while len(self.pool) < max(1, self.crew.workers) and (work := self._more()):
+            self.pool.append(_Place(self.crew.begin(self.start), work))
         for place in list(self.pool):
-            while len(place.held) < self.crew.slots and (place.queue or self._more(place)):
+            while len(place.held) < self.crew.slots and (place.queue or self._supplied(place)):
                 number, item = place.queue.popleft()
                 if not place.held:
                     place.heard_at = time.monotonic()
@@ -156,17 +156,18 @@ class _Sharing(Generic[T, R]):
             if not place.held:
                 self._dismiss(place)
 
-    def _more(self, place: _Place[T]) -> bool:
-        """Find further items for a worker: a kind that nobody has begun, or half of the longest rest of another."""
+    def _supplied(self, place: _Place[T]) -> bool:
+        place.queue = self._more()
+        return bool(place.queue)
+
+    def _more(self) -> deque[tuple[int, T]]:
+        """Further items: a kind that nobody has begun, or half of the longest rest of another; empty for none."""
         if self.groups:
-            place.queue = self.groups.popleft()
-            return True
-        busiest = max(self.pool, key=lambda one: len(one.queue))
-        rest = len(busiest.queue)
-        if busiest is place or rest < self.split:
-            return False
-        place.queue.extendleft(busiest.queue.pop() for _ in range(rest // 2))
-        return True
+            return self.groups.popleft()
+        rest = max((place.queue for place in self.pool), key=len, default=deque[tuple[int, T]]())
+        if len(rest) < self.split:
+            return deque()
+        return deque(reversed([rest.pop() for _ in range(len(rest) // 2)]))
 
     def _dismiss(self, place: _Place[T]) -> None:
         self.pool.remove(place)
