@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from sqljury import traces
 from sqljury.bench.calls import cost_of
 from sqljury.bench.run import STOPPED, KeptOpen, answer, asked, made_of, settings, writing
 from sqljury.datasets.spider import Example
@@ -108,6 +109,7 @@ class Answering:
 
     def begin(self) -> _Answerer:
         """Called once in each worker; raises ``ClusterError`` where what shapes answers is not what it is in the run."""
+        traces.export_as_wished()
         pipeline, seed = self.make(), int(self.settled["seed"])
         own = json.loads(json.dumps(settings(pipeline, self.settled["dataset"], seed)))
         wanted = lasting(json.loads(json.dumps(self.settled)))

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
+from sqljury import traces
 from sqljury.cli import (
     ask,
     audit,
@@ -126,6 +127,7 @@ def _run(arguments: list[str]) -> int:
     # Typer's own main is not used: it turns Ctrl-C and a broken pipe into exits of its own.
     command = get_command(app)
     try:
+        traces.export_as_wished()
         with command.make_context("sqljury", arguments) as context:
             command.invoke(context)
     except typer.Exit as end:
