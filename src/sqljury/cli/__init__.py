@@ -29,6 +29,7 @@ from sqljury.cli import (
     project,
     report,
     reproduce,
+    scale,
     schema,
     serve,
     suite,
@@ -59,6 +60,7 @@ app.command("mcp")(mcp.serve)
 app.command("eval")(evaluate.evaluate)
 app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)
+app.command("scale")(scale.scale)
 app.command("schema")(schema.describe)
 app.command("serve")(serve.serve)
 app.add_typer(audit.app, name="audit")
