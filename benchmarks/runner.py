@@ -8,8 +8,8 @@ The first two run `sqljury bench run` with a ``FakeModel`` of fixed latency that
 of a run into that of the model, of the pipeline (schemas, queries) and of the runner. ``kills`` ends the program with
 SIGKILL at random moments, starts it again each time, and compares what it asked, by a log of the model's own, with what
 a run that nobody stops asks. ``cluster`` answers questions (those of dev, again and again) by workers on a Ray of this
-machine, and prints the throughput of each number of workers, and the driver's memory; the runs stay in ``--out``, for
-`sqljury scale`.
+machine, and prints the throughput of each number of workers, and the driver's memory, beside
+the throughput that a simulation with the service times of the first run says; the runs stay in ``--out``.
 """
 
 from __future__ import annotations
@@ -139,6 +139,7 @@ def cluster(options: argparse.Namespace) -> None:
     from sqljury import FakeModel, Pipeline
     from sqljury.bench import run, workers
     from sqljury.datasets import benchmarks
+    from sqljury.experiments import scaling
     from sqljury.parallel.cluster import Cluster
 
     found = benchmarks.load(options.data)
@@ -150,7 +151,8 @@ def cluster(options: argparse.Namespace) -> None:
         return Pipeline.from_recipe(recipe, FakeModel("SELECT 1", delay=delay))
 
     print(f"{len(asked)} questions, calls of {delay:g} s, recipe {recipe}")
-    print(f"{'workers':>7} {'seconds':>8} {'a second':>8} {'driver, MB: first':>18} {'last':>6}")
+    print(f"{'workers':>7} {'seconds':>8} {'a second':>8} {'simulated':>9} {'driver, MB: first':>18} {'last':>6}")
+    services: list[scaling.Service] = []
     for count in map(int, options.workers.split(",")):
         times, memory = [], []
 
@@ -162,9 +164,12 @@ def cluster(options: argparse.Namespace) -> None:
         with tempfile.TemporaryDirectory() as folder, Cluster("local", count) as crew:
             out = (options.out or Path(folder)) / f"workers{count}"
             workers.run(asked, make, out, run.settings(make(), found.settings, options.seed), crew, told)
+            services = services or scaling.measured(out)  # all numbers of workers are simulated by the first run
         # the first answer of each worker waits for its start
         seconds, begun = times[-1] - times[2 * count], len(times) - 1 - 2 * count
-        print(f"{count:7} {seconds:8.1f} {begun / seconds:8.2f} {memory[2 * count]:18.0f} {memory[-1]:6.0f}", flush=True)
+        expected = len(services) / scaling.run_seconds(services, count)
+        print(f"{count:7} {seconds:8.1f} {begun / seconds:8.2f} {expected:9.2f}", end=" ")
+        print(f"{memory[2 * count]:18.0f} {memory[-1]:6.0f}", flush=True)
 
 
 def resident() -> float:

@@ -39,10 +39,11 @@ from sqljury.cli.options import (
 from sqljury.cli.terminal import interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqljury.bench.costs import RunCost
     from sqljury.datasets.benchmarks import Benchmark
+    from sqljury.datasets.spider import Example
     from sqljury.llm.base import LanguageModel
     from sqljury.llm.ledger import Ledger
     from sqljury.schema.notes import Notes
@@ -55,6 +56,7 @@ class Dataset(StrEnum):
     BIRD = "bird"
     COSQL = "cosql"
     JSONL = "jsonl"
+    PROJECT = "project"
 
 
 class Predictions(StrEnum):
@@ -66,7 +68,9 @@ class Predictions(StrEnum):
 
 def run(
     data: Annotated[
-        Path, typer.Option(help="The folder of Spider, BIRD, CoSQL or SParC, or a file of questions (JSON or JSONL).")
+        Path, typer.Option(
+            help="The folder of Spider, BIRD, CoSQL or SParC, a file of questions (JSON or JSONL), or a context folder."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")],
     dataset: Annotated[
@@ -117,16 +121,22 @@ def run(
     from sqljury.errors import InputError
     from sqljury.evaluation.run_folder import put_aside
     from sqljury.pipeline import Pipeline
+    from sqljury.project.folder import SETTINGS as PROJECT_FILE
+    from sqljury.project.folder import load as load_project
     from sqljury.types import Limits
 
     if workers is not None and cluster is None:
         raise InputError("--workers is for --cluster; leave it out, or name a cluster")
-    found = benchmarks.load(data, dataset and dataset.value, split, db_dir)  # type: ignore[arg-type]
+    if dataset is Dataset.PROJECT or (dataset is None and (data / PROJECT_FILE).is_file()):
+        found, of_project = load_project(data).benchmark()
+    else:
+        found, of_project = benchmarks.load(data, dataset and dataset.value, split, db_dir), {}  # type: ignore[arg-type]
     drawn = spider.sample(subset.of_databases(found.examples, among, left_out), limit, seed)
     settings = found.settings | {"limit": limit, "count": len(drawn)}
     settings |= {key: text for key, text in (("databases", among), ("without", left_out)) if text}
     priced, counter = prices_of(prices, price), ledger(max_calls, max_tokens, max_usd)
     notes = _notes(found, {one.db_id for one in drawn}) if found.descriptions and descriptions else {}
+    notes = {**notes, **_by_url(drawn, of_project)}
     settings |= {"descriptions": descriptions} if found.descriptions else {}
     limits, budget, pool = Limits(seconds=timeout), allowance(budget_seconds, budget_tokens), pool_of(shots)
 
@@ -169,6 +179,17 @@ def _notes(found: Benchmark, names: set[str]) -> Mapping[str, Notes]:
         with connect(found.data / found.folder / name / f"{name}.sqlite") as db:
             notes[db.url] = load(found.descriptions[name])
     return notes
+
+
+def _by_url(drawn: Sequence[Example], notes: Mapping[str, Notes]) -> Mapping[str, Notes]:
+    """A context folder's notes by the URL of the database."""
+    from sqljury.db.connect import connect
+
+    found = {}
+    for name, file in {one.db_id: one.database for one in drawn if one.db_id in notes}.items():
+        with connect(file) as db:
+            found[db.url] = notes[name]
+    return found
 
 
 def export(
