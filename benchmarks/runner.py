@@ -4,8 +4,8 @@
     python benchmarks/runner.py kills --data SPIDER_DIR [--limit 200] [--kills 20] [--delay 0.05] [--seed 1]
     python benchmarks/runner.py cluster --data SPIDER_DIR [--limit 400] [--delay 0.5] [--workers 1,2] [--out FOLDER]
 
-The first two run `sqljury bench run` with a ``FakeModel`` of fixed latency that answers with gold. ``overhead`` splits the time
-of a run into that of the model, of the pipeline (schemas, queries) and of the runner. ``kills`` ends the program with
+All run questions with a ``FakeModel`` of fixed latency, the first two with gold as its answers. ``overhead`` splits the
+time of a run into that of the model, of the pipeline (schemas, queries) and of the runner. ``kills`` ends the program with
 SIGKILL at random moments, starts it again each time, and compares what it asked, by a log of the model's own, with what
 a run that nobody stops asks. ``cluster`` answers questions (those of dev, again and again) by workers on a Ray of this
 machine, and prints the throughput of each number of workers, and the driver's memory, beside

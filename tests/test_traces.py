@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,17 +30,15 @@ def database(tmp_path: Path) -> Path:
     file = tmp_path / "zoo.db"
     with sqlite3.connect(file) as connection:
         connection.executescript(
-            "CREATE TABLE wombat (name TEXT); INSERT INTO wombat VALUES ('Zyx');"
-            "CREATE TABLE keeper (name TEXT)"
+            "CREATE TABLE wombat (name TEXT); INSERT INTO wombat VALUES ('Zyx');CREATE TABLE keeper (name TEXT)"
         )
     connection.close()
     return file
 
 
 @pytest.fixture
-def plain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(traces.CONTENT, raising=False)
-    yield
 
 
 def asked(database: Path, says: str, recipe: Recipe = RECIPE, broken: bool = False) -> list[Span]:

@@ -114,7 +114,9 @@ def test_a_context_folder_is_a_dataset(start: Start, zoo: Path, tmp_path: Path) 
     (folder / "notes.yaml").write_text("tables:\n  animal:\n    description: what lives here\n")
     code, _, error = ended(start("SELECT count(*) FROM animal", *bench))
     assert (code, "dataset.questions" in error) == (2, True), error
-    (folder / "sqljury.toml").write_text('[databases.zoo]\nurl = "zoo.db"\n[databases.zoo.access]\ndeny = ["animal.photo"]\n')
+    (folder / "sqljury.toml").write_text(
+        '[databases.zoo]\nurl = "zoo.db"\n[databases.zoo.access]\ndeny = ["animal.photo"]\n'
+    )
     code, _, error = ended(start("SELECT 1", *bench))
     assert (code, "has access rules" in error) == (2, True), error
 

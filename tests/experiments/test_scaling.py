@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from judging import data as data
 
+from judging import data as data
 from sqljury import FakeModel, Pipeline
 from sqljury.bench import run, workers
 from sqljury.datasets import spider
@@ -91,7 +91,9 @@ def test_service_times_come_from_the_journal(data: Path, tmp_path: Path) -> None
     for one in services:
         assert len(one.calls) == 2
         assert all(0.05 <= seconds < one.seconds for seconds in one.calls)
-    page = scaling.page("<b>", services, [["a", "b"], ["1", "2"]], {"x": [(0.5, scaling.simulated(services, Load(1), 2, 2))]})
+    page = scaling.page(
+        "<b>", services, [["a", "b"], ["1", "2"]], {"x": [(0.5, scaling.simulated(services, Load(1), 2, 2))]}
+    )
     assert page.startswith(scaling.BEGINS)
     assert re.search("<b>", page) is None
 

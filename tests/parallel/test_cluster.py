@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from judging import ENTRIES
 
+from judging import ENTRIES
 from sqljury import FakeModel, Pipeline
 from sqljury.bench import calls, costs, run, workers
 from sqljury.datasets import spider
@@ -119,9 +119,7 @@ def test_a_killed_worker_costs_its_question_in_flight(crew: Cluster, data: Path,
     text = examples[1].question.text
     settled = run.settings(pipeline_for(log), {"name": "spider"}, 0)
     progress: list[int] = []
-    workers.run(
-        examples, lambda: pipeline_for(log, text), out, settled, crew, lambda done, _: progress.append(done)
-    )
+    workers.run(examples, lambda: pipeline_for(log, text), out, settled, crew, lambda done, _: progress.append(done))
     assert log.with_suffix(".killed").exists()
     assert progress == list(range(len(examples) + 1))
     records = folder.records(out)

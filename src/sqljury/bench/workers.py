@@ -108,7 +108,7 @@ class Answering:
     settled: Record
 
     def begin(self) -> _Answerer:
-        """Called once in each worker; raises ``ClusterError`` where what shapes answers is not what it is in the run."""
+        """Called once in each worker; raises ``ClusterError`` where what shapes answers is not as it is in the run."""
         traces.export_as_wished()
         pipeline, seed = self.make(), int(self.settled["seed"])
         own = json.loads(json.dumps(settings(pipeline, self.settled["dataset"], seed)))

@@ -68,7 +68,8 @@ class Predictions(StrEnum):
 
 def run(
     data: Annotated[
-        Path, typer.Option(
+        Path,
+        typer.Option(
             help="The folder of Spider, BIRD, CoSQL or SParC, a file of questions (JSON or JSONL), or a context folder."
         ),
     ],

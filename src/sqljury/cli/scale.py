@@ -30,9 +30,7 @@ def scale(
     repeated: Annotated[
         float, typer.Option(min=0, max=0.99, help="The share of questions whose replies are in the cache.")
     ] = 0.0,
-    slower: Annotated[
-        float, typer.Option(min=1.01, help="How much slower answers may be than without a queue.")
-    ] = 1.2,
+    slower: Annotated[float, typer.Option(min=1.01, help="How much slower answers may be than without a queue.")] = 1.2,
     workers: Annotated[
         str, typer.Option(metavar="LIST", help="Also: how long the runs would take with these numbers of workers.")
     ] = "1,2,4,8",
@@ -56,7 +54,17 @@ def scale(
             file.write(scaling.page(", ".join(run.resolve().name for run in runs), services, rows, curves))
 
 
-_HEAD = ("a second", "machines", "models busy", "processors", "median, s", "95 %, s", "99 %, s", "USD/hour", "USD/1,000")
+_HEAD = (
+    "a second",
+    "machines",
+    "models busy",
+    "processors",
+    "median, s",
+    "95 %, s",
+    "99 %, s",
+    "USD/hour",
+    "USD/1,000",
+)
 _DRAWN = 1000
 """Larger systems have the same curve as this one, and take minutes to simulate at ten loads."""
 

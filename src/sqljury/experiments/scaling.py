@@ -270,9 +270,9 @@ def saturation(services: Sequence[Service], size: Outcome, load: Load, seed: int
     """How answers slow down as the load of a system of this size grows: by the share of what it can take at most."""
     most = size.models / ((1 - load.repeated) * fmean(sum(one.calls) for one in services) or inf)
     found = []
-    for share in LOADS:
-        processors = ceil(share * most * fmean(one.other for one in services) / BUSY) + 1
-        found.append((share, simulated(services, replace(load, rate=share * most), size.models, processors, seed)))
+    for part in LOADS:
+        processors = ceil(part * most * fmean(one.other for one in services) / BUSY) + 1
+        found.append((part, simulated(services, replace(load, rate=part * most), size.models, processors, seed)))
     return found
 
 

@@ -65,8 +65,8 @@ class VllmModel:
         prompt = engine.prompt(messages)
         if len(prompt) + sampling.max_tokens > engine.context:
             raise ContextLengthError(
-                f"the prompt has {len(prompt)} tokens, {sampling.max_tokens} may be written, and the model's context is "
-                f"{engine.context}; use a smaller schema form, or a model with a longer context"
+                f"the prompt has {len(prompt)} tokens, {sampling.max_tokens} may be written, and the model's context "
+                f"is {engine.context}; use a smaller schema form, or a model with a longer context"
             )
         output = engine.ask(prompt, _parameters(sampling, n), self._lora(), streaming.get("cancel"))
         completions = tuple(_completion(one, sampling.top_logprobs) for one in output.outputs)
@@ -224,10 +224,10 @@ def _parameters(sampling: Sampling, n: int) -> Any:
     if sampling.json_schema is not None or sampling.grammar is not None:
         from vllm.sampling_params import StructuredOutputsParams
 
-        schema = None if sampling.json_schema is None else dict(sampling.json_schema)
-        more["structured_outputs"] = (
-            StructuredOutputsParams(grammar=sampling.grammar) if schema is None else StructuredOutputsParams(json=schema)
-        )
+        constraint: dict[str, Any] = {"grammar": sampling.grammar}
+        if sampling.json_schema is not None:
+            constraint = {"json": dict(sampling.json_schema)}
+        more["structured_outputs"] = StructuredOutputsParams(**constraint)
     return SamplingParams(
         n=n,
         temperature=sampling.temperature,

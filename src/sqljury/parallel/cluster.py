@@ -58,9 +58,7 @@ class Cluster(Closing):
     def heard(self, pool: Sequence[Worker], seconds: float) -> list[tuple[Worker, list[Message] | str]]:
         """What actors say; raises ``ClusterError`` where workers die one after the other and none has said a thing."""
         known = {worker.asked: worker for worker in pool if isinstance(worker, _Actor)}
-        ready, _ = self._ray.wait(
-            list(known), num_returns=1, timeout=min(seconds, _LISTEN_SECONDS), fetch_local=False
-        )
+        ready, _ = self._ray.wait(list(known), num_returns=1, timeout=min(seconds, _LISTEN_SECONDS), fetch_local=False)
         found: list[tuple[Worker, list[Message] | str]] = []
         for asked in ready:
             said = known[asked].said()
@@ -103,7 +101,7 @@ def _connected(address: str, workers: int) -> Any:
         quiet |= {"_node_ip_address": "127.0.0.1"}
     try:
         ray.init(**quiet) if address == LOCAL else ray.init(address, **quiet)
-    except (ConnectionError, RuntimeError, TimeoutError, ValueError, OSError) as error:
+    except Exception as error:  # Ray raises no kind of its own where it does not start
         if ray.is_initialized():
             raise ClusterError("this program is connected to a Ray cluster already; disconnect first") from None
         cause = str(error).strip().partition("\n")[0]
