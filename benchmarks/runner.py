@@ -5,11 +5,11 @@
     python benchmarks/runner.py cluster --data SPIDER_DIR [--limit 400] [--delay 0.5] [--workers 1,2] [--out FOLDER]
 
 All run questions with a ``FakeModel`` of fixed latency, the first two with gold as its answers. ``overhead`` splits the
-time of a run into that of the model, of the pipeline (schemas, queries) and of the runner. ``kills`` ends the program with
-SIGKILL at random moments, starts it again each time, and compares what it asked, by a log of the model's own, with what
-a run that nobody stops asks. ``cluster`` answers questions (those of dev, again and again) by workers on a Ray of this
-machine, and prints the throughput of each number of workers, and the driver's memory, beside
-the throughput that a simulation with the service times of the first run says; the runs stay in ``--out``.
+time of a run into that of the model, of the pipeline (schemas, queries) and of the runner. ``kills`` ends the program
+with SIGKILL at random moments, starts it again each time, and compares what it asked, by a log of the model's own, with
+what a run that nobody stops asks. ``cluster`` answers questions (those of dev, again and again) by workers on a Ray of
+this machine, and prints the throughput of each number of workers, and the driver's memory, beside the throughput that a
+simulation with the service times of the first run says; the runs stay in ``--out``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,7 @@ def cluster(options: argparse.Namespace) -> None:
                 times.append(time.perf_counter())
                 memory.append(resident())
 
-        with tempfile.TemporaryDirectory() as folder, Cluster("local", count) as crew:
+        with tempfile.TemporaryDirectory() as folder, closing(Cluster("local", count)) as crew:
             out = (options.out or Path(folder)) / f"workers{count}"
             workers.run(asked, make, out, run.settings(make(), found.settings, options.seed), crew, told)
             services = services or scaling.measured(out)  # all numbers of workers are simulated by the first run

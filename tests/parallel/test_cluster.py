@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def crew() -> Iterator[Cluster]:
     from ray import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a module of tests
-    with Cluster("local", 2) as cluster:
+    with closing(Cluster("local", 2)) as cluster:
         yield cluster
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,7 @@ def answer_on(
 
     names = (settled["model"], *settled.get("others", ()))
     needs = Needs(gpus=1.0 if any(name.startswith("vllm:") for name in names) else 0.0)
-    with Cluster(cluster, count, batch, needs) as crew:
+    with closing(Cluster(cluster, count, batch, needs)) as crew:
         terminal.note(f"{crew.workers} workers on {cluster}, {batch} questions at once in each")
         workers.run(examples, make, out, settled, crew, _said(examples, out), ledger)
 

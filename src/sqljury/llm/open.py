@@ -25,9 +25,9 @@ def open_model(
     """The model of that name: one of the catalogue, a ``.gguf`` file, or a service such as ``openai:NAME``.
 
     ``vllm:NAME`` is a model on this machine's GPUs. Local ones take an adapter, as ``MODEL+ADAPTER``. Without a name,
-    ``base``; without that too, ``SQLJURY_MODEL`` or the embedded default. ``+ADAPTER`` is that model with this adapter in place of its own, if any. Weights are loaded
-    when they are first used; those that ``name`` itself names must be there now. ``none`` is
-    a model that cannot be asked. ``cache`` keeps replies between runs;
+    ``base``; without that too, ``SQLJURY_MODEL`` or the embedded default. ``+ADAPTER`` is that model with this
+    adapter in place of its own, if any. Weights are loaded when they are first used; those that ``name`` itself names
+    must be there now. ``none`` is a model that cannot be asked. ``cache`` keeps replies between runs;
     ``ledger`` counts calls, tokens and dollars at ``price``, which may be a table of prices by model, and holds them to
     its budget; several models may share one.
     Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 from sqljury.errors import ClusterError, InputError, MissingExtraError
 from sqljury.parallel.crew import Message, Start, Threaded, Worker
-from sqljury.resources import Closing
 
 LOCAL: Final = "local"
 AUTO: Final = "auto"
@@ -34,8 +33,8 @@ class Needs(NamedTuple):
     gpus: float = 0.0
 
 
-class Cluster(Closing):
-    """The crew; ``workers`` are as many as the cluster has nodes that can hold one, unless they are given.
+class Cluster:
+    """The crew, to be closed; ``workers`` are as many as the cluster has nodes that can hold one, unless they are given.
 
     ``address`` is ``local``, which starts Ray here until the crew is closed, ``auto`` for the cluster that this machine
     belongs to, or ``ray://HOST:PORT``. Raises ``InputError`` for another one, ``MissingExtraError`` without the extra

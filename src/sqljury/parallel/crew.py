@@ -101,9 +101,9 @@ def share(
     """The place of each item with the work's result, as they come.
 
     A worker that shows no sign of life for ``silence`` seconds, or dies, is replaced. An item that it worked on is
-    given to another one, until it was begun ``attempts`` times; then its result is ``lost(item, why, progress)``, with the
-    last progress reported or None. Neighbours of one ``kind`` stay together, but for rests of at least ``split`` items.
-    Once ``halt`` says so, no further item is begun. An exception in the work is raised here; it, and closing the
+    given to another one, until it was begun ``attempts`` times; then its result is ``lost(item, why, progress)``, with
+    the last progress reported or None. Neighbours of one ``kind`` stay together, but for rests of ``split`` items and
+    more. Once ``halt`` says so, no further item is begun. An exception in the work is raised here; it, and closing the
     iterator, end all workers.
     """
     return _Sharing(start, crew, lost, silence, attempts, split, on_progress, halt).run(items, kind)
