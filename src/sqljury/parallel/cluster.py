@@ -34,7 +34,7 @@ class Needs(NamedTuple):
 
 
 class Cluster:
-    """The crew, to be closed; ``workers`` are as many as the cluster has nodes that can hold one, unless they are given.
+    """The crew; close it. Where ``workers`` are not given, there is one on each node, or GPU, that can hold one.
 
     ``address`` is ``local``, which starts Ray here until the crew is closed, ``auto`` for the cluster that this machine
     belongs to, or ``ray://HOST:PORT``. Raises ``InputError`` for another one, ``MissingExtraError`` without the extra
