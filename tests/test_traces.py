@@ -63,6 +63,7 @@ def test_a_question_is_one_trace(database: Path) -> None:
     assert all(span.parent in known for span in spans if span is not root)
     steps = [span.name for span in sorted(spans, key=lambda one: one.start) if span.parent == root.id]
     assert [name for name in steps if name in ("generate", "repair", "select")] == ["generate", "repair", "select"]
+    assert sum(span.name == "repair" for span in spans) == 1
     calls = [span for span in spans if span.name == "chat openai:some"]
     assert [call.attributes[traces.CHOICES] for call in sorted(calls, key=lambda one: one.start)] == [1, 2]
     by_id = {span.id: span for span in spans}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar
@@ -155,7 +155,8 @@ class Context:
     @contextmanager
     def step(self, name: str, seconds: float = inf) -> Iterator[None]:
         """Calls of a model within the block are charged to this step, which may take that long; see ``Budget.step``."""
-        with traces.step(name), self.budget.step(name, seconds):
+        again = name == self.budget.current  # a stage that limits the time of a part of itself
+        with nullcontext() if again else traces.step(name), self.budget.step(name, seconds):
             yield
 
     def emit(self, step: str, done: int = 0, total: int = 1, candidates: Sequence[Candidate] = ()) -> None:

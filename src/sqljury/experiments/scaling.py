@@ -45,7 +45,7 @@ LEAST: Final = 4_000
 _MARGINS: Final = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 """Models beyond the load, in square roots of it: what a pool needs against chance grows with the root of its size."""
 
-LOADS: Final = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
+LOADS: Final = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 1.0)
 
 
 Curves = Mapping[str, Sequence[tuple[float, "Outcome"]]]
@@ -279,8 +279,8 @@ def saturation(services: Sequence[Service], size: Outcome, load: Load, seed: int
 def page(title: str, services: Sequence[Service], rows: Sequence[Sequence[str]], curves: Curves) -> str:
     """The sizes as a table, and how answers slow down near saturation as a chart: one HTML page."""
     head, *body = rows
-    lines = {name: [(100 * share, outcome.p95) for share, outcome in points] for name, points in curves.items()}
-    chart = svg.curves(lines, "Seconds by load", ("load, % of what all models can do", "95 % within, s"), dots=True)
+    lines = {name: [(100 * part, outcome.mean) for part, outcome in points] for name, points in curves.items()}
+    chart = svg.curves(lines, "Seconds by load", ("load, % of what all models can do", "mean, s"), dots=True)
     mean = fmean(one.seconds for one in services)
     parts = [
         f"<header><h1>{escape(title)}</h1></header><main><section><h2>Sizes</h2>{table(head, body)}",

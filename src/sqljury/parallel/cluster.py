@@ -21,7 +21,8 @@ AUTO: Final = "auto"
 _STORE_BYTES: Final = 80 * 1024**2  # the least that Ray takes: only small messages pass through its store
 _LISTEN_SECONDS: Final = 2.0
 _ANSWER_SECONDS: Final = 5.0
-_START_SECONDS: Final = 120  # on a busy machine Ray's own 30 seconds are not enough for its processes
+_START_SECONDS: Final = 120  # on a busy machine Ray's own 30 seconds are not enough
+_STARTS: Final = 3  # Ray ends itself if one of its processes takes 30 seconds; the next time they are quicker
 _RETRIES: Final = 3
 """Workers that die one after the other before one of them has said anything, until the crew gives up."""
 
@@ -98,13 +99,18 @@ def _connected(address: str, workers: int) -> Any:
         cpus = max(workers, os.cpu_count() or 1)  # workers wait for models more than they compute
         quiet |= {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": _STORE_BYTES}
         quiet |= {"_node_ip_address": "127.0.0.1"}
-    try:
-        ray.init(**quiet) if address == LOCAL else ray.init(address, **quiet)
-    except Exception as error:  # Ray raises no kind of its own where it does not start
-        if ray.is_initialized():
-            raise ClusterError("this program is connected to a Ray cluster already; disconnect first") from None
-        cause = str(error).strip().partition("\n")[0]
-        raise ClusterError(f"--cluster {address}: Ray cannot be reached or started: {cause}") from None
+    if ray.is_initialized():
+        raise ClusterError("this program is connected to a Ray cluster already; disconnect first")
+    starts = _STARTS if address == LOCAL else 1
+    for start in range(1, starts + 1):
+        try:
+            ray.init(**quiet) if address == LOCAL else ray.init(address, **quiet)
+            break
+        except Exception as error:  # Ray raises no kind of its own where it does not start
+            ray.shutdown()
+            if start == starts:
+                cause = str(error).strip().partition("\n")[0]
+                raise ClusterError(f"--cluster {address}: Ray cannot be reached or started: {cause}") from None
     return ray
 
 
