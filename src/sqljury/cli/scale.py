@@ -48,7 +48,7 @@ def scale(
             size = scaling.sized(services, load, slower)
             rows.append(_row(rate, size, slots, hour))
             if rate <= _DRAWN:
-                curves[f"{rate:g} a second"] = scaling.saturation(services, size, load)
+                curves[f"{rate:g}/s"] = scaling.saturation(services, size, load)
         _print(rows, services, counts)
         if file is not None:
             file.write(scaling.page(", ".join(run.resolve().name for run in runs), services, rows, curves))
