@@ -59,7 +59,7 @@ $(VENV)/.core: pyproject.toml | $(BIN)/python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[dev,openai,anthropic,gemini,pandas,sandbox,duckdb,embed,postgres,mysql,mcp,chat,serve,notebook,docs]'
+	$(PIP) install -e '.[dev,openai,anthropic,gemini,pandas,sandbox,duckdb,embed,postgres,mysql,mcp,chat,serve,notebook,docs,cluster,traces]'
 	touch $@ $(VENV)/.core
 
 $(VENV)/.train: pyproject.toml | $(BIN)/python

@@ -2,11 +2,14 @@
 
     python benchmarks/runner.py overhead --data SPIDER_DIR [--limit 50] [--delay 1.0] [--recipe fast]
     python benchmarks/runner.py kills --data SPIDER_DIR [--limit 200] [--kills 20] [--delay 0.05] [--seed 1]
+    python benchmarks/runner.py cluster --data SPIDER_DIR [--limit 400] [--delay 0.5] [--workers 1,2] [--out FOLDER]
 
-Both run `sqljury bench run` with a ``FakeModel`` of fixed latency that answers with gold. ``overhead`` splits the time
-of a run into that of the model, of the pipeline (schemas, queries) and of the runner. ``kills`` ends the program with
-SIGKILL at random moments, starts it again each time, and compares what it asked, by a log of the model's own, with what
-a run that nobody stops asks.
+All run questions with a ``FakeModel`` of fixed latency, the first two with gold as its answers. ``overhead`` splits the
+time of a run into that of the model, of the pipeline (schemas, queries) and of the runner. ``kills`` ends the program
+with SIGKILL at random moments, starts it again each time, and compares what it asked, by a log of the model's own, with
+what a run that nobody stops asks. ``cluster`` answers questions (those of dev, again and again) by workers on a Ray of
+this machine, and prints the throughput of each number of workers, and the driver's memory, beside the throughput that a
+simulation with the service times of the first run says; the runs stay in ``--out``.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +35,22 @@ Asked = tuple[str, int, int]
 def main() -> None:
     """Run one of the measurements."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("what", choices=("overhead", "kills", "child"))
+    parser.add_argument("what", choices=("overhead", "kills", "cluster", "child"))
     parser.add_argument("--data", type=Path, required=True, help="Spider's folder")
     parser.add_argument("--limit", type=int, default=0, help="questions (50 for overhead, 200 for kills)")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds a call takes (1.0, and 0.05 for kills)")
     parser.add_argument("--recipe", default="")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1, help="of the questions and the moments of kills")
-    parser.add_argument("--out", type=Path, help="the folder of the run, for the child")
+    parser.add_argument("--workers", default="1,2", help="numbers of workers, for cluster")
+    parser.add_argument("--out", type=Path, help="the folder of the run or runs")
     options = parser.parse_args()
     if options.what == "child":
         child(options)
     elif options.what == "overhead":
         overhead(options)
+    elif options.what == "cluster":
+        cluster(options)
     else:
         kills(options)
 
@@ -124,6 +132,51 @@ def overhead(options: argparse.Namespace) -> None:
     rows["runner"] = (whole[0] - within[0], whole[1] - within[1])
     for label, (wall, cpu) in rows.items():
         print(f"{label:<28} {wall:8.2f} {'' if cpu is None else f'{cpu:.2f}':>8}  {100 * wall / model:6.2f}")
+
+
+def cluster(options: argparse.Namespace) -> None:
+    """Print questions a second and the driver's memory for each number of workers."""
+    options.limit, options.delay = options.limit or 400, options.delay or 0.5
+    from sqljury import FakeModel, Pipeline
+    from sqljury.bench import run, workers
+    from sqljury.datasets import benchmarks
+    from sqljury.experiments import scaling
+    from sqljury.parallel.cluster import Cluster
+
+    found = benchmarks.load(options.data)
+    numbered = [found.examples[at % len(found.examples)] for at in range(options.limit)]
+    asked = [replace(one, id=f"{one.id}-{at}") for at, one in enumerate(numbered)]
+    delay, recipe = options.delay, options.recipe or "fast"
+
+    def make() -> Pipeline:
+        return Pipeline.from_recipe(recipe, FakeModel("SELECT 1", delay=delay))
+
+    print(f"{len(asked)} questions, calls of {delay:g} s, recipe {recipe}")
+    print(f"{'workers':>7} {'seconds':>8} {'a second':>8} {'simulated':>9} {'driver, MB: first':>18} {'last':>6}")
+    services: list[scaling.Service] = []
+    for count in map(int, options.workers.split(",")):
+        times, memory = [], []
+
+        def told(_: int, record: Any, times: list[float] = times, memory: list[float] = memory) -> None:
+            if record is not None:
+                times.append(time.perf_counter())
+                memory.append(resident())
+
+        with tempfile.TemporaryDirectory() as folder, closing(Cluster("local", count)) as crew:
+            out = (options.out or Path(folder)) / f"workers{count}"
+            workers.run(asked, make, out, run.settings(make(), found.settings, options.seed), crew, told)
+            services = services or scaling.measured(out)  # all numbers of workers are simulated by the first run
+        # the first answer of each worker waits for its start
+        seconds, begun = times[-1] - times[2 * count], len(times) - 1 - 2 * count
+        expected = len(services) / scaling.run_seconds(services, count)
+        print(f"{count:7} {seconds:8.1f} {begun / seconds:8.2f} {expected:9.2f}", end=" ")
+        print(f"{memory[2 * count]:18.0f} {memory[-1]:6.0f}", flush=True)
+
+
+def resident() -> float:
+    """Megabytes of memory that this process holds."""
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def clocks() -> tuple[float, float]:

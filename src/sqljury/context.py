@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar
 
+from sqljury import traces
 from sqljury.budget import Budget
 from sqljury.db.base import DEFAULT_LIMITS, Database
 from sqljury.errors import ContextLengthError, PrivacyError
@@ -158,9 +159,12 @@ class Context:
         """The same context with the model of that name; as it is where the name is empty."""
         return replace(self, model=self.named[name]) if name else self
 
-    def step(self, name: str, seconds: float = inf) -> AbstractContextManager[None]:
+    @contextmanager
+    def step(self, name: str, seconds: float = inf) -> Iterator[None]:
         """Calls of a model within the block are charged to this step, which may take that long; see ``Budget.step``."""
-        return self.budget.step(name, seconds)
+        again = name == self.budget.current  # a stage that limits the time of a part of itself
+        with nullcontext() if again else traces.step(name), self.budget.step(name, seconds):
+            yield
 
     def emit(self, step: str, done: int = 0, total: int = 1, candidates: Sequence[Candidate] = ()) -> None:
         """Tell whoever watches what is being done, and which candidates were just run; from any thread."""
@@ -177,7 +181,9 @@ class Context:
 
     def complete(self, messages: Sequence[Message], sampling: Sampling, n: int = 1) -> Reply:
         """The model's reply, charged to the budget; raises what the model raises."""
-        reply = self.model.complete(messages, sampling, n, cancel=self.cancel)
+        with traces.chat(self.model.name, messages, sampling, n) as replied:
+            reply = self.model.complete(messages, sampling, n, cancel=self.cancel)
+            replied(reply)
         self.budget.charge(reply.cost, reply.ahead)
         return reply
 

@@ -28,6 +28,7 @@
     ├── BudgetExceededError           6   the limit on calls, tokens or money was reached
     ├── NoAnswerError                 7   every candidate failed; carries what was tried
     ├── SandboxError                  8   written code cannot be run in isolation here
+    ├── ClusterError                 10   no cluster, or its workers die one after the other
     ├── AbstainedError                9   there is an answer, but it is not sure enough to be given
     └── CancelledError                130 stopped by the user
 
@@ -36,7 +37,7 @@ Messages name the input, say what is wrong with it, and what to do next; never a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from sqljury.types import Candidate, Cost
@@ -46,6 +47,17 @@ class SqljuryError(Exception):
     """The root; ``exit_code`` is what the command line ends with."""
 
     exit_code = 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As it is, for other processes: subclasses take other arguments than their message."""
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[SqljuryError], args: tuple[Any, ...], state: dict[str, Any]) -> SqljuryError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class InputError(SqljuryError):
@@ -171,6 +183,12 @@ class SandboxError(SqljuryError):
     """Code that a model wrote cannot be run in isolation on this machine, so it is not run."""
 
     exit_code = 8
+
+
+class ClusterError(SqljuryError):
+    """There is no cluster, or its workers die one after the other."""
+
+    exit_code = 10
 
 
 class AbstainedError(SqljuryError):

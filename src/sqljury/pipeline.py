@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import NamedTuple, Unpack
 
-from sqljury import recipes
+from sqljury import recipes, traces
 from sqljury.budget import UNLIMITED, Allowance, Budget
 from sqljury.context import Context, Kept, Options, State
 from sqljury.datasets.pool import Pool
@@ -181,7 +181,10 @@ class Pipeline:
     def finish(self, state: State, context: Context) -> Answer:
         """The answer to the question of a state; ``context.budget`` says what it took, if it raises too."""
         stages = compiled(self.recipe, stored=self.stored, given=self.given)
-        return replace(answer_of(run(stages, state, context), context), privacy=self.shares)
+        with traces.question(state.task.question, self.recipe.name, context.db.dialect) as answered:
+            answer = replace(answer_of(run(stages, state, context), context), privacy=self.shares)
+            answered(answer)
+        return answer
 
 
 def _for(model: LanguageModel, recipe: Recipe) -> Recipe:

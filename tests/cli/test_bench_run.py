@@ -94,3 +94,47 @@ def test_options_that_do_not_go_together(start: Start, questions: tuple[str, ...
     assert (code, mine.read_text()) == (2, "<p>my own page</p>"), error
     code, _, error = ended(start("", "cost", str(tmp_path)))
     assert (code, "is no run" in error) == (2, True)
+
+
+def test_a_context_folder_is_a_dataset(start: Start, zoo: Path, tmp_path: Path) -> None:
+    folder, out = tmp_path / "project", str(tmp_path / "run")
+    folder.mkdir()
+    zoo.rename(folder / "zoo.db")
+    (folder / "sqljury.toml").write_text('[databases.zoo]\nurl = "zoo.db"\n')
+    bench = ("bench", "run", "--data", str(folder), "--recipe", "fast", "--out", out)
+    code, _, error = ended(start("SELECT 1", *bench))
+    assert (code, "no approved examples" in error) == (2, True), error
+    pairs = [("How many animals?", "SELECT count(*) FROM animal"), ("Names?", "SELECT name FROM animal")]
+    lines = [json.dumps({"question": question, "query": sql}) for question, sql in pairs]
+    (folder / "examples.jsonl").write_text("\n".join(lines) + "\n")
+    code, _, error = ended(start("SELECT count(*) FROM animal", *bench))
+    assert code == 0, error
+    code, shown, error = ended(start("", "eval", out, "--output", "json"))
+    assert (code, json.loads(shown)["ex"]["right"], json.loads(shown)["ex"]["total"]) == (0, 1, 2), error
+    (folder / "notes.yaml").write_text("tables:\n  animal:\n    description: what lives here\n")
+    code, _, error = ended(start("SELECT count(*) FROM animal", *bench))
+    assert (code, "dataset.questions" in error) == (2, True), error
+    (folder / "sqljury.toml").write_text(
+        '[databases.zoo]\nurl = "zoo.db"\n[databases.zoo.access]\ndeny = ["animal.photo"]\n'
+    )
+    code, _, error = ended(start("SELECT 1", *bench))
+    assert (code, "has access rules" in error) == (2, True), error
+
+
+def test_questions_in_flight_at_once(start: Start, questions: tuple[str, ...], tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    bench = ("bench", "run", *questions, "--out", str(out), "--batch", "4")
+    code, _, error = ended(start("SELECT count(*) FROM animal", *bench))
+    assert code == 0, error
+    records = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
+    assert {record["id"]: record["number"] for record in records} == {"a": 0, "b": 1}
+    assert len((out / "calls.jsonl").read_text().splitlines()) == 2
+    code, shown, error = ended(start("", "scale", str(out), "--rates", "5", "--out", str(tmp_path / "scale.html")))
+    assert (code, "2 workers" in shown) == (0, True), error
+    assert "<svg" in (tmp_path / "scale.html").read_text()
+    code, _, error = ended(start("", "scale", str(out), "--rates", "fast"))
+    assert (code, "--rates" in error) == (2, True), error
+    code, _, error = ended(start("SELECT 1", *bench, "--workers", "2"))
+    assert (code, "--workers is for --cluster" in error) == (2, True), error
+    code, _, error = ended(start("SELECT 1", *bench, "--cluster", "http://127.0.0.1"))
+    assert (code, "ray://" in error) == (2, True), error

@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import IO, Any, Final, Unpack
+from typing import Any, Final, Unpack
 
 from sqljury.budget import Budget
 from sqljury.errors import BudgetExceededError
-from sqljury.evaluation.run_folder import CALLS, append_line, is_figure, misshapen
+from sqljury.evaluation.run_folder import CALLS, is_figure, misshapen
 from sqljury.llm.base import LanguageModel, Message, Reply, Sampling, Streaming, Wrapper
 from sqljury.pipeline import Pipeline
 from sqljury.types import Cost
@@ -38,30 +38,24 @@ class Call:
 
 
 class Journal:
-    """Writes the calls of the question at hand to ``stream``; threads may share it."""
+    """Hands the calls of one question to ``write``, each as it ends; threads may share it."""
 
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
+    def __init__(self, id: str, write: Callable[[dict[str, Any]], None]) -> None:
+        self._id, self._write = id, write
         self._lock = threading.Lock()
-        self._id, self._number = "", 0
+        self._number = 0
         self._budget: Budget | None = None
-
-    def begin(self, id: str) -> None:
-        """From now on calls belong to this question."""
-        with self._lock:
-            self._id, self._number, self._budget = id, 0, None
 
     def follow(self, budget: Budget) -> None:
         """From now on calls belong to the step under way in this budget."""
         self._budget = budget
 
     def add(self, model: str, cost: Cost) -> None:
-        """Write a call that has ended."""
+        """Hand on a call that has ended."""
         with self._lock:
             self._number += 1
             step = "" if self._budget is None else self._budget.current
-            call = {"id": self._id, "number": self._number, "step": step, "model": model, **asdict(cost)}
-            append_line(self._stream, call, durable=False)  # a power cut loses the last of them, a kill none
+            self._write({"id": self._id, "number": self._number, "step": step, "model": model, **asdict(cost)})
 
     def recorded(self, pipeline: Pipeline) -> Pipeline:
         """The same pipeline, its models' calls written to this journal."""
@@ -105,6 +99,10 @@ def calls(folder: Path) -> list[Call]:
             loaded: dict[str, Any] = json.loads(line)
             if misshapen(loaded, _LINE) or not all(is_figure(loaded.get(name)) for name in _FIGURES):
                 continue
-            cost = Cost(**{name: loaded[name] for name in _FIGURES})
-            found.append(Call(**{name: loaded[name] for name in _LINE}, cost=cost))
+            found.append(Call(**{name: loaded[name] for name in _LINE}, cost=cost_of(loaded)))
     return found
+
+
+def cost_of(line: Mapping[str, Any]) -> Cost:
+    """The cost that a line of the journal holds."""
+    return Cost(**{name: line[name] for name in _FIGURES})

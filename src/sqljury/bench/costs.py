@@ -97,7 +97,7 @@ def costs(folder: Path, price: Price | Prices | None = None) -> RunCost:
     Raises ``DatasetError`` for a folder that holds no run, and ``InputError`` where a model has no price.
     """
     settings, answered = described(folder), records(folder)
-    finished, lost = _attempts(calls(folder), answered)
+    finished, lost = attempts(calls(folder), answered)
     if not finished and not lost:
         finished = list(_from_answers(settings, answered, price))
     finished, lost = [[_priced(call, price) for call in listed] for listed in (finished, lost)]
@@ -114,7 +114,7 @@ def costs(folder: Path, price: Price | Prices | None = None) -> RunCost:
     )
 
 
-def _attempts(found: Sequence[Call], answered: Sequence[Record]) -> tuple[list[Call], list[Call]]:
+def attempts(found: Sequence[Call], answered: Sequence[Record]) -> tuple[list[Call], list[Call]]:
     """The calls of each answered question's last attempt, and all others; an attempt's first call is number 1."""
     known, last = {record["id"] for record in answered}, dict[str, int]()
     for place, call in enumerate(found):

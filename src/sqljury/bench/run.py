@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from math import inf
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from sqljury.bench.calls import Journal
 from sqljury.bench.versions import versions
@@ -54,6 +54,8 @@ from sqljury.recipes import Recipe
 from sqljury.resources import Closing
 from sqljury.stages.select.light import read
 from sqljury.types import Candidate, Choice, Cost, Limits, QueryFailure, Result
+
+STOPPED: Final = "stopped; the same command goes on with the run"
 
 UNANSWERED = (NoAnswerError, QuestionError, ContextLengthError, DatabaseError, QueryError)
 """What one question can run into without the next running into it too; anything else ends the run."""
@@ -140,13 +142,11 @@ def run(
     """
     cancel = cancel or threading.Event()
     seed = int(settled["seed"])
-    with writing(examples, folder, settled, on_answer) as (waiting, calls, write), KeptOpen() as databases:
-        journal = Journal(calls)
-        recorded = journal.recorded(pipeline)
+    with writing(examples, folder, settled, on_answer) as (waiting, call, write), KeptOpen() as databases:
         for number, example in waiting:
-            record = answer(example, recorded, seed, cancel, journal, databases.open)
+            record = answer(example, pipeline, seed, cancel, call, databases.open)
             if cancel.is_set():  # what was stopped half way is no answer
-                raise CancelledError("stopped; the same command goes on with the run")
+                raise CancelledError(STOPPED)
             write({**record, "number": number})
 
 
@@ -156,8 +156,8 @@ def writing(
     folder: Path,
     settled: Mapping[str, Any],
     on_answer: Callable[[int, Record | None], None] = lambda *_: None,
-) -> Iterator[tuple[list[tuple[int, Example]], IO[str], Callable[[Record], None]]]:
-    """What is left to answer, with its places, the stream of the journal of calls, and what writes an answer down.
+) -> Iterator[tuple[list[tuple[int, Example]], Callable[[Record], None], Callable[[Record], None]]]:
+    """What is left to answer, with its places, what writes down a call of a model, and what writes down an answer.
 
     Examples on one database stand together. Raises what ``run`` raises for a folder that cannot be written to.
     """
@@ -174,7 +174,10 @@ def writing(
             done += 1
             on_answer(done, record)
 
-        yield [(number, example) for number, example in grouped(examples) if example.id not in known], calls, write
+        def call(line: Record) -> None:
+            append_line(calls, line, durable=False)  # a power cut loses the last of them, a kill none
+
+        yield [(number, example) for number, example in grouped(examples) if example.id not in known], call, write
 
 
 class KeptOpen(Closing):
@@ -223,18 +226,8 @@ def grouped(examples: Iterable[Example]) -> list[tuple[int, Example]]:
     return [numbered for group in by_database.values() for numbered in group]
 
 
-def answer(
-    example: Example,
-    pipeline: Pipeline,
-    seed: int,
-    cancel: threading.Event | None = None,
-    journal: Journal | None = None,
-    opened: Callable[[os.PathLike[str]], AbstractContextManager[Database]] = connect,
-) -> Record:
-    """One question's record: the query, every candidate with its repairs, the cost.
-
-    ``journal`` is that of the pipeline's models, to be told of the question and its steps. ``opened`` opens databases.
-    """
+def asked(example: Example) -> Record:
+    """What a record says of its question."""
     record: Record = {
         "id": example.id,
         "db_id": example.db_id,
@@ -243,16 +236,30 @@ def answer(
     }
     more = {"evidence": example.question.evidence, "source_gold": example.source_gold, "hardness": example.hardness}
     record |= {name: text for name, text in more.items() if text}
-    record |= {} if example.interaction is None else {"interaction": example.interaction}
+    return record if example.interaction is None else {**record, "interaction": example.interaction}
+
+
+def answer(
+    example: Example,
+    pipeline: Pipeline,
+    seed: int,
+    cancel: threading.Event | None = None,
+    on_call: Callable[[Record], None] | None = None,
+    opened: Callable[[os.PathLike[str]], AbstractContextManager[Database]] = connect,
+) -> Record:
+    """One question's record: the query, every candidate with its repairs, the cost.
+
+    ``on_call`` receives the journal's line of each call of a model as it ends. ``opened`` opens databases.
+    """
+    journal = Journal(example.id, on_call or (lambda _: None))
+    pipeline = journal.recorded(pipeline)
+    record = asked(example)
     budget = Budget()  # until the question's own counts
-    if journal is not None:
-        journal.begin(example.id)
     try:
         with opened(example.database) as db:
             context = pipeline.context(example.question, db, seed=seed, cancel=cancel, explain=False)
             budget = context.budget
-            if journal is not None:
-                journal.follow(budget)
+            journal.follow(budget)
             state = replace(State.of(example.question), candidates=example.candidates)
             found = pipeline.finish(state, context)
     except UNANSWERED as error:

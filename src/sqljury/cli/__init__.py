@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
+from sqljury import traces
 from sqljury.cli import (
     ask,
     audit,
@@ -28,6 +29,7 @@ from sqljury.cli import (
     project,
     report,
     reproduce,
+    scale,
     schema,
     serve,
     suite,
@@ -59,6 +61,7 @@ app.command("mcp")(mcp.serve)
 app.command("eval")(evaluate.evaluate)
 app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)
+app.command("scale")(scale.scale)
 app.command("schema")(schema.describe)
 app.command("serve")(serve.serve)
 app.command("tune")(tune.tune)
@@ -128,6 +131,7 @@ def _run(arguments: list[str]) -> int:
     # Typer's own main is not used: it turns Ctrl-C and a broken pipe into exits of its own.
     command = get_command(app)
     try:
+        traces.export_as_wished()
         with command.make_context("sqljury", arguments) as context:
             command.invoke(context)
     except typer.Exit as end:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,51 @@ from sqljury.types import serialize as written
 if TYPE_CHECKING:
     from sqljury.datasets.spider import Example
     from sqljury.evaluation.run_folder import Record
+    from sqljury.llm.ledger import Ledger
     from sqljury.pipeline import Pipeline
 
 
 def answer_all(
-    examples: Sequence[Example], pipeline: Pipeline, out: Path, settled: Record, cancel: threading.Event
+    examples: Sequence[Example],
+    pipeline: Pipeline,
+    out: Path,
+    settled: Record,
+    cancel: threading.Event,
+    batch: int = 1,
 ) -> None:
-    """Answer what the folder has no answer to; raises what ``bench.run.run`` raises."""
-    from sqljury.bench import run
+    """Answer what the folder has no answer to, ``batch`` questions at once; raises what ``bench.run.run`` raises."""
+    if batch == 1:
+        from sqljury.bench import run
 
+        run.run(examples, pipeline, out, settled, _said(examples, out), cancel)
+    else:
+        from sqljury.bench import workers
+
+        workers.run_here(examples, pipeline, out, settled, batch, _said(examples, out), cancel)
+
+
+def answer_on(
+    cluster: str,
+    count: int | None,
+    batch: int,
+    examples: Sequence[Example],
+    make: Callable[[], Pipeline],
+    out: Path,
+    settled: Record,
+    ledger: Ledger | None,
+) -> None:
+    """The same by workers of a cluster, one in progress for all; raises what ``bench.workers.run`` raises."""
+    from sqljury.bench import workers
+    from sqljury.parallel.cluster import Cluster, Needs
+
+    names = (settled["model"], *settled.get("others", ()))
+    needs = Needs(gpus=1.0 if any(name.startswith("vllm:") for name in names) else 0.0)
+    with closing(Cluster(cluster, count, batch, needs)) as crew:
+        terminal.note(f"{crew.workers} workers on {cluster}, {batch} questions at once in each")
+        workers.run(examples, make, out, settled, crew, _said(examples, out), ledger)
+
+
+def _said(examples: Sequence[Example], out: Path) -> Callable[[int, Record | None], None]:
     def say(done: int, record: Record | None) -> None:
         if record is not None:
             outcome = record["error"] or written.one_line(record["sql"])
@@ -29,4 +66,4 @@ def answer_all(
         elif done:
             terminal.note(f"{out} has {done} of {len(examples)} answers; going on")
 
-    run.run(examples, pipeline, out, settled, say, cancel)
+    return say

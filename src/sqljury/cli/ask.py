@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -39,7 +42,7 @@ from sqljury.cli.options import (
     price_of,
 )
 from sqljury.cli.target import session_options
-from sqljury.cli.terminal import interruptible
+from sqljury.cli.terminal import interruptible, table_file
 
 
 class Output(StrEnum):
@@ -49,6 +52,24 @@ class Output(StrEnum):
     JSON = "json"
     CSV = "csv"
     SQL = "sql"
+
+
+@contextmanager
+def _traced(file: Path | None) -> Iterator[None]:
+    """Write the page of the trace of the block to a file, also where the block fails; nothing without one."""
+    if file is None:
+        yield
+        return
+    from sqljury import traces
+    from sqljury.experiments.report import trace
+
+    with table_file(file, trace.BEGINS) as page:
+        try:
+            with traces.kept() as spans:
+                yield
+        finally:
+            if page is not None:
+                page.write(trace.html(spans))
 
 
 def ask(
@@ -94,6 +115,9 @@ def ask(
     max_tokens: MaxTokens = None,
     max_usd: MaxUsd = None,
     price: PriceOption = None,
+    trace: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what took how long as an HTML page; see docs/traces.md.")
+    ] = None,
     access: AccessOption = None,
     allow: AllowOption = None,
     deny: DenyOption = None,
@@ -121,6 +145,7 @@ def ask(
         examples=examples,
     )
     with (
+        _traced(trace),
         show.progress() as report,
         interruptible() as cancel,
         Session(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.answering import answer_all
+from sqljury.cli.answering import answer_all, answer_on
 from sqljury.cli.options import (
     AdapterOption,
     BudgetSeconds,
@@ -38,10 +39,12 @@ from sqljury.cli.options import (
 from sqljury.cli.terminal import interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqljury.bench.costs import RunCost
     from sqljury.datasets.benchmarks import Benchmark
+    from sqljury.datasets.spider import Example
+    from sqljury.llm.base import LanguageModel
     from sqljury.llm.ledger import Ledger
     from sqljury.schema.notes import Notes
 
@@ -53,6 +56,7 @@ class Dataset(StrEnum):
     BIRD = "bird"
     COSQL = "cosql"
     JSONL = "jsonl"
+    PROJECT = "project"
 
 
 class Predictions(StrEnum):
@@ -64,7 +68,10 @@ class Predictions(StrEnum):
 
 def run(
     data: Annotated[
-        Path, typer.Option(help="The folder of Spider, BIRD, CoSQL or SParC, or a file of questions (JSON or JSONL).")
+        Path,
+        typer.Option(
+            help="The folder of Spider, BIRD, CoSQL or SParC, a file of questions (JSON or JSONL), or a context folder."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")],
     dataset: Annotated[
@@ -94,6 +101,17 @@ def run(
     max_usd: MaxUsd = None,
     price: PriceOption = None,
     prices: PricesOption = None,
+    batch: Annotated[
+        int, typer.Option(min=1, max=1024, help="Questions in flight at once in a worker; for services and vLLM.")
+    ] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="WHERE", help="Answer on Ray: local (started here), auto or ray://HOST:PORT."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, max=10_000, help="Workers on --cluster; by default one a node, or one a GPU for vLLM."),
+    ] = None,
     force_new: Annotated[
         bool, typer.Option("--force-new", help="Begin anew: a run in --out is moved to before-1 (2, ...) in it.")
     ] = False,
@@ -101,26 +119,43 @@ def run(
     """Answer a dataset's questions by a recipe; the same command continues a run that was stopped or killed."""
     from sqljury.bench import run as bench
     from sqljury.datasets import benchmarks, spider, subset
+    from sqljury.errors import InputError
     from sqljury.evaluation.run_folder import put_aside
     from sqljury.pipeline import Pipeline
+    from sqljury.project.folder import SETTINGS as PROJECT_FILE
+    from sqljury.project.folder import load as load_project
     from sqljury.types import Limits
 
-    found = benchmarks.load(data, dataset and dataset.value, split, db_dir)  # type: ignore[arg-type]
+    if workers is not None and cluster is None:
+        raise InputError("--workers is for --cluster; leave it out, or name a cluster")
+    if dataset is Dataset.PROJECT or (dataset is None and (data / PROJECT_FILE).is_file()):
+        found, of_project = load_project(data).benchmark()
+    else:
+        found, of_project = benchmarks.load(data, dataset and dataset.value, split, db_dir), {}  # type: ignore[arg-type]
     drawn = spider.sample(subset.of_databases(found.examples, among, left_out), limit, seed)
     settings = found.settings | {"limit": limit, "count": len(drawn)}
     settings |= {key: text for key, text in (("databases", among), ("without", left_out)) if text}
     priced, counter = prices_of(prices, price), ledger(max_calls, max_tokens, max_usd)
     notes = notes_of(found, {one.db_id for one in drawn}) if found.descriptions and descriptions else {}
+    notes = {**notes, **_by_url(drawn, of_project)}
     settings |= {"descriptions": descriptions} if found.descriptions else {}
-    opened = opening(model, adapter, cache=cache, ledger=counter, price=priced)
-    pipeline = Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened)
-    budget = allowance(budget_seconds, budget_tokens)
-    pipeline = replace(pipeline, allowance=budget, pool=pool_of(shots), notes=notes)
+    limits, budget, pool = Limits(seconds=timeout), allowance(budget_seconds, budget_tokens), pool_of(shots)
+
+    def pipeline_of(opened: Callable[..., LanguageModel]) -> Pipeline:
+        made = Pipeline.from_recipe(recipe, opened(), limits, opened)
+        return replace(made, allowance=budget, pool=pool, notes=notes)
+
+    pipeline = pipeline_of(opening(model, adapter, cache=cache, ledger=counter, price=priced))
     if force_new and (aside := put_aside(out)):
         terminal.note(f"the run that was in {out} is now in {aside}")
     _count_before(counter, out)
+    settled = bench.settings(pipeline, settings, seed)
     with interruptible() as cancel:
-        answer_all(drawn, pipeline, out, bench.settings(pipeline, settings, seed), cancel)
+        if cluster is None:
+            answer_all(drawn, pipeline, out, settled, cancel, batch)
+        else:
+            in_worker = partial(pipeline_of, opening(model, adapter, cache=cache, price=priced))
+            answer_on(cluster, workers, batch, drawn, in_worker, out, settled, counter)
     terminal.note(
         f"{len(drawn)} answers in {out}; now run: sqljury eval {out}, or sqljury report {out} --out FILE.html"
     )
@@ -145,6 +180,17 @@ def notes_of(found: Benchmark, names: set[str]) -> Mapping[str, Notes]:
         with connect(found.data / found.folder / name / f"{name}.sqlite") as db:
             notes[db.url] = load(found.descriptions[name])
     return notes
+
+
+def _by_url(drawn: Sequence[Example], notes: Mapping[str, Notes]) -> Mapping[str, Notes]:
+    """A context folder's notes by the URL of the database."""
+    from sqljury.db.connect import connect
+
+    found = {}
+    for name, file in {one.db_id: one.database for one in drawn if one.db_id in notes}.items():
+        with connect(file) as db:
+            found[db.url] = notes[name]
+    return found
 
 
 def export(

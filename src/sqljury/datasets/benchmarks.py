@@ -14,7 +14,8 @@ from sqljury.datasets.spider import Example, database_file
 from sqljury.errors import DatasetError, InputError
 from sqljury.types import Question
 
-Kind = Literal["spider", "bird", "cosql", "jsonl"]
+Kind = Literal["spider", "bird", "cosql", "jsonl", "project"]
+"""``project`` is a context folder, whose examples ``project.folder`` reads."""
 
 _LEVELS: Final = ("simple", "moderate", "challenging")
 _SPLITS: Final = ("dev", "train")
@@ -50,8 +51,8 @@ def load(data: Path, kind: Kind | None = None, split: str = "dev", databases: Pa
     that are missing or malformed, and ``InputError`` for what does not go together.
     """
     kind = kind or _told(data)
-    if kind not in get_args(Kind):
-        raise InputError(f"there is no dataset {kind!r}; known are {', '.join(get_args(Kind))}")
+    if kind not in get_args(Kind) or kind == "project":
+        raise InputError(f"{data} is no dataset of the kind {kind!r}; known are {', '.join(get_args(Kind))}")
     if (kind == "jsonl") != (databases is not None):
         raise InputError(
             "--db-dir names the databases of a file of questions; give it with such a file, not with others"

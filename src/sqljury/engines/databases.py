@@ -15,6 +15,7 @@ from sqljury.engines.gold import views_of
 from sqljury.engines.homes import DIALECTS, ENGINES, SERVED, Files, home
 from sqljury.engines.source import Source, read
 from sqljury.errors import DatasetError
+from sqljury.project.folder import load as load_project
 from sqljury.resources import Closing, write_whole
 
 SERVER: Final = "SQLJURY_BENCH_SERVER"
@@ -67,20 +68,27 @@ class Databases(Closing):
     """The databases under ``data`` on an engine; ``folder`` keeps files that are made, ``server`` is a given one's URL.
 
     Each is copied when it is first needed, and servers are started then. ``sources`` are the copied ones, without rows.
-    ``within`` is the folder of ``data`` that holds ``<db_id>/<db_id>.sqlite``.
+    ``within`` is the folder of ``data`` that holds ``<db_id>/<db_id>.sqlite``; files elsewhere are ``named``.
     """
 
     def __init__(
-        self, data: Path, engine: Engine = FILES, folder: Path | None = None, server: str = "", within: str = WITHIN
+        self,
+        data: Path,
+        engine: Engine = FILES,
+        folder: Path | None = None,
+        server: str = "",
+        within: str = WITHIN,
+        named: Mapping[str, Path] | None = None,
     ) -> None:
         self.data, self.engine, self.files = data, engine, data / within
+        self._named = named or {}
         self.sources: dict[str, Source] = {}
         self._targets: dict[str, str] = {}
         self._home = home(self.engine.name, folder or data, server) if self.engine.copies else None
 
     def file(self, db_id: str) -> Path:
         """The SQLite file of the dataset, whether it is there or not."""
-        return self.files / db_id / f"{db_id}.sqlite"
+        return self._named.get(db_id, self.files / db_id / f"{db_id}.sqlite")
 
     def lazy(self, db_id: str) -> os.PathLike[str]:
         """What ``connect`` opens; a copy is made when it is opened."""
@@ -143,6 +151,9 @@ def of_run(described: Mapping[str, Any], data: Path, folder: Path) -> Databases:
     """
     dataset = described["dataset"]
     engine, within = Engine.of(dataset), dataset.get("folder", WITHIN)
+    if dataset.get("name") == "project":
+        project = load_project(data)
+        return Databases(data, named={name: Path(project.database(name).url) for name in project.names})
     if "predictions" in dataset:  # a run of `choose` calls the folder so, others their choice of databases
         within = dataset.get("databases", within)
     if not isinstance(within, str) or not is_file_name(within):

@@ -108,6 +108,26 @@ def histogram(values: Sequence[float], title: str, unit: str) -> str:
     return _svg(height, title, parts)
 
 
+def spans(rows: Sequence[tuple[str, float, float, int]], title: str, unit: str) -> str:
+    """A row for each label: its bar from a beginning to an end, indented by how deep it lies in others."""
+    room, step = WIDTH - _LABEL - 14, 20
+    end = max((end for _, _, end, _ in rows), default=0.0) or 1.0
+    parts, base = [], 10 + step * max(1, len(rows))
+    for share in (0.0, 0.5, 1.0):
+        x = _LABEL + room * share
+        parts.append(_line(x, 4, x, base, "grid"))
+        parts.append(_text(x, base + 14, f"{end * share:.3g} {unit}", "middle" if share < 1 else "end"))
+    for number, (label, begin, stop, depth) in enumerate(rows):
+        y, x = 6 + step * number, _LABEL + room * begin / end
+        parts.append(_text(4 + 10 * depth, y + 13, _short(label, 28 - 2 * depth)))
+        wide = max(1.0, room * (stop - begin) / end)
+        parts.append(
+            f'<rect class="dot c{depth % 6}" x="{x:.1f}" y="{y + 3}" width="{wide:.1f}" height="13" rx="2">'
+            f"<title>{escape(label)}: {stop - begin:.3f} {unit}</title></rect>"
+        )
+    return _svg(base + 20, title, parts)
+
+
 def curves(
     lines: Mapping[str, Sequence[tuple[float, float]]],
     title: str,

@@ -67,6 +67,20 @@ class Ledger:
         with self._lock:
             self._spent += cost
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether not even a call of no tokens is allowed any more."""
+        try:
+            self.check()
+        except BudgetExceededError:
+            return True
+        return False
+
+    def check(self) -> None:
+        """Raise ``BudgetExceededError`` where not even a call of no tokens is allowed any more."""
+        with self._lock:
+            self._check(Cost(calls=1))
+
     def reserve(self, most: Cost) -> object:
         """Set ``most`` aside and return its ticket; raises ``BudgetExceededError`` if a limit does not allow it."""
         with self._lock:

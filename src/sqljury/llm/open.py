@@ -24,10 +24,10 @@ def open_model(
 ) -> LanguageModel:
     """The model of that name: one of the catalogue, a ``.gguf`` file, or a service such as ``openai:NAME``.
 
-    Local ones take an adapter, as ``MODEL+ADAPTER``. Without a name, ``base``; without that too, ``SQLJURY_MODEL`` or
-    the embedded default. ``+ADAPTER`` is that model with this adapter in place of its own, if any. Weights are loaded
-    when they are first used; those that ``name`` itself names must be there now. ``none`` is
-    a model that cannot be asked. ``cache`` keeps replies between runs;
+    ``vllm:NAME`` is a model on this machine's GPUs. Local ones take an adapter, as ``MODEL+ADAPTER``. Without a name,
+    ``base``; without that too, ``SQLJURY_MODEL`` or the embedded default. ``+ADAPTER`` is that model with this
+    adapter in place of its own, if any. Weights are loaded when they are first used; those that ``name`` itself names
+    must be there now. ``none`` is a model that cannot be asked. ``cache`` keeps replies between runs;
     ``ledger`` counts calls, tokens and dollars at ``price``, which may be a table of prices by model, and holds them to
     its budget; several models may share one.
     Raises ``WeightsError``, ``MissingExtraError``, ``ModelAuthError`` or ``ModelError``.
@@ -70,6 +70,11 @@ def _is_service(name: str) -> bool:
 
 
 def _bare(spec: str) -> LanguageModel:
+    if spec.startswith("vllm:"):
+        from sqljury.llm.vllm import VllmModel
+
+        base, _, adapter_folder = spec.removeprefix("vllm:").partition("+")
+        return VllmModel(base, adapter_folder)
     name, adapter = adapters.parse(spec)
     if name == NoModel.name:
         return NoModel()

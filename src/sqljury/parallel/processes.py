@@ -8,43 +8,27 @@ import os
 import signal
 import sys
 import threading
-import time
-from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Callable, Hashable, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Any, Final, TypeVar
+
+from sqljury.parallel.crew import Crew, Message, Start, Tell, Work, Worker, share
+
+__all__ = ["Processes", "Tell", "Work", "map_processes"]
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-Tell = Callable[[Any], None]
-"""Reports how far the work on an item has come: a sign of life, and what ``lost`` gets when none follows."""
-
-Work = Callable[[T, Tell], R]
-
-BLOCK: Final = 16
-"""Neighbouring items of one kind that go to the same process, for the sake of what it has cached."""
 
 MEMORY_BYTES: Final = 6 * 1024**3
 """What a process may take beyond what it started with, where the system can limit it."""
 
 _ORPHAN_CHECK_SECONDS: Final = 2.0
-
-
-@dataclass
-class _Worker(Generic[T]):
-    process: BaseProcess
-    connection: Connection
-    block: deque[tuple[int, T]]
-    heard_at: float = field(default_factory=time.monotonic)
-    progress: Any = None
+_LISTEN_SECONDS: Final = 3600.0  # the system's waits take no endless time
 
 
 def map_processes(
-    start: Callable[[], Work[T, R]],
+    start: Start[T, R],
     items: Sequence[T],
     lost: Callable[[T, str, Any], R],
     *,
@@ -55,92 +39,65 @@ def map_processes(
 ) -> list[R]:
     """The work's result for each item, in the items' order; ``start`` makes the work function in each process.
 
-    A process that shows no sign of life for ``silence`` seconds, or dies, is replaced; the item it worked on gets
-    ``lost(item, why, progress)``, with the last progress reported or None. Neighbours of one ``kind`` stay together.
-    ``on_result`` gets each result as it comes, in no certain order.
-    An exception in the work is raised here and ends all processes; so does Ctrl-C.
+    An item whose process hangs or dies is not tried again; see ``crew.share``. ``on_result`` gets each result as it
+    comes, in no certain order. Ctrl-C ends all processes.
     """
-    blocks = deque(_blocks(items, kind))
+    crew: Crew = Processes(processes)
     results: dict[int, R] = {}
-    pool: list[_Worker[T]] = []
-    try:
-        while len(results) < len(items):
-            while blocks and len(pool) < max(1, processes):
-                pool.append(_begin(start, blocks.popleft()))
-            for worker in _heard(pool, silence):
-                message, payload = _receive(worker)
-                if message == "progress":
-                    worker.progress = payload
-                    continue
-                if message == "failed":
-                    raise payload
-                number, item = worker.block.popleft()
-                results[number] = payload if message == "done" else lost(item, payload, worker.progress)
-                on_result(results[number])
-                _go_on(worker, pool, blocks, alive=message != "lost")
-    finally:
-        for worker in pool:
-            _end(worker)
+    with contextlib.closing(share(start, items, crew, lost, silence=silence, kind=kind)) as shared:  # type: ignore[type-var]
+        for number, result in shared:
+            results[number] = result
+            on_result(result)
     return [results[number] for number in range(len(items))]
 
 
-def _go_on(worker: _Worker[T], pool: list[_Worker[T]], blocks: deque[deque[tuple[int, T]]], *, alive: bool) -> None:
-    """Give the worker its next item; without one, or where it died, end it and put its block back."""
-    if not worker.block and blocks:
-        worker.block = blocks.popleft()
-    if alive and worker.block:
-        _give(worker)
-        return
-    _end(worker)
-    pool.remove(worker)
-    if worker.block:
-        blocks.appendleft(worker.block)
+class Processes:
+    """A crew of processes beside this one, which work on an item at a time."""
+
+    slots = 1
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def begin(self, start: Start[Any, Any]) -> Worker:
+        """A new process."""
+        return _Process(start)
+
+    def heard(self, pool: Sequence[Worker], seconds: float) -> list[tuple[Worker, list[Message] | str]]:
+        """What processes say, and which have died."""
+        known = {worker.connection: worker for worker in pool if isinstance(worker, _Process)}
+        ready = wait(list(known), timeout=min(seconds, _LISTEN_SECONDS))
+        return [(worker, worker.said()) for connection, worker in known.items() if connection in ready]
 
 
-def _blocks(items: Sequence[T], kind: Callable[[T], Hashable]) -> Iterator[deque[tuple[int, T]]]:
-    for _, group in groupby(enumerate(items), key=lambda numbered: kind(numbered[1])):
-        listed = list(group)
-        yield from (deque(listed[at : at + BLOCK]) for at in range(0, len(listed), BLOCK))
+class _Process:
+    def __init__(self, start: Start[Any, Any]) -> None:
+        # Forking is quick and needs no importable main module, but only safe while there is one thread.
+        alone = sys.platform == "linux" and threading.active_count() == 1
+        context = multiprocessing.get_context("fork" if alone else "spawn")
+        self.connection, theirs = context.Pipe()
+        self._process: BaseProcess = context.Process(target=_serve, args=(start, theirs), daemon=True)  # type: ignore[attr-defined]
+        self._process.start()
+        theirs.close()
 
+    def give(self, number: int, item: Any) -> None:
+        """Send an item."""
+        with contextlib.suppress(OSError):  # it has died; that shows when it is listened to
+            self.connection.send((number, item))
 
-def _begin(start: Callable[[], Work[T, R]], block: deque[tuple[int, T]]) -> _Worker[T]:
-    # Forking is quick and needs no importable main module, but only safe while there is one thread.
-    alone = sys.platform == "linux" and threading.active_count() == 1
-    context = multiprocessing.get_context("fork" if alone else "spawn")
-    ours, theirs = context.Pipe()
-    process: BaseProcess = context.Process(target=_serve, args=(start, theirs), daemon=True)  # type: ignore[attr-defined]
-    process.start()
-    theirs.close()
-    worker = _Worker(process, ours, block)
-    _give(worker)
-    return worker
+    def said(self) -> list[Message] | str:
+        """The next message, or how the process died."""
+        try:
+            return [Message(*self.connection.recv())]
+        except (EOFError, OSError):
+            self._process.join(timeout=1.0)
+            return f"its process died ({_cause(self._process.exitcode)})"
 
-
-def _give(worker: _Worker[T]) -> None:
-    worker.progress, worker.heard_at = None, time.monotonic()
-    with contextlib.suppress(OSError):  # it has died; that shows when it is listened to
-        worker.connection.send(worker.block[0][1])
-
-
-def _heard(pool: Sequence[_Worker[T]], silence: float) -> list[_Worker[T]]:
-    """Those with something to read, or without a sign of life for too long."""
-    earliest = min(worker.heard_at for worker in pool) + silence
-    ready = wait([worker.connection for worker in pool], timeout=max(0.0, earliest - time.monotonic()))
-    late = time.monotonic() - silence
-    return [worker for worker in pool if worker.connection in ready or worker.heard_at < late]
-
-
-def _receive(worker: _Worker[T]) -> tuple[Literal["progress", "done", "failed", "lost"], Any]:
-    silent = time.monotonic() - worker.heard_at
-    if not worker.connection.poll():
-        return "lost", f"did not end within {silent:.0f} s and was killed"
-    worker.heard_at = time.monotonic()
-    try:
-        message: tuple[Literal["progress", "done", "failed"], Any] = worker.connection.recv()
-    except (EOFError, OSError):
-        worker.process.join(timeout=1.0)
-        return "lost", f"its process died ({_cause(worker.process.exitcode)})"
-    return message
+    def end(self) -> None:
+        """Kill the process."""
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
 
 
 def _cause(code: int | None) -> str:
@@ -150,32 +107,30 @@ def _cause(code: int | None) -> str:
     return f"exit code {code}"
 
 
-def _end(worker: _Worker[T]) -> None:
-    worker.process.kill()
-    worker.process.join()
-    worker.connection.close()
-
-
-def _serve(start: Callable[[], Work[T, R]], connection: Connection) -> None:
+def _serve(start: Start[Any, Any], connection: Connection) -> None:
     """The other process: one item after another, until it is killed or its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     parent = os.getppid()
     _limit_memory()
-    work: Work[T, R] | None = None
+    work: Work[Any, Any] | None = None
     while True:
         while not connection.poll(_ORPHAN_CHECK_SECONDS):
             if os.getppid() != parent:  # it is gone
                 return
         try:
-            item = connection.recv()
-            if work is None:
-                work = start()
-            answer: tuple[str, Any] = ("done", work(item, lambda progress: connection.send(("progress", progress))))
+            number, item = connection.recv()
         except EOFError:
             return
+        try:
+            work = work or start()
+            answer = (number, "done", work(item, _teller(connection, number)))
         except Exception as error:
-            answer = ("failed", error)
+            answer = (number, "failed", error)
         connection.send(answer)
+
+
+def _teller(connection: Connection, number: int) -> Tell:
+    return lambda progress: connection.send((number, "progress", progress))
 
 
 def _limit_memory() -> None:

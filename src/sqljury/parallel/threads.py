@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from math import inf
 from typing import TypeVar
 
@@ -67,7 +68,7 @@ def map_threads(
             raise
 
     with ThreadPoolExecutor(max_workers=min(workers, len(items)), thread_name_prefix="sqljury") as pool:
-        futures = [pool.submit(run, item) for item in items]
+        futures = [pool.submit(copy_context().run, run, item) for item in items]  # spans know what they are part of
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
         except BaseException:

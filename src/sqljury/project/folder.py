@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,13 +10,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury.access.rules import Access
+from sqljury.datasets.benchmarks import Benchmark
 from sqljury.datasets.pool import Pool, Shot, default, shot_of
 from sqljury.datasets.reading import Document, json_lines
+from sqljury.datasets.spider import Example
 from sqljury.errors import ProjectError
 from sqljury.project.settings import NAME, DatabasePart, Settings, expanded, read
 from sqljury.schema.notes import NO_NOTES, Notes
 from sqljury.schema.notes_files import read_bird, read_glossary, read_yaml
-from sqljury.types import Privacy
+from sqljury.types import Privacy, Question
 
 SETTINGS: Final = "sqljury.toml"
 NOTES: Final = "notes.yaml"
@@ -23,6 +26,8 @@ GLOSSARY: Final = "glossary.yaml"
 IMPORTS: Final = "notes"
 EXAMPLES: Final = "examples.jsonl"
 FEEDBACK: Final = "feedback.jsonl"
+
+_SQLITE: Final = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,40 @@ class Project:
             self._notes(name, part),
             tuple(pair for pair in self._pairs(part) if pair.database == name),
         )
+
+    def benchmark(self) -> tuple[Benchmark, dict[str, Notes]]:
+        """The approved pairs as a dataset, and the notes by database; no pair is shown to a model.
+
+        Raises what ``database`` raises, and ``ProjectError`` for pairs on what is no SQLite file and on a database with
+        access rules, which runs neither apply nor may pass by: ``sqljury test`` does; also where there are no pairs.
+        """
+        examples: list[Example] = []
+        notes: dict[str, Notes] = {}
+        for name in self.names:
+            known = self.database(name)
+            if not known.approved:
+                continue
+            if known.access or not self.is_sqlite(name):
+                why = "has access rules" if known.access else "is no SQLite file"
+                raise ProjectError(f"{self.folder / SETTINGS}: {name} {why}, so it cannot be run; use sqljury test")
+            notes[name] = known.notes
+            for number, pair in enumerate(known.approved):
+                id_ = f"{name}-{number:04d}"
+                asked = Question(pair.question, id=id_)
+                examples.append(Example(id_, asked, pair.sql, name, Path(known.url)))
+        if not examples:
+            raise ProjectError(f"{self.folder}: has no approved examples; add some to {EXAMPLES}")
+        content = [(one.id, one.question.text, one.gold_sql) for one in examples], sorted(notes.items())
+        digest = hashlib.sha256(repr(content).encode()).hexdigest()[:16]
+        return Benchmark("project", self.folder.name, self.folder, ".", tuple(examples), digest, {}), notes
+
+    def is_sqlite(self, name: str) -> bool:
+        """Whether a database is a file of SQLite."""
+        try:
+            with open(self.database(name).url, "rb") as file:
+                return file.read(len(_SQLITE)) == _SQLITE
+        except OSError:
+            return False
 
     def notes_file(self, name: str) -> Path:
         """The file that a proposed note on this database belongs in."""

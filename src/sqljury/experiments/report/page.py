@@ -35,17 +35,8 @@ _CURVES: Final = {"upper_in_order": "at least one right", "votes_in_order": "vot
 
 def html(found: Mapping[str, Any]) -> str:
     """The page for what ``report`` found."""
-    style, script = _asset("page.css"), _asset("page.js")
-    policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; base-uri 'none'; "
-        "form-action 'none'"
-    )
-    title = f"sqljury: {', '.join(one['label'] for one in found['runs'])}"
+    script = _asset("page.js")
     parts = [
-        BEGINS,
-        f'<html lang="en"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f'<meta name="color-scheme" content="light dark"><title>{escape(title)}</title><style>{style}</style>',
         '<a class="skip" href="#questions">Skip to the questions</a>',
         *_head(found),
         "<main>",
@@ -58,9 +49,23 @@ def html(found: Mapping[str, Any]) -> str:
         _QUESTIONS,
         "</main>",
         f'<script type="application/json" id="data">{embedded(_data(found))}</script>',
-        f"<script>{script}</script></html>\n",
+        f"<script>{script}</script>",
     ]
-    return "\n".join(parts)
+    return document(f"sqljury: {', '.join(one['label'] for one in found['runs'])}", parts, script)
+
+
+def document(title: str, parts: Iterable[str], script: str = "", begins: str = BEGINS) -> str:
+    """A whole page of these parts, which may hold the ``script`` and no other."""
+    style = _asset("page.css")
+    allowed = f"script-src '{_digest(script)}'; " if script else ""
+    policy = f"default-src 'none'; {allowed}style-src '{_digest(style)}'; base-uri 'none'; form-action 'none'"
+    head = [
+        begins,
+        f'<html lang="en"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f'<meta name="color-scheme" content="light dark"><title>{escape(title)}</title><style>{style}</style>',
+    ]
+    return "\n".join([*head, *parts, "</html>\n"])
 
 
 def embedded(value: Any) -> str:

@@ -1,0 +1,5 @@
+"""The fixtures that tests of workers share."""
+
+from judging import data
+
+__all__ = ["data"]
