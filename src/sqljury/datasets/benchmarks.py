@@ -52,7 +52,7 @@ def load(data: Path, kind: Kind | None = None, split: str = "dev", databases: Pa
     """
     kind = kind or _told(data)
     if kind not in get_args(Kind) or kind == "project":
-        raise InputError(f"{data} is no dataset of the kind {kind!r}; known are {', '.join(get_args(Kind))}")
+        raise InputError(f"there is no dataset {kind!r} to be read here; known are {', '.join(get_args(Kind))}")
     if (kind == "jsonl") != (databases is not None):
         raise InputError(
             "--db-dir names the databases of a file of questions; give it with such a file, not with others"
