@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sqljury import FakeModel, Pipeline
+from sqljury import FakeModel, Pipeline, recipes
 from sqljury.cli import _guarded
 from sqljury.cli.options import adapted
 from sqljury.errors import InputError, ModelError, WeightsError
@@ -65,7 +65,7 @@ def test_an_adapter_is_found_by_name_and_by_path() -> None:
 
 def test_what_is_no_adapter_is_told_apart(tmp_path: Path) -> None:
     made("linker")
-    with pytest.raises(WeightsError, match=r"no adapter 'critic'; known are linker, or"):
+    with pytest.raises(WeightsError, match=r"no adapter 'critic'; known are linker, sqljury-writer, or"):
         adapters.find("critic")
     (tmp_path / "text.gguf").write_text("hello")
     with pytest.raises(WeightsError, match="is not a GGUF"):
@@ -137,12 +137,12 @@ def test_two_adapters_for_one_model_are_refused() -> None:
 
 def test_adapters_are_listed_with_the_models(capsys: pytest.CaptureFixture[str]) -> None:
     assert _guarded(["models", "list"]) == 0
-    assert "Adapters" not in capsys.readouterr().out
+    assert "Adapters for --adapter NAME: sqljury-writer\n" in capsys.readouterr().out
     made("linker")
     made("[x] \x1b[31mred")
     assert _guarded(["models", "list"]) == 0
     out = capsys.readouterr().out
-    assert "Adapters for --adapter NAME: [x]  [31mred, linker" in out
+    assert "Adapters for --adapter NAME: [x]  [31mred, linker, sqljury-writer" in out
 
 
 def test_a_name_that_could_not_be_found_again_is_refused() -> None:
@@ -153,7 +153,7 @@ def test_a_name_that_could_not_be_found_again_is_refused() -> None:
 
 
 def test_an_unknown_adapter_is_told_when_the_model_is_opened() -> None:
-    with pytest.raises(WeightsError, match="no adapter 'nosuch'; known are none yet"):
+    with pytest.raises(WeightsError, match="no adapter 'nosuch'; known are sqljury-writer, or"):
         open_model("smollm2-135m+nosuch", cache=False)
 
 
@@ -226,3 +226,10 @@ def test_weights_are_forgotten_with_their_last_model() -> None:
     assert key in loaded._SHARED
     del model
     assert key not in loaded._SHARED
+
+
+def test_the_writer_of_the_package_is_for_the_default_model_and_is_small() -> None:
+    file = adapters.PACKAGED / "sqljury-writer.gguf"
+    assert adapters.served(file) == models.CATALOGUE[models.DEFAULT].sha256
+    assert file.stat().st_size <= 20_000_000
+    assert {name for name in recipes.names() if recipes.load(name).adapter} == {"default", "fast", "max"}
