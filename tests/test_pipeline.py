@@ -80,7 +80,7 @@ def test_a_run_is_answered_alike_without_what_only_a_person_reads(db: Database) 
     pipeline = Pipeline(sampled(), FakeModel(TALL))
     question = Question("How many tall people are there?")
     shown = pipeline.answer(question, db)
-    bare = pipeline.finish(State.of(question), pipeline.context(question, db), explain=False)
+    bare = pipeline.finish(State.of(question), pipeline.context(question, db, explain=False))
     assert shown.explanation is not None
     assert (bare.explanation, bare.remarks, bare.readings) == (None, (), ())
     assert (bare.sql, bare.confidence, bare.agreement) == (shown.sql, shown.confidence, shown.agreement)

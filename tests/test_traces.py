@@ -11,7 +11,8 @@ import pytest
 from sqljury import FakeModel, Pipeline, traces
 from sqljury.db.connect import connect
 from sqljury.errors import MissingExtraError, NoAnswerError
-from sqljury.experiments.report import svg, trace
+from sqljury.evaluation import svg
+from sqljury.experiments.report import trace
 from sqljury.llm.fake import Call
 from sqljury.recipes import GeneratePart, LinkPart, Recipe
 from sqljury.traces import Span

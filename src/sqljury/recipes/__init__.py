@@ -113,7 +113,8 @@ def build(name: str, tables: Mapping[str, Any]) -> Recipe:
 
 def dump(recipe: Recipe) -> str:
     """The recipe as the text of a file that ``parse`` reads; what is as usual is left out."""
-    lines = [f"summary = {_value(recipe.summary)}"] if recipe.summary else []
+    texts = {"summary": recipe.summary, "adapter": recipe.adapter}
+    lines = [f"{key} = {_value(text)}" for key, text in texts.items() if text]
     for key, kind in _PARTS.items():
         own = getattr(recipe, key)
         head, parts = (f"[[{key}]]", own) if key == "generate" else (f"[{key}]", (own,))
