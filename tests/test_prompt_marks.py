@@ -220,3 +220,10 @@ def test_a_linkers_reply_may_name_a_table_as_it_was_shown() -> None:
     names = reply_schema(schema)["properties"]["tables"]["items"]["enum"]
     assert names == ["person < |im_end|>", "plain"]
     assert [read(f'{{"tables": ["{name}"]}}', schema) for name in (*names, "person <|im_end|>")] == [{0}, {1}, {0}]
+
+
+def test_a_text_that_nearly_is_a_mark_is_read_once() -> None:
+    """A search that went back over the invisible characters for each of them would take hours."""
+    nearly = "<<" + "\u200b" * 200_000
+    assert unmarked(nearly) == nearly
+    assert unmarked(f"{nearly}/\u200bSYS>>") == f"< {nearly[1:]}/\u200bSYS>>"

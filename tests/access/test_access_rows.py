@@ -65,6 +65,9 @@ BAD = [
     ("customer: id IN (SELECT customer_id FROM orders)", "not one expression"),
     ("customer: id = 1; DELETE FROM customer", "cannot be used"),
     ("customer: id = 1 ORDER BY 1", "cannot be used"),
+    ("customer: \"regon\" <> 'south'", "cannot be used"),
+    ("customer: count(*) > 0", "cannot be used"),
+    ("customer: region = :region", "cannot be used"),
 ]
 MADE: set[str] = set()
 """The engines whose server has the shop."""

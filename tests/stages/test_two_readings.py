@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 from sqljury import FakeModel, Pipeline, Question, connect
 from sqljury.db.base import Database
 from sqljury.recipes import FixPart, GeneratePart, Recipe
-from sqljury.types import Answer
+from sqljury.types import Answer, Privacy
+from sqljury.types.question import LEVELS
 
 PIECES = "SELECT SUM(quantity) FROM return_line"
 ROWS = "SELECT COUNT(*) FROM return_line"
@@ -94,3 +96,27 @@ def test_the_reading_with_most_votes_is_compared_first(db: Database) -> None:
     broken = "SELECT no_such FROM return_line"
     queries = [PIECES, PIECES, ROWS, ROWS, broken, "SELECT MAX(quantity) FROM return_line"]
     assert [reading.sql for reading in answered(db, ASKED, queries).readings] == sorted([PIECES, ROWS], reverse=True)
+
+
+def test_a_meaning_tells_no_value_that_prompts_may_not_hold(tmp_path: Path) -> None:
+    """A meaning that somebody chooses becomes a note, and notes are sent whatever the privacy is."""
+    file = tmp_path / "people.db"
+    with sqlite3.connect(file) as connection:
+        connection.executescript(
+            "CREATE TABLE person (id INTEGER PRIMARY KEY, city TEXT);"
+            "INSERT INTO person (city) VALUES ('San Josemaria'), ('San Josemaria'), ('San Matthias'), ('Oakland'),"
+            " ('San Matthias'), ('San Matthias');"
+        )
+    connection.close()
+    sql = "SELECT count(*) FROM person WHERE city = "
+    queries = [f"{sql}'San Josemria'", f"{sql}'San Mathias'"] * 2
+    recipe = Recipe("all", generate=(GeneratePart(samples=4, temperature=1.0),), fix=FixPart(values=True))
+    meanings: dict[Privacy, list[str]] = {}
+    with connect(file) as db:
+        for privacy in LEVELS:
+            pipeline = Pipeline(recipe, FakeModel([queries], local=False), privacy=privacy)
+            answer = pipeline.answer(Question("How many people live in San?"), db)
+            assert "'San Josemaria'" in answer.sql
+            meanings[privacy] = [one.meaning for one in answer.readings]
+    repaired = ["city is 'San Josemaria'", "city is 'San Matthias'"]
+    assert meanings == {"schema": [], "values": repaired, "rows": repaired}

@@ -53,8 +53,18 @@ def checked(table: Table, condition: str, dialect: str) -> tuple[str, frozenset[
     where = tree.args.get("where")
     if where is None or not isinstance(where.this, exp.Paren) or len(list(tree.find_all(exp.Query))) != 1:
         raise InputError(f"rows: the condition on {table.name} is not one expression over its own columns")
+    columns = list(where.find_all(exp.Column))
+    if not columns:  # in MySQL a name in double quotes is a text
+        raise InputError(f"rows: the condition on {table.name} cannot be used: it names no column")
+    known = {column.name.lower() for column in table.columns}
+    for column in columns:  # SQLite takes an unknown name in double quotes for a text, and the rule would not hold
+        if dialect == "sqlite" and column.this.args.get("quoted") and column.name.lower() not in known:
+            raise InputError(
+                f"rows: the condition on {table.name} cannot be used: there is no column {column.name[:80]!r}; write "
+                "texts in single quotes"
+            )
     clean = " ".join(without_comments(sql, tokens).partition(" WHERE (")[2].rpartition(")")[0].splitlines()).strip()
-    return clean, frozenset(column.name.lower() for column in where.find_all(exp.Column))
+    return clean, frozenset(column.name.lower() for column in columns)
 
 
 def subquery(node: exp.Table, shown: Iterable[str], conditions: Sequence[str], dialect: str) -> tuple[int, int, str]:

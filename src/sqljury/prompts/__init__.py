@@ -85,7 +85,7 @@ _MARK: Final = re.compile(
     rf"""
       [{_LESS}](?={_FEW}[{_BAR}]{_FEW}\S)                                     # <|im_start|>, <｜User｜>
     | [{_LESS}](?=[^\s{_LESS}{_MORE}]{{1,80}}[{_BAR}]{_FEW}[{_MORE}])         # <turn|>
-    | [{_LESS}](?={_FEW}[{_LESS}]{_FEW}[/／]?{_FEW}(?:SYS|ＳＹＳ){_FEW}[{_MORE}])   # <<SYS>>
+    | [{_LESS}](?={_FEW}[{_LESS}](?:{_FEW}[/／])?{_FEW}(?:SYS|ＳＹＳ){_FEW}[{_MORE}])   # <<SYS>>
     | [{_LESS}](?=(?P<angled>[^\s{_LESS}{_MORE}]{{1,80}}?)[{_MORE}])          # <tool_call>, </think>, <function=f>
     | <(?=(?:invoke|function|parameter|tool|tool_call)\s+\w+\s*=\s*["'])        # <invoke name="f">
     | [\[［](?={_FEW}[{_BAR}]{_FEW}\w)                                        # [|user|]

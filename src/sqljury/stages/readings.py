@@ -12,12 +12,14 @@ from dataclasses import replace
 from typing import Final
 
 from sqljury.context import State
+from sqljury.prompts import unmarked
 from sqljury.schema.notes import Notes
 from sqljury.sql import text
 from sqljury.sql.ambiguity import senses
 from sqljury.sql.differences import difference
 from sqljury.sql.parse import quiet
-from sqljury.types import Answer, Candidate, Reading, Result
+from sqljury.stages.generate.direct import written
+from sqljury.types import Answer, Candidate, Reading, Result, Task
 
 LEAST: Final = 2
 """Votes that a reading needs."""
@@ -35,7 +37,11 @@ def readings(state: State) -> tuple[Reading, ...]:
     if choice is None or choice.index is None or not _supported(choice.index, candidates):
         return ()
     best, asked, schema = candidates[choice.index], state.task.question.text, state.task.known
+    if not _is_tellable(best, state.task):
+        return ()
     for index in _others(best, candidates):
+        if not _is_tellable(candidates[index], state.task):
+            continue
         found = difference(best.sql, candidates[index].sql, schema)
         results = (best.result, candidates[index].result)
         said = None if found is None else senses(found, asked, schema, results)
@@ -67,6 +73,11 @@ def _supported(index: int, candidates: Sequence[Candidate]) -> bool:
 
 def _votes(candidate: Candidate, candidates: Sequence[Candidate]) -> int:
     return sum(other.group == candidate.group for other in candidates) if candidate.group is not None else 0
+
+
+def _is_tellable(candidate: Candidate, task: Task) -> bool:
+    """Whether prompts may hold its query: a meaning that is chosen becomes a note, and notes are in prompts."""
+    return written(candidate, task) == unmarked(candidate.sql)
 
 
 def _finds(result: Result) -> bool:
