@@ -239,10 +239,8 @@ def cost(
 def _print(run_dir: Path, found: RunCost) -> None:
     from rich.text import Text
 
-    from sqljury.cli.eval_tables import plain_table
-
     answered = len(found.questions)
-    table = plain_table(f"{answered} answers", "calls", "prompt", "cached", "written", "seconds", "USD")
+    table = terminal.figures(f"{answered} answers", "calls", "prompt", "cached", "written", "seconds", "USD")
     rows = {"answered questions": found.answers, "broken off": found.broken_off, "all": found.spent}
     rows |= {f"  step {name or '(none)'}": one for name, one in found.steps.items()}
     rows |= {f"  model {name}": one for name, one in found.models.items()}
@@ -252,7 +250,7 @@ def _print(run_dir: Path, found: RunCost) -> None:
         table.add_row(
             Text(terminal.clean(name)), *(f"{figure:,}" for figure in figures), f"{one.seconds:,.1f}", dollars
         )
-    spread = plain_table("a question", "mean", "median", "90 %", "99 %", "most")
+    spread = terminal.figures("a question", "mean", "median", "90 %", "99 %", "most")
     for title, figure, digits in (
         ("seconds", "seconds", 2),
         ("computed tokens", "computed_tokens", 0),

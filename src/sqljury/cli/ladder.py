@@ -109,11 +109,10 @@ def _counts(samples: str) -> list[int]:
 
 
 def _table(found: dict[str, Any]) -> Iterator[RenderableType]:
-    from sqljury.cli.eval_tables import plain_table
 
     yield f"{found['questions']} questions, {found['several']} of them with more than one result"
     heads = ("queries", "right, %", "95 % interval", "of", "against + link", "95 % interval", "won", "lost", "p")
-    table = plain_table("step", *heads)
+    table = terminal.figures("step", *heads)
     for rung in found["rungs"]:
         low, high = rung["interval"]
         table.add_row(

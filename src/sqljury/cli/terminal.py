@@ -266,6 +266,15 @@ def plain_table(title: str) -> Table:
     return Table(title=named, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), min_width=width)
 
 
+def figures(first: str, *numbers: str) -> Table:
+    """A table without lines or title: a column of words, then columns of numbers."""
+    table = plain_table("")
+    table.add_column(first)
+    for head in numbers:
+        table.add_column(head, justify="right")
+    return table
+
+
 def indented(shown: RenderableType) -> RenderableType:
     """What is shown, two columns to the right."""
     from rich.padding import Padding
