@@ -16,6 +16,7 @@ from sqljury.cli.answering import answer_all
 from sqljury.cli.options import (
     AdapterOption,
     CacheOption,
+    DrawSeed,
     ModelOption,
     QuestionsOption,
     RecipeOption,
@@ -40,7 +41,7 @@ def ladder(
     out: Annotated[Path, typer.Option(help="The folder of both runs; unfinished ones there are continued.")],
     split: SplitOption = "dev",
     limit: QuestionsOption = None,
-    seed: Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")] = 0,
+    seed: DrawSeed = 0,
     recipe: RecipeOption = "mscsql",
     samples: Annotated[str, typer.Option(metavar="N,N,...", help="Numbers of queries to choose among.")] = "1,2,3,8",
     schema: Annotated[
