@@ -189,15 +189,13 @@ def export(
     """Write the answers of a run as a file of predictions for the official programs and leaderboards."""
     from sqljury.bench.export import export as predictions
     from sqljury.errors import InputError
-    from sqljury.resources import write_whole
+    from sqljury.resources import must_write, write_whole
 
     text = predictions(run_dir, form.value)
     if out.resolve().parent == run_dir.resolve():
         raise InputError(f"{out}: lies in the folder of the run; name another --out")
-    try:
+    with must_write(out, InputError, "name another --out"):
         write_whole(out, text)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror}); name another --out") from None
     terminal.note(f"the predictions of {run_dir} are in {out}")
 
 
