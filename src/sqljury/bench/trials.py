@@ -40,7 +40,7 @@ LEAST: Final = 10
 class Trial:
     """A recipe on the first ``asked`` questions of a half: how many of the ``judged`` ones are right.
 
-    ``seconds`` is the mean of a question. With an ``error`` the recipe cannot be used, and ``judged`` and ``right`` are 0.
+    ``seconds`` is the mean of a question. With an ``error`` the recipe cannot be used; ``judged`` and ``right`` are 0.
     """
 
     recipe: str
