@@ -96,7 +96,18 @@ def test_import_is_light() -> None:
         "huggingface_hub",
         "numpy",
     )
-    heavy += ("sqlalchemy", "psycopg", "pymysql", "rapidfuzz", "tokenizers", "filelock", "sklearn", "scipy", "pydantic")
+    heavy += (
+        "rich",
+        "sqlalchemy",
+        "psycopg",
+        "pymysql",
+        "rapidfuzz",
+        "tokenizers",
+        "filelock",
+        "sklearn",
+        "scipy",
+        "pydantic",
+    )
     code = f"import sys, sqljury, sqljury.cli; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -143,7 +143,7 @@ def test_bars_lie_where_their_times_are() -> None:
 def test_export_needs_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(traces.EXPORTER, raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace.export", None)
-    traces.export_as_wished()  # it was not asked for
+    traces.export_by_environment()  # it was not asked for
     monkeypatch.setenv(traces.EXPORTER, "otlp")
     with pytest.raises(MissingExtraError, match=r"sqljury\[traces\]"):
-        traces.export_as_wished()
+        traces.export_by_environment()

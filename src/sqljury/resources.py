@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
-from sqljury.errors import DatasetError
+from sqljury.errors import DatasetError, SqljuryError
 
 LOCK: Final = "run.lock"
 """The file in the folder of a run or a training that its writer holds locked."""
@@ -42,6 +42,15 @@ def write_whole(file: Path, content: str | bytes) -> None:
         raise
 
 
+@contextlib.contextmanager
+def must_write(path: Path, error: type[SqljuryError], advice: str = "") -> Iterator[None]:
+    """Raise ``error``, with the path and what to do, where the block cannot write."""
+    try:
+        yield
+    except OSError as caught:
+        raise error(f"{path}: cannot be written ({caught.strerror}){f'; {advice}' if advice else ''}") from None
+
+
 def _mode(file: Path) -> int:
     """The permissions that the file has, or that a new one would get."""
     with contextlib.suppress(OSError):
@@ -57,11 +66,9 @@ def locked_folder(folder: Path) -> Iterator[None]:
 
     Raises ``DatasetError`` for a folder that cannot be written, and for one that another program is writing.
     """
-    try:
+    with must_write(folder, DatasetError, "give another folder with --out"):
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / LOCK).open("a")
-    except OSError as error:
-        raise DatasetError(f"{folder}: cannot be written ({error.strerror}); give another folder with --out") from None
     with lock:
         if not _lock(lock):
             raise DatasetError(f"{folder}: another program is writing there; wait for it, or give another folder")

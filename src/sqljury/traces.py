@@ -120,7 +120,7 @@ def chat(model: str, messages: Sequence[Message], sampling: Sampling, n: int) ->
         yield replied
 
 
-def export_as_wished() -> None:
+def export_by_environment() -> None:
     """Send spans where the environment says, if it has ``OTEL_TRACES_EXPORTER=otlp``.
 
     Where to, and with which headers, is said by the ``OTEL_EXPORTER_OTLP_...`` variables. Raises ``MissingExtraError``

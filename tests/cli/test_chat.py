@@ -154,4 +154,4 @@ def test_rows_as_bars(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Session(shop, recipe="fast", model=FakeModel("SELECT name FROM region"), cache=False) as opened:
         talk = Chat(opened)
         said(talk, "Which regions are there?", capsys)
-        assert "these rows are no chart" in said(talk, "\\chart", capsys)
+        assert "no chart for these rows" in said(talk, "\\chart", capsys)

@@ -54,6 +54,20 @@ def test_a_search_ends_with_a_recipe(start: Start, questions: tuple[str, ...], t
     assert (code, "there is no step 'luck'; known are forms" in error) == (2, True)
 
 
+def test_the_approved_pairs_of_a_context_folder_are_searched(start: Start, zoo: Path, tmp_path: Path) -> None:
+    folder, out = tmp_path / "project", tmp_path / "tuned"
+    folder.mkdir()
+    zoo.rename(folder / "zoo.db")
+    (folder / "sqljury.toml").write_text('[databases.zoo]\nurl = "zoo.db"\n')
+    pairs = [(f"How many animals after {n}?", f"SELECT count(*) FROM animal WHERE id > {n}") for n in range(20)]
+    lines = [json.dumps({"question": question, "query": sql}) + "\n" for question, sql in pairs]
+    (folder / "examples.jsonl").write_text("".join(lines))
+    search = ("--recipe", "fast", "--what", "repairs", "--rounds", "1", "--trials", "1", "--out", str(out))
+    code, shown, error = ended(start(SAYS, "tune", "--data", str(folder), *search))
+    assert (code, "1 repairs" in shown) == (0, True), error
+    assert recipes.load(str(out / "recipe.toml")).generate == recipes.load("fast").generate
+
+
 def test_the_packages_calibration_is_measured(start: Start, questions: tuple[str, ...], tmp_path: Path) -> None:
     run, pictures = tmp_path / "run", tmp_path / "pictures"
     code, _, error = ended(start(SAYS, "bench", "run", *questions, "--out", str(run)))

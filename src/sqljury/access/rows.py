@@ -1,7 +1,7 @@
 """Rules for rows: of a table with a rule, queries read only the rows that meet its condition.
 
 Each such table of a query is replaced by a subquery, once the names of the query are resolved. The subquery has a LIMIT
-that no table reaches: engines do not move conditions of the query into it, where they would see the other rows too.
+that no table reaches, so that engines do not move the query's conditions into it, where they would see all rows.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from sqljury.audit.subject import Subject
 from sqljury.datasets.spider import Example
 from sqljury.errors import DatasetError, InputError
 from sqljury.evaluation.run_folder import Record
-from sqljury.resources import write_whole
+from sqljury.resources import must_write, write_whole
 from sqljury.sql.parse import exp, quiet
 from sqljury.sql.tree import DIALECT
 from sqljury.types import serialize
@@ -130,10 +130,8 @@ def export(
             raise InputError(f"{example.id}: its query cannot stand on one line; name a file that ends in .jsonl")
         else:
             written.append(f"{serialize.one_line(gold, DIALECT)}\t{example.db_id}")
-    try:
+    with must_write(file, DatasetError, "name another file"):
         write_whole(file, "\n".join((*written, "")))
-    except OSError as error:
-        raise DatasetError(f"{file}: cannot be written ({error.strerror}); name another file") from None
     return Exported(counts["checks"], counts["tests"], counts[""])
 
 

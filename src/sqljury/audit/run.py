@@ -24,7 +24,7 @@ from sqljury.errors import CancelledError, DatasetError, SqljuryError
 from sqljury.evaluation.judge import GRACE_SECONDS
 from sqljury.evaluation.run_folder import Record, append_line, appending, misshapen
 from sqljury.parallel.processes import Tell, map_processes
-from sqljury.resources import write_whole
+from sqljury.resources import must_write, write_whole
 from sqljury.schema.introspect import introspect
 from sqljury.sql.parse import hush_parser
 from sqljury.types import Limits, Schema
@@ -91,10 +91,8 @@ def run(
 def opened(file: Path) -> Iterator[IO[str]]:
     """A stream for further lines; raises ``DatasetError`` where none can be written."""
     with ExitStack() as stack:
-        try:
+        with must_write(file, DatasetError, "name another file with --out"):
             stream = stack.enter_context(appending(file))
-        except OSError as error:
-            raise DatasetError(f"{file}: cannot be written ({error.strerror}); name another file with --out") from None
         yield stream
 
 

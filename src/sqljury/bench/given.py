@@ -31,7 +31,7 @@ from sqljury.evaluation.targets import read_tables
 from sqljury.llm.base import LanguageModel
 from sqljury.llm.open import by_names, open_model
 from sqljury.pipeline import Pipeline
-from sqljury.resources import write_whole
+from sqljury.resources import must_write, write_whole
 from sqljury.schema.introspect import introspect
 from sqljury.schema.notes import Join, Notes
 from sqljury.stages.registry import choosing_recipe
@@ -210,10 +210,8 @@ def save(choices: Choices, file: Path) -> None:
 
     Raises ``InputError`` where it cannot be written.
     """
-    try:
+    with must_write(file, InputError, "name another --out"):
         write_whole(file, choices.bird() if file.suffix.lower() == ".json" else choices.lines())
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written ({error.strerror}); name another --out") from None
 
 
 @dataclass

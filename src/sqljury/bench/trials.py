@@ -40,8 +40,7 @@ LEAST: Final = 10
 class Trial:
     """A recipe on the first ``asked`` questions of a half: how many of the ``judged`` ones are right.
 
-    ``seconds`` are those of a question in the mean. With an ``error`` the recipe cannot be used, and the figures are
-    those of before it.
+    ``seconds`` is the mean of a question. With an ``error`` the recipe cannot be used; ``judged`` and ``right`` are 0.
     """
 
     recipe: str
@@ -109,10 +108,10 @@ class Trials(Closing):
                 close()
 
     def trial(self, recipe: Recipe, half: str, asked: int, most: float, *, tolerant: bool = True) -> Trial:
-        """The recipe on the first questions of a half; in error where it takes more than ``most`` seconds a question.
+        """The trial of a recipe on the first ``asked`` questions of a half, run if it is not known.
 
-        So are recipes that cannot be run, where that is ``tolerant``. Raises what does not lie in the recipe, such as a
-        model that cannot be reached.
+        It has an error if the recipe takes more than ``most`` seconds a question and, where this is ``tolerant``, if it
+        cannot be run. Raises what is not the recipe's fault, such as a model that cannot be reached.
         """
         name = digest(recipe)
         if known := self._known.get((name, half, asked)):

@@ -31,7 +31,7 @@ from sqljury.llm.open import open_model
 from sqljury.metrics.agreement import Comparison, compare
 from sqljury.pipeline import Pipeline
 from sqljury.recipes import Recipe
-from sqljury.resources import locked_folder, write_whole
+from sqljury.resources import locked_folder, must_write, write_whole
 
 TABLE: Final = "tune.md"
 TUNED: Final = "tuned.toml"
@@ -256,11 +256,9 @@ class _Tuning:
 
     def _write(self, texts: Mapping[str, str]) -> None:
         """Write these files; raises ``DatasetError`` where they cannot be written."""
-        try:
+        with must_write(self._work.out, DatasetError, "make room there"):
             for name, text in texts.items():
                 write_whole(self._work.out / name, text)
-        except OSError as error:
-            raise DatasetError(f"{self._work.out}: cannot be written ({error.strerror}); make room there") from None
 
 
 def markdown(found: Tuned) -> str:

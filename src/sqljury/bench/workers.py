@@ -1,7 +1,7 @@
 """A run whose questions several workers answer: threads of this process, or actors of a cluster.
 
-Workers answer and tell of each call of a model; only the driver writes, through the same files as a run without them.
-So what a worker costs that dies is its questions in flight, which others answer, and nothing is written twice.
+Workers answer and report each call of a model; only the driver writes, to the same files as a run without workers.
+So a worker that dies costs its questions in flight, which others answer, and nothing is written twice.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Answering:
 
     def begin(self) -> _Answerer:
         """Called once in each worker; raises ``ClusterError`` where what shapes answers is not as it is in the run."""
-        traces.export_as_wished()
+        traces.export_by_environment()
         pipeline, seed = self.make(), int(self.settled["seed"])
         own = json.loads(json.dumps(settings(pipeline, self.settled["dataset"], seed)))
         wanted = lasting(json.loads(json.dumps(self.settled)))

@@ -131,7 +131,7 @@ def _run(arguments: list[str]) -> int:
     # Typer's own main is not used: it turns Ctrl-C and a broken pipe into exits of its own.
     command = get_command(app)
     try:
-        traces.export_as_wished()
+        traces.export_by_environment()
         with command.make_context("sqljury", arguments) as context:
             command.invoke(context)
     except typer.Exit as end:

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from sqljury.cli import terminal
-from sqljury.cli.eval_tables import left_out, plain_table
+from sqljury.cli.eval_tables import left_out
 
 if TYPE_CHECKING:
     from sqljury.bench.stored import StoredRun
@@ -34,7 +34,7 @@ def heading(run: StoredRun) -> Iterator[RenderableType]:
 def _bounds(found: dict[str, Any]) -> Iterator[RenderableType]:
     runs = [f"{'runs, %' if not at else ''}\n{title}" for at, title in enumerate(_KEYS.values())]
     right = [f"{'right, %' if not at else ''}\n{title}" for at, title in enumerate(_KEYS.values())]
-    table = plain_table(
+    table = terminal.figures(
         "\none candidate",
         "\nquestions",
         "\ncandidates",
@@ -74,7 +74,7 @@ def _curves(title: str, curves: dict[str, Any], keys: tuple[str, ...] = ("upper"
         for label, own in shown.items()
         for at, key in enumerate(own)
     ]
-    table = plain_table(f"{title}\nk", *heads)
+    table = terminal.figures(f"{title}\nk", *heads)
     for k in range(max((len(curve) for curve in curves.values()), default=0)):
         cells = [
             f"{curves[label][k][key]['percent']:.1f}" if k < len(curves[label]) else ""
@@ -88,12 +88,12 @@ def _curves(title: str, curves: dict[str, Any], keys: tuple[str, ...] = ("upper"
 def _overlap(found: dict[str, Any]) -> Iterator[RenderableType]:
     levels = list(found["generators"][0]["unique_by_hardness"]) if found["generators"] else []
     heads = [f"{'only by this' if not at else ''}\n{level}" for at, level in enumerate(("all", *levels))]
-    table = plain_table("\ngenerator", "\nasked", "\ncandidates", "\nsolved", *heads)
+    table = terminal.figures("\ngenerator", "\nasked", "\ncandidates", "\nsolved", *heads)
     for own in found["generators"]:
         counts = (own["asked"], own["candidates"], own["solved"], own["unique"], *own["unique_by_hardness"].values())
         table.add_row(_words(own["generator"]), *map(str, counts))
     yield from ("", table, "")
-    table = plain_table("solved by exactly", "questions")
+    table = terminal.figures("solved by exactly", "questions")
     for region in found["regions"]:
         if region["questions"]:
             table.add_row(_words(" + ".join(region["generators"])), str(region["questions"]))
@@ -101,7 +101,7 @@ def _overlap(found: dict[str, Any]) -> Iterator[RenderableType]:
     table.add_row("(all questions)", str(found["questions"]))
     yield from (table, "")
     if found["pairs"]:
-        table = plain_table("first / second", "both", "only first", "only second", "neither")
+        table = terminal.figures("first / second", "both", "only first", "only second", "neither")
         for pair in found["pairs"]:
             counts = (pair["both"], pair["first_only"], pair["second_only"], pair["neither"])
             table.add_row(_words(f"{pair['first']} / {pair['second']}"), *map(str, counts))
@@ -121,7 +121,7 @@ def _ablation(found: dict[str, Any]) -> Iterator[RenderableType]:
         "lost",
         "p",
     )
-    table = plain_table("method", *heads)
+    table = terminal.figures("method", *heads)
     section = ""
     for method in found["methods"]:
         if method["section"] != section:
@@ -148,7 +148,7 @@ def _ablation(found: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _stops(methods: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    table = plain_table("stopping early, a question", "right, %", "candidates", "tokens", "seconds")
+    table = terminal.figures("stopping early, a question", "right, %", "candidates", "tokens", "seconds")
     for method in methods:
         counts = (f"{method['candidates']:.1f}", f"{method['tokens']:,.0f}", f"{method['seconds']:.1f}")
         table.add_row(_words(method["label"]), _percent(method), *counts)
@@ -158,7 +158,7 @@ def _stops(methods: list[dict[str, Any]]) -> Iterator[RenderableType]:
 
 def _judges(judges: dict[str, Any]) -> Iterator[RenderableType]:
     heads = ("pairs", "one right", "prefers it, %", "95 % interval", "shown first", "second", "turns, %", "first place")
-    table = plain_table("judge of pairs", *heads)
+    table = terminal.figures("judge of pairs", *heads)
     for label, own in judges.items():
         ex = own["ex"]
         table.add_row(
@@ -177,7 +177,7 @@ def _judges(judges: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _costs(found: dict[str, Any]) -> Iterator[RenderableType]:
-    table = plain_table("a question", "calls", "read", "of it known", "written", "seconds")
+    table = terminal.figures("a question", "calls", "read", "of it known", "written", "seconds")
     choosing = {f"stored: {label}": own for label, own in found["choosing"].items()}
     for label, own in {**found["steps"], **choosing}.items():
         counts = (f"{own['read']:,.0f}", f"{own['cached']:,.0f}", f"{own['written']:,.1f}", f"{own['seconds']:.2f}")
@@ -187,7 +187,7 @@ def _costs(found: dict[str, Any]) -> Iterator[RenderableType]:
 
 def _errors(found: dict[str, Any]) -> Iterator[RenderableType]:
     titles = {"candidates": "the candidates", "results": "what it returns", "queries": "beside gold's text"}
-    table = plain_table(f"{found['wrong']} of {found['questions']} answers wrong", "answers", "%", "such as")
+    table = terminal.figures(f"{found['wrong']} of {found['questions']} answers wrong", "answers", "%", "such as")
     for view, title in titles.items():
         table.add_row(Text(title, style="bold"))
         for kind in found[view]:
@@ -195,14 +195,14 @@ def _errors(found: dict[str, Any]) -> Iterator[RenderableType]:
             cells = (str(count), f"{100 * count / found['wrong']:.1f}", _words(", ".join(kind["ids"][:SHOWN_IDS])))
             table.add_row(_words(f"  {kind['label']}"), *cells)
     yield from ("", table, "")
-    table = plain_table("of questions", "wrong", "of", "%")
+    table = terminal.figures("of questions", "wrong", "of", "%")
     for label, share in {**found["hardness"], **found["databases"]}.items():
         if share["right"]:
             table.add_row(_words(label), str(share["right"]), str(share["total"]), _percent(share))
     if found["wrong"]:
         yield from (table, "")
     if found["refined"]:
-        table = plain_table("error types, refined", "before", "after", "corrected", "misled")
+        table = terminal.figures("error types, refined", "before", "after", "corrected", "misled")
         for row in found["refined"]:
             counts = (row["before"], row["after"], len(row["corrected"]), len(row["misled"]))
             table.add_row(_words(row["label"]), *map(str, counts))

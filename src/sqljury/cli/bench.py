@@ -29,10 +29,12 @@ from sqljury.cli.options import (
     BudgetTokens,
     CacheOption,
     DatabasesOption,
+    DrawSeed,
     ExamplesOption,
     ModelOption,
     QuestionsOption,
     RecipeOption,
+    RunFolder,
     SplitOption,
     Tests,
     TimeoutOption,
@@ -91,12 +93,12 @@ app.command("ladder")(ladder.ladder)
 @app.command("spider")
 def spider(
     data: Annotated[Path, typer.Option(help="Spider's folder, with train.json or dev.json and database/.")],
-    out: Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")],
+    out: RunFolder,
     split: SplitOption = "dev",
     among: DatabasesOption = "",
     left_out: WithoutDatabases = "",
     limit: QuestionsOption = None,
-    seed: Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")] = 0,
+    seed: DrawSeed = 0,
     seeds: Annotated[
         str, typer.Option(metavar="N,N,...", help="Repeated runs of the same questions, one for each of these seeds.")
     ] = "",

@@ -14,10 +14,15 @@ from sqljury.cli import terminal
 from sqljury.cli.answering import answer_all, answer_on
 from sqljury.cli.options import (
     AdapterOption,
+    AnyDataset,
     BudgetSeconds,
     BudgetTokens,
     CacheOption,
+    DatabaseFolder,
     DatabasesOption,
+    Dataset,
+    DatasetOption,
+    DrawSeed,
     ExamplesOption,
     MaxCalls,
     MaxTokens,
@@ -27,6 +32,7 @@ from sqljury.cli.options import (
     PricesOption,
     QuestionsOption,
     RecipeOption,
+    RunFolder,
     SplitOption,
     TimeoutOption,
     WithoutDatabases,
@@ -49,16 +55,6 @@ if TYPE_CHECKING:
     from sqljury.schema.notes import Notes
 
 
-class Dataset(StrEnum):
-    """The kinds of datasets."""
-
-    SPIDER = "spider"
-    BIRD = "bird"
-    COSQL = "cosql"
-    JSONL = "jsonl"
-    PROJECT = "project"
-
-
 class Predictions(StrEnum):
     """The forms of prediction files."""
 
@@ -67,24 +63,15 @@ class Predictions(StrEnum):
 
 
 def run(
-    data: Annotated[
-        Path,
-        typer.Option(
-            help="The folder of Spider, BIRD, CoSQL or SParC, a file of questions (JSON or JSONL), or a context folder."
-        ),
-    ],
-    out: Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")],
-    dataset: Annotated[
-        Dataset | None, typer.Option(help="The kind of dataset, where it cannot be told by the files.")
-    ] = None,
-    db_dir: Annotated[
-        Path | None, typer.Option(help="For a file of questions: the folder that holds <db_id>/<db_id>.sqlite.")
-    ] = None,
+    data: AnyDataset,
+    out: RunFolder,
+    dataset: DatasetOption = None,
+    db_dir: DatabaseFolder = None,
     split: SplitOption = "dev",
     among: DatabasesOption = "",
     left_out: WithoutDatabases = "",
     limit: QuestionsOption = None,
-    seed: Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")] = 0,
+    seed: DrawSeed = 0,
     recipe: RecipeOption = "default",
     model: ModelOption = None,
     adapter: AdapterOption = None,
@@ -118,26 +105,20 @@ def run(
 ) -> None:
     """Answer a dataset's questions by a recipe; the same command continues a run that was stopped or killed."""
     from sqljury.bench import run as bench
-    from sqljury.datasets import benchmarks, spider, subset
+    from sqljury.datasets import spider, subset
     from sqljury.errors import InputError
     from sqljury.evaluation.run_folder import put_aside
     from sqljury.pipeline import Pipeline
-    from sqljury.project.folder import SETTINGS as PROJECT_FILE
-    from sqljury.project.folder import load as load_project
     from sqljury.types import Limits
 
     if workers is not None and cluster is None:
         raise InputError("--workers is for --cluster; leave it out, or name a cluster")
-    if dataset is Dataset.PROJECT or (dataset is None and (data / PROJECT_FILE).is_file()):
-        found, of_project = load_project(data).benchmark()
-    else:
-        found, of_project = benchmarks.load(data, dataset and dataset.value, split, db_dir), {}  # type: ignore[arg-type]
+    found, of_project = benchmark_at(data, dataset, split, db_dir)
     drawn = spider.sample(subset.of_databases(found.examples, among, left_out), limit, seed)
     settings = found.settings | {"limit": limit, "count": len(drawn)}
     settings |= {key: text for key, text in (("databases", among), ("without", left_out)) if text}
     priced, counter = prices_of(prices, price), ledger(max_calls, max_tokens, max_usd)
-    notes = notes_of(found, {one.db_id for one in drawn}) if found.descriptions and descriptions else {}
-    notes = {**notes, **_by_url(drawn, of_project)}
+    notes = notes_of(drawn, of_project, found if descriptions else None)
     settings |= {"descriptions": descriptions} if found.descriptions else {}
     limits, budget, pool = Limits(seconds=timeout), allowance(budget_seconds, budget_tokens), pool_of(shots)
 
@@ -170,27 +151,32 @@ def _count_before(counter: Ledger | None, out: Path) -> None:
         counter.add(costs(out).spent)
 
 
-def notes_of(found: Benchmark, names: set[str]) -> Mapping[str, Notes]:
-    """BIRD's descriptions by the URL of the database."""
+def benchmark_at(
+    data: Path, dataset: Dataset | None, split: str, db_dir: Path | None
+) -> tuple[Benchmark, Mapping[str, Notes]]:
+    """The dataset of ``--data``, and the notes of a context folder by the name of the database."""
+    from sqljury.datasets import benchmarks
+    from sqljury.project.folder import SETTINGS, load
+
+    if dataset is Dataset.PROJECT or (dataset is None and (data / SETTINGS).is_file()):
+        return load(data).benchmark()
+    return benchmarks.load(data, dataset and dataset.value, split, db_dir), {}  # type: ignore[arg-type]
+
+
+def notes_of(
+    drawn: Sequence[Example], of_project: Mapping[str, Notes], described: Benchmark | None
+) -> Mapping[str, Notes]:
+    """By the URL of each drawn question's database its notes: BIRD's descriptions, or those of a context folder."""
     from sqljury.db.connect import connect
     from sqljury.schema.notes_files import load
 
+    descriptions = {} if described is None else described.descriptions
     notes = {}
-    for name in sorted(names & found.descriptions.keys()):
-        with connect(found.data / found.folder / name / f"{name}.sqlite") as db:
-            notes[db.url] = load(found.descriptions[name])
+    for name, file in sorted({one.db_id: one.database for one in drawn}.items()):
+        if name in of_project or name in descriptions:
+            with connect(file) as db:
+                notes[db.url] = of_project[name] if name in of_project else load(descriptions[name])
     return notes
-
-
-def _by_url(drawn: Sequence[Example], notes: Mapping[str, Notes]) -> Mapping[str, Notes]:
-    """A context folder's notes by the URL of the database."""
-    from sqljury.db.connect import connect
-
-    found = {}
-    for name, file in {one.db_id: one.database for one in drawn if one.db_id in notes}.items():
-        with connect(file) as db:
-            found[db.url] = notes[name]
-    return found
 
 
 def export(
@@ -203,15 +189,13 @@ def export(
     """Write the answers of a run as a file of predictions for the official programs and leaderboards."""
     from sqljury.bench.export import export as predictions
     from sqljury.errors import InputError
-    from sqljury.resources import write_whole
+    from sqljury.resources import must_write, write_whole
 
     text = predictions(run_dir, form.value)
     if out.resolve().parent == run_dir.resolve():
         raise InputError(f"{out}: lies in the folder of the run; name another --out")
-    try:
+    with must_write(out, InputError, "name another --out"):
         write_whole(out, text)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror}); name another --out") from None
     terminal.note(f"the predictions of {run_dir} are in {out}")
 
 
@@ -239,10 +223,8 @@ def cost(
 def _print(run_dir: Path, found: RunCost) -> None:
     from rich.text import Text
 
-    from sqljury.cli.eval_tables import plain_table
-
     answered = len(found.questions)
-    table = plain_table(f"{answered} answers", "calls", "prompt", "cached", "written", "seconds", "USD")
+    table = terminal.figures(f"{answered} answers", "calls", "prompt", "cached", "written", "seconds", "USD")
     rows = {"answered questions": found.answers, "broken off": found.broken_off, "all": found.spent}
     rows |= {f"  step {name or '(none)'}": one for name, one in found.steps.items()}
     rows |= {f"  model {name}": one for name, one in found.models.items()}
@@ -252,7 +234,7 @@ def _print(run_dir: Path, found: RunCost) -> None:
         table.add_row(
             Text(terminal.clean(name)), *(f"{figure:,}" for figure in figures), f"{one.seconds:,.1f}", dollars
         )
-    spread = plain_table("a question", "mean", "median", "90 %", "99 %", "most")
+    spread = terminal.figures("a question", "mean", "median", "90 %", "99 %", "most")
     for title, figure, digits in (
         ("seconds", "seconds", 2),
         ("computed tokens", "computed_tokens", 0),

@@ -63,7 +63,7 @@ def _measured(found: Mapping[str, Sequence[tuple[float, bool]]], pictures: Path 
     from sqljury.errors import InputError
     from sqljury.evaluation import svg
     from sqljury.evaluation.risk import reliability_chart, risk, risk_chart
-    from sqljury.resources import write_whole
+    from sqljury.resources import must_write, write_whole
     from sqljury.train.confidence import ALL, ONE, quality
 
     for kind, answers in found.items():
@@ -74,12 +74,10 @@ def _measured(found: Mapping[str, Sequence[tuple[float, bool]]], pictures: Path 
     if not drawn:
         raise InputError("these runs have no answers to measure; make one with `sqljury bench`")
     charts = {"risk.svg": risk_chart(drawn), "reliability.svg": reliability_chart(drawn)}
-    try:
+    with must_write(pictures, InputError, "name another --pictures"):
         pictures.mkdir(parents=True, exist_ok=True)
         for name, chart in charts.items():
             write_whole(pictures / name, svg.file(chart))
-    except OSError as error:
-        raise InputError(f"{pictures}: cannot be written ({error.strerror}); name another --pictures") from None
     terminal.note(f"pictures: {', '.join(str(pictures / name) for name in charts)}")
 
 

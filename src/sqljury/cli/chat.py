@@ -203,7 +203,7 @@ class Chat:
         if answer is None:
             return
         lines = [] if answer.abstained else bars(answer.chart())
-        terminal.show(*lines or ["these rows are no chart; they need a column of names or times and one of numbers"])
+        terminal.show(*lines or ["no chart for these rows; it needs a column of names or times and one of numbers"])
 
     def _why(self, _: str) -> None:
         if self._failed is not None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from sqljury.cli import terminal
@@ -31,15 +30,6 @@ def hashes(sources: Provenance) -> str:
     files = [f"{Path(file).name} {digest[:12]}" for file, digest in sources.files.items()]
     databases = f"{len(sources.databases)} databases {sources.all_databases[:12]}"
     return f"SHA-256: {', '.join([*files, databases])}"
-
-
-def plain_table(first: str, *numbers: str) -> Table:
-    """A table without lines: a column of words, then columns of numbers."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(first)
-    for title in numbers:
-        table.add_column(title, justify="right")
-    return table
 
 
 def print_faults(console: Console, faults: Sequence[GoldFault]) -> None:
@@ -73,7 +63,7 @@ def left_out(faults: Sequence[Sequence[str]], questions: int) -> Iterator[str]:
 def print_metrics(console: Console, findings: Findings) -> None:
     """Each metric in percent with its interval, and by hardness."""
     levels = list(dict.fromkeys(level for metric in findings.metrics.values() for level in metric.hardness))
-    table = plain_table("metric", "%", "95 % interval", "of", *levels)
+    table = terminal.figures("metric", "%", "95 % interval", "of", *levels)
     for metric in findings.metrics.values():
         cells = [f"{metric.hardness[level].percent:.1f}" if level in metric.hardness else "" for level in levels]
         interval = f"{metric.low:.1f} - {metric.high:.1f}"
@@ -88,7 +78,7 @@ def print_partial(console: Console, clauses: Mapping[str, Mapping[str, Shares]])
     """As Spider's program prints them, a block for each of the three shares."""
     levels = list(next(iter(clauses.values()), {}))
     for share in ("precision", "recall", "f1"):
-        table = plain_table(f"\npartial match, {share}", *(f"\n{level}" for level in levels))
+        table = terminal.figures(f"\npartial match, {share}", *(f"\n{level}" for level in levels))
         for clause, by_level in clauses.items():
             table.add_row(clause, *(f"{getattr(by_level[level], share):.3f}" for level in levels))
         console.print(table)
@@ -111,7 +101,7 @@ def print_agreement(console: Console, agreement: Agreement) -> None:
     """How metrics agree with the reference and those of matching with each other, errors, and what is refused."""
     _print_confusion(console, agreement)
     truth = agreement.errors[agreement.reference].title
-    table = plain_table(f"\nagainst {truth}, %", "\nfalse positives", "\nfalse negatives")
+    table = terminal.figures(f"\nagainst {truth}, %", "\nfalse positives", "\nfalse negatives")
     for name, errors in agreement.errors.items():
         if name != agreement.reference:
             table.add_row(errors.title, f"{errors.false_positives:.1f}", f"{errors.false_negatives:.1f}")
@@ -128,7 +118,7 @@ def print_agreement(console: Console, agreement: Agreement) -> None:
 
 def _print_confusion(console: Console, agreement: Agreement) -> None:
     words = ("both accept", "only first", "only second", "neither", "same, %", "kappa")
-    table = plain_table("\nfirst / second", *("\n" + word for word in words))
+    table = terminal.figures("\nfirst / second", *("\n" + word for word in words))
     not_shown = 0
     for pair in agreement.confusion:
         if agreement.reference not in pair.metrics and not all(name.startswith("esm") for name in pair.metrics):
@@ -144,7 +134,7 @@ def _print_confusion(console: Console, agreement: Agreement) -> None:
 
 def print_accumulated(console: Console, rules: AccumulatedRules) -> None:
     """False negatives as the rules of ESM+ are switched on."""
-    table = plain_table("\nrules on", "\nfalse negatives", "\n%")
+    table = terminal.figures("\nrules on", "\nfalse negatives", "\n%")
     table.add_column("\nthe last rule", overflow="fold")
     for step in rules.steps:
         label = f"1 to {step.label}" if step.label.isdigit() and int(step.label) > 1 else step.label

@@ -67,9 +67,9 @@ def _tsv(verdicts: list[Verdict]) -> str:
 def _print(described: dict[str, Any], findings: RunFindings) -> None:
     from rich.text import Text
 
-    from sqljury.cli.eval_tables import left_out, plain_table
+    from sqljury.cli.eval_tables import left_out
 
-    table = plain_table("execution accuracy", "right", "of", "%", "95 % interval")
+    table = terminal.figures("execution accuracy", "right", "of", "%", "95 % interval")
     for name, shares in (
         ("all", {"EX": findings.ex, "EX, DISTINCT dropped": findings.exe}),
         ("by hardness", findings.hardness),

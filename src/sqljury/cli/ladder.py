@@ -16,6 +16,7 @@ from sqljury.cli.answering import answer_all
 from sqljury.cli.options import (
     AdapterOption,
     CacheOption,
+    DrawSeed,
     ModelOption,
     QuestionsOption,
     RecipeOption,
@@ -40,7 +41,7 @@ def ladder(
     out: Annotated[Path, typer.Option(help="The folder of both runs; unfinished ones there are continued.")],
     split: SplitOption = "dev",
     limit: QuestionsOption = None,
-    seed: Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")] = 0,
+    seed: DrawSeed = 0,
     recipe: RecipeOption = "mscsql",
     samples: Annotated[str, typer.Option(metavar="N,N,...", help="Numbers of queries to choose among.")] = "1,2,3,8",
     schema: Annotated[
@@ -109,11 +110,10 @@ def _counts(samples: str) -> list[int]:
 
 
 def _table(found: dict[str, Any]) -> Iterator[RenderableType]:
-    from sqljury.cli.eval_tables import plain_table
 
     yield f"{found['questions']} questions, {found['several']} of them with more than one result"
     heads = ("queries", "right, %", "95 % interval", "of", "against + link", "95 % interval", "won", "lost", "p")
-    table = plain_table("step", *heads)
+    table = terminal.figures("step", *heads)
     for rung in found["rungs"]:
         low, high = rung["interval"]
         table.add_row(

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     from sqljury.llm.prices import Prices
 
 
+class Dataset(StrEnum):
+    """The kinds of datasets."""
+
+    SPIDER = "spider"
+    BIRD = "bird"
+    COSQL = "cosql"
+    JSONL = "jsonl"
+    PROJECT = "project"
+
+
 class Tests(StrEnum):
     """The kinds of tests."""
 
@@ -65,16 +75,9 @@ NotesOption = Annotated[
     ),
 ]
 TimeoutOption = Annotated[float, typer.Option(min=0.1, help="The time limit of one query, in seconds.")]
-RecipeOption = Annotated[
-    str, typer.Option(help="The recipe: default, fast, max, rerank, tssql, chase, mscsql, ... or a .toml file.")
-]
-AskedRecipe = Annotated[
-    str | None,
-    typer.Option(
-        help="The recipe: default, fast, max, rerank, tssql, chase, mscsql, ... or a .toml file. "
-        "By default that of the context folder."
-    ),
-]
+_RECIPES = "The recipe: default, fast, max, rerank, tssql, chase, mscsql, ... or a .toml file."
+RecipeOption = Annotated[str, typer.Option(help=_RECIPES)]
+AskedRecipe = Annotated[str | None, typer.Option(help=f"{_RECIPES} By default that of the context folder.")]
 ModelOption = Annotated[
     str | None,
     typer.Option(
@@ -89,6 +92,21 @@ AdapterOption = Annotated[
         "without the recipe's.",
     ),
 ]
+AnyDataset = Annotated[
+    Path,
+    typer.Option(
+        "--data",
+        help="The folder of Spider, BIRD, CoSQL or SParC, a file of questions (JSON or JSONL), or a context folder.",
+    ),
+]
+DatasetOption = Annotated[
+    Dataset | None, typer.Option("--dataset", help="The kind of dataset, where it cannot be told by the files.")
+]
+DatabaseFolder = Annotated[
+    Path | None,
+    typer.Option("--db-dir", help="For a file of questions: the folder that holds <db_id>/<db_id>.sqlite."),
+]
+RunFolder = Annotated[Path, typer.Option(help="The folder of this run; an unfinished run there is continued.")]
 SplitOption = Annotated[str, typer.Option(help="The split of the dataset: dev or train.")]
 QuestionsOption = Annotated[
     int | None,
@@ -106,6 +124,7 @@ DatabasesOption = Annotated[
 WithoutDatabases = Annotated[
     str, typer.Option("--without-databases", metavar="WHICH", help="Leave out these databases, as for --databases.")
 ]
+DrawSeed = Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")]
 SeedOption = Annotated[int, typer.Option(help="The seed of all random choices.")]
 CacheOption = Annotated[bool, typer.Option(help="Store the model's replies and reuse them.")]
 MaxCalls = Annotated[

@@ -88,16 +88,15 @@ def retest(
     from sqljury.cli.options import adapted
     from sqljury.errors import InputError
     from sqljury.project import approved
+    from sqljury.resources import must_write
 
     folder = project_of(project)
     names = tuple(db) if db else folder.names
     session = {"seed": seed, "cache": cache, **({"model": given} if (given := adapted(model, adapter)) else {})}
     outcomes = [outcome for name in names for outcome in _outcomes(folder, name, sql_only, timeout, session)]
     if junit is not None:
-        try:
+        with must_write(junit, InputError, "name another file"):
             junit.write_text(approved.junit(outcomes, str(folder.folder)), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{junit}: cannot be written ({error.strerror}); name another file") from None
     if not outcomes:
         terminal.say("there is no approved pair; add lines to examples.jsonl, or take them over with sqljury feedback")
         return

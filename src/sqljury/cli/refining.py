@@ -138,9 +138,9 @@ def _outcome(line: Record) -> str:
 
 def _tables(found: dict[str, Any]) -> Iterator[RenderableType]:
     """Before and after by hardness, what changed, what tests said, and what it cost."""
-    from sqljury.cli.eval_tables import left_out, plain_table
+    from sqljury.cli.eval_tables import left_out
 
-    shares = plain_table("questions", "number", "before, %", "after, %")
+    shares = terminal.figures("questions", "number", "before, %", "after, %")
     for name, both in (*found["hardness"].items(), ("all", found)):
         before, after = both["before"], both["after"]
         if before["total"]:
@@ -152,18 +152,18 @@ def _tables(found: dict[str, Any]) -> Iterator[RenderableType]:
     )
     if found["kept"]:
         ways = {"better": "one that does better", "last": "the last one"}
-        kept = plain_table("\nthe query kept", "\nafter, %", "\ncorrected", "\nmisled", "\nchanged")
+        kept = terminal.figures("\nthe query kept", "\nafter, %", "\ncorrected", "\nmisled", "\nchanged")
         for name, row in found["kept"].items():
             mark = " (this run)" if name == found["keep"] else ""
             counts = (str(row[key]) for key in ("corrected", "misled", "changed"))
             kept.add_row(f"{ways[name]}{mark}", f"{row['after']['percent']:.1f}", *counts)
         yield kept
     if any(count for row in found["verdicts"].values() for name, count in row.items() if name != "silent"):
-        tests = plain_table("\nthe query was", "\npassed", "\nfailed", "\nnothing said")
+        tests = terminal.figures("\nthe query was", "\npassed", "\nfailed", "\nnothing said")
         for name, row in found["verdicts"].items():
             tests.add_row(name, *(str(row[key]) for key in ("passed", "failed", "silent")))
         yield tests
-    costs = plain_table("\na question", "\ncalls", "\ntokens", "\nof these computed", "\nseconds")
+    costs = terminal.figures("\na question", "\ncalls", "\ntokens", "\nof these computed", "\nseconds")
     for step, cost in found["cost"].items():
         costs.add_row(step, f"{cost['calls']:g}", *(f"{cost[key]:,.1f}" for key in ("tokens", "computed", "seconds")))
     yield costs

@@ -53,11 +53,11 @@ def print_repeats(runs: Sequence[Path], data: Path, json_file: Path | None, proc
 
 
 def _table(found: dict[str, Any]) -> Iterator[RenderableType]:
-    from sqljury.cli.eval_tables import left_out, plain_table
+    from sqljury.cli.eval_tables import left_out
 
     yield f"{found['questions']} questions, {len(found['seeds'])} runs"
     yield from left_out(found["faults"], found["questions"])
-    table = plain_table("right, %", *(f"seed {seed}" for seed in found["seeds"]), "mean", "variance", "deviation")
+    table = terminal.figures("right, %", *(f"seed {seed}" for seed in found["seeds"]), "mean", "variance", "deviation")
     for metric in found["metrics"]:
         figures = [*metric["percent"], metric["mean"]]
         table.add_row(metric["title"], *(f"{figure:.1f}" for figure in figures), *_spread(metric))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.eval_tables import plain_table
 from sqljury.cli.terminal import interruptible, table_file
 
 if TYPE_CHECKING:
@@ -81,10 +80,10 @@ def _print(rows: list[list[str]], services: list[Service], counts: list[int]) ->
     from sqljury.experiments.scaling import run_seconds
 
     head, *body = rows
-    table = plain_table("sizes", *head)
+    table = terminal.figures("sizes", *head)
     for row in body:
         table.add_row(*row)
-    whole = plain_table("these questions as one run", "seconds", "a second", "times one worker")
+    whole = terminal.figures("these questions as one run", "seconds", "a second", "times one worker")
     alone = run_seconds(services, 1)
     for count in counts:
         seconds = run_seconds(services, count)

@@ -24,6 +24,7 @@ from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
 
 from sqljury.errors import InputError
+from sqljury.resources import must_write
 from sqljury.types import Cell, serialize
 
 if TYPE_CHECKING:
@@ -227,11 +228,9 @@ def table_file(file: Path | None, header: str, inputs: Iterable[Path | None] = (
     regular = new or file.is_file()
     if file.is_block_device():
         raise InputError(f"{file}: is a disk, not a file; name a file")
-    try:
+    with must_write(file, InputError, "name another file"):
         # the old content stays until the new table is written
         stream = file.open("a+" if regular else "w", encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written ({error.strerror}); name another file") from None
     with stream:
         if regular:
             stream.seek(0)
@@ -264,6 +263,15 @@ def plain_table(title: str) -> Table:
     named = Text(title, no_wrap=True) if title else None
     width = named.cell_len if named else None  # a narrow table would break its title
     return Table(title=named, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), min_width=width)
+
+
+def figures(first: str, *numbers: str) -> Table:
+    """A table without lines or title: a column of words, then columns of numbers."""
+    table = plain_table("")
+    table.add_column(first)
+    for head in numbers:
+        table.add_column(head, justify="right")
+    return table
 
 
 def indented(shown: RenderableType) -> RenderableType:

@@ -23,7 +23,6 @@ def gain(
 ) -> None:
     """Compare two runs on the same questions: first candidate, votes, bound, before and after, with intervals."""
     from sqljury.bench import stored
-    from sqljury.cli.eval_tables import plain_table
     from sqljury.evaluation import run_folder
     from sqljury.experiments.gain import gains
 
@@ -35,7 +34,7 @@ def gain(
                     for name, one in found.items()}  # fmt: skip
         print(terminal.to_json({"questions": questions, "measures": measures}))
         return
-    table = plain_table("right, %", "before", "after", "gain", "95 % interval", "better", "worse", "p")
+    table = terminal.figures("right, %", "before", "after", "gain", "95 % interval", "better", "worse", "p")
     for name, one in found.items():
         low, high = one.interval
         table.add_row(

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqljury.cli import terminal
-from sqljury.cli.bench_run import Dataset, notes_of
+from sqljury.cli.bench_run import benchmark_at, notes_of
 from sqljury.cli.options import (
     AdapterOption,
+    AnyDataset,
+    DatabaseFolder,
     DatabasesOption,
+    DatasetOption,
+    DrawSeed,
     ExamplesOption,
     MaxCalls,
     MaxTokens,
@@ -35,21 +39,15 @@ if TYPE_CHECKING:
 
 
 def tune(
-    data: Annotated[
-        Path, typer.Option(help="The folder of Spider, BIRD, CoSQL or SParC, or a file of questions (JSON or JSONL).")
-    ],
+    data: AnyDataset,
     out: Annotated[Path, typer.Option(help="The folder of this search; an unfinished one there is continued.")],
-    dataset: Annotated[
-        Dataset | None, typer.Option(help="The kind of dataset, where it cannot be told by the files.")
-    ] = None,
-    db_dir: Annotated[
-        Path | None, typer.Option(help="For a file of questions: the folder that holds <db_id>/<db_id>.sqlite.")
-    ] = None,
+    dataset: DatasetOption = None,
+    db_dir: DatabaseFolder = None,
     split: SplitOption = "train",
     among: DatabasesOption = "",
     left_out: WithoutDatabases = "",
     limit: QuestionsOption = None,
-    seed: Annotated[int, typer.Option(help="The seed of the drawn questions and all random choices.")] = 0,
+    seed: DrawSeed = 0,
     recipe: Annotated[str, typer.Option(help="The recipe to begin with, by name or as a .toml file.")] = "default",
     seconds: Annotated[
         float, typer.Option(min=0.1, help="The most seconds a question, in the mean, that a recipe may take.")
@@ -78,17 +76,16 @@ def tune(
     from sqljury.bench.moves import STEPS
     from sqljury.bench.tune import RECIPE, TABLE, TUNED, Search
     from sqljury.bench.tune import tune as search
-    from sqljury.datasets import benchmarks, spider, subset
+    from sqljury.datasets import spider, subset
     from sqljury.llm import adapters
     from sqljury.pipeline import Pipeline
     from sqljury.types import Limits
 
-    found = benchmarks.load(data, dataset and dataset.value, split, db_dir)  # type: ignore[arg-type]
+    found, of_project = benchmark_at(data, dataset, split, db_dir)
     drawn = spider.sample(subset.of_databases(found.examples, among, left_out), limit, seed)
     opened = opening(model, adapter, cache=False, ledger=ledger(max_calls, max_tokens, max_usd), price=price_of(price))
     pipeline = Pipeline.from_recipe(recipe, opened(), Limits(seconds=timeout), opened)
-    notes = notes_of(found, {one.db_id for one in drawn}) if found.descriptions else {}
-    pipeline = replace(pipeline, pool=pool_of(shots), notes=notes)
+    pipeline = replace(pipeline, pool=pool_of(shots), notes=notes_of(drawn, of_project, found))
     local = getattr(pipeline.model, "on_cpu", False)  # services take no adapters
     wanted = Search(seconds, rounds, trials, tuple(what or STEPS), tuple(adapters.known()) if local else ())
     with interruptible() as cancel:

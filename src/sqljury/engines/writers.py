@@ -16,6 +16,7 @@ from typing import Any, Final
 from sqljury.engines.ddl import add_keys, create_in_sqlite, create_table, in_order, quoted
 from sqljury.engines.source import CopiedTable, Source
 from sqljury.errors import DatabaseError, MissingExtraError
+from sqljury.resources import must_write
 from sqljury.types import Cell, Table
 
 BATCH: Final = 1000
@@ -132,11 +133,9 @@ def _make_views(source: Source, dialect: str, views: Views, run: Callable[[str],
 @contextlib.contextmanager
 def _new_file(file: Path) -> Iterator[Path]:
     """An empty file beside ``file`` to write, which then takes its place; removed where writing fails."""
-    try:
+    with must_write(file, DatabaseError, "give another folder"):
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{file.stem[:64]}.", suffix=".part", dir=file.parent)
-    except OSError as error:
-        raise DatabaseError(f"{file}: cannot be written ({error.strerror}); give another folder") from None
     os.close(handle)
     part = Path(name)
     try:

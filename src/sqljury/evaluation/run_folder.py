@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from sqljury.errors import DatasetError
-from sqljury.resources import LOCK, locked_folder, write_whole
+from sqljury.resources import LOCK, locked_folder, must_write, write_whole
 
 SETTINGS = "run.json"
 ANSWERS = "answers.jsonl"
@@ -201,12 +201,8 @@ def restate(folder: Path, wanted: Mapping[str, Any]) -> None:
 
 def keep_settings(folder: Path, text: str) -> None:
     """Write ``run.json`` whole; raises ``DatasetError`` that names it."""
-    try:
+    with must_write(folder / SETTINGS, DatasetError, "make room, or give another folder with --out"):
         write_whole(folder / SETTINGS, text)
-    except OSError as error:
-        raise DatasetError(
-            f"{folder / SETTINGS}: cannot be written ({error.strerror}); make room, or give another folder with --out"
-        ) from None
 
 
 def _was_cut_off(folder: Path, text: str) -> bool:

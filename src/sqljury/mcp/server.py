@@ -39,7 +39,7 @@ ANSWERS: Final = 32
 """Answers that are kept while a client asks its user which reading is meant."""
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _CLIENTS: Final[ContextVar[tuple[str, Databases]]] = ContextVar("client")
-"""Who makes the request under way, and the databases that he may ask; unset where there are no tokens."""
+"""Who makes the request under way, and the databases that they may ask; unset where there are no tokens."""
 
 _INSTRUCTIONS: Final = (
     "Answers questions on databases with SQL that was run and compared. Prefer ask: it writes several queries and says "

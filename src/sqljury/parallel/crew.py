@@ -70,7 +70,7 @@ class Crew(Protocol):
         ...
 
     def heard(self, pool: Sequence[Worker], seconds: float) -> list[tuple[Worker, list[Message] | str]]:
-        """What workers say, waiting at most ``seconds`` for the first to speak; a text is how a worker died."""
+        """The messages of workers, after at most ``seconds`` without any; a text in their place says how one died."""
         ...
 
 
@@ -203,7 +203,7 @@ class _Sharing(Generic[T, R]):
             self.on_progress(message.payload)
 
     def _gone(self, place: _Place[T], why: str) -> Iterator[tuple[int, R]]:
-        """What a worker that is no more held and waited for, given back; what was begun too often is lost."""
+        """Give back the items of a worker that is gone; those begun ``attempts`` times are lost."""
         self._dismiss(place)
         again = [one for one in place.held.items() if self.begun[one[0]] < self.attempts]
         if rest := deque([*again, *place.queue]):

@@ -18,7 +18,7 @@ from sqljury.errors import NotesError, ProjectError
 from sqljury.language.instructions import instructions
 from sqljury.language.words import content_words, words
 from sqljury.project.folder import FEEDBACK, Known, Project
-from sqljury.resources import write_whole
+from sqljury.resources import must_write, write_whole
 from sqljury.schema.notes_files import parse_yaml, read_glossary
 from sqljury.sql.resolve import used
 from sqljury.types import Schema
@@ -56,10 +56,8 @@ class Proposal:
     def apply(self) -> None:
         """Write the new texts; raises ``ProjectError`` for a file that cannot be written."""
         for path, text in self.texts.items():
-            try:
+            with must_write(path, ProjectError):
                 write_whole(path, text)
-            except OSError as error:
-                raise ProjectError(f"{path}: cannot be written ({error.strerror})") from None
 
 
 def record(project: Project, given: Feedback) -> None:
@@ -74,11 +72,8 @@ def record(project: Project, given: Feedback) -> None:
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     path = project.folder / FEEDBACK
-    try:
-        with path.open("ab") as file:
-            file.write((json.dumps(entry) + "\n").encode())
-    except OSError as error:
-        raise ProjectError(f"{path}: cannot be written ({error.strerror})") from None
+    with must_write(path, ProjectError), path.open("ab") as file:
+        file.write((json.dumps(entry) + "\n").encode())
 
 
 def remember(project: Project, database: str, term: str, meaning: str) -> None:
@@ -91,10 +86,9 @@ def remember(project: Project, database: str, term: str, meaning: str) -> None:
     old = _ended(_text(Proposal(), path))
     kept = [line for line in old.splitlines(keepends=True) if not line.startswith(f"{key}: ")]
     try:
-        write_whole(path, f"{''.join(kept)}{key}: {text}\n")
-        read_glossary(path)
-    except OSError as error:
-        raise ProjectError(f"{path}: cannot be written ({error.strerror})") from None
+        with must_write(path, ProjectError):
+            write_whole(path, f"{''.join(kept)}{key}: {text}\n")
+            read_glossary(path)
     except NotesError:
         write_whole(path, old)
         raise

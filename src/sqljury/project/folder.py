@@ -118,8 +118,8 @@ class Project:
     def benchmark(self) -> tuple[Benchmark, dict[str, Notes]]:
         """The approved pairs as a dataset, and the notes by database; no pair is shown to a model.
 
-        Raises what ``database`` raises, and ``ProjectError`` for pairs on what is no SQLite file and on a database with
-        access rules, which runs neither apply nor may pass by: ``sqljury test`` does; also where there are no pairs.
+        Raises what ``database`` raises, and ``ProjectError`` where there are no pairs, and for pairs on a database that
+        is not a SQLite file or has access rules: runs do not apply these, ``sqljury test`` does.
         """
         examples: list[Example] = []
         notes: dict[str, Notes] = {}

@@ -379,6 +379,7 @@ def _pairs(tree: exp.Query, schema: Schema) -> Iterator[Pair]:
 
 
 def _equated(tree: exp.Query) -> Iterator[tuple[exp.Expr | None, exp.Expr | None]]:
+    """The two sides of each comparison, and of each column of a set operation."""
     for node in tree.walk():
         if type(node).__name__ in _COMPARED:
             yield node.this, node.args.get("query") or node.args.get("expression")
@@ -397,7 +398,7 @@ def _column_within(side: exp.Expr | None) -> exp.Column | None:
 
 
 def _places(column: exp.Column, selects: Mapping[int, Sources]) -> frozenset[Place]:
-    """Where a column may be of."""
+    """The places of the schema that a column of a query may be."""
     sources = selects.get(id(column.parent_select))
     holders = [] if sources is None else sources.holders(column.name, column.table)
     return frozenset((table.name.lower(), column.name.lower()) for table, _ in holders)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeGuard
 
 from sqljury.errors import InputError
-from sqljury.resources import write_whole
+from sqljury.resources import must_write, write_whole
 
 LARGEST: Final = 1e6
 """Largest weight, positive or negative: infinite scores cannot be ordered."""
@@ -112,10 +112,8 @@ class Learned(Protocol):
 def save(learned: Learned, out: Path) -> None:
     """Write what the format reads; raises what ``check_out`` raises, and ``InputError`` where it cannot be written."""
     learned.FORMAT.check_out(out)
-    try:
+    with must_write(out, InputError, "name another file with --out"):
         write_whole(out, json.dumps(learned.to_json(), indent=1) + "\n")
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
 
 
 def in_measure(value: Any) -> TypeGuard[float]:

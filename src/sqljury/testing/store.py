@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqljury.errors import DatabaseError, DatasetError
-from sqljury.resources import write_whole
+from sqljury.resources import must_write, write_whole
 from sqljury.testing.cells import quoted
 from sqljury.types import Row, Schema, Table
 
@@ -135,14 +135,12 @@ def claim(folder: str | Path, databases: str | Path) -> None:
         raise DatasetError(
             f"{root}: is the folder of the databases, or in or around it; name a new folder for the suite"
         )
-    try:
+    with must_write(root, DatasetError, "name another folder"):
         root.mkdir(parents=True, exist_ok=True)
         other = _foreign(root)
         if other is not None:
             raise DatasetError(f"{root}: holds {other.name!r}, which is no part of a suite; name a new folder")
         save(root, load(root))
-    except OSError as error:
-        raise DatasetError(f"{root}: cannot be written ({error.strerror}); name another folder") from None
 
 
 def _foreign(root: Path) -> Path | None:

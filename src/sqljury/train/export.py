@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from sqljury.errors import DatasetError, InputError
 from sqljury.llm import adapters
+from sqljury.resources import must_write
 from sqljury.train import card, gguf_base
 from sqljury.train.settings import ADAPTER, read_settings
 
@@ -99,13 +100,8 @@ def _beside(file: Path) -> Iterator[Path]:
         yield Path(path) / file.name
 
 
-@contextlib.contextmanager
-def _writing(file: Path) -> Iterator[None]:
-    """Raise ``InputError`` where ``file`` cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written ({error.strerror}); name another file with --out") from None
+def _writing(file: Path) -> contextlib.AbstractContextManager[None]:
+    return must_write(file, InputError, "name another file with --out")
 
 
 def refuse_foreign(file: Path) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqljury.errors import InputError, MissingExtraError, WeightsError
 from sqljury.llm import adapters, models
+from sqljury.resources import must_write
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,10 +63,9 @@ def merge(base: str, adapter: str, out: Path, note: Callable[[str], None] = lamb
             raise WeightsError(f"{weights} cannot take {chosen.file}: {what}; use the adapter at run time instead")
     unfinished = out.with_name(f"{out.name}.{os.getpid()}.part")
     try:
-        _write(unfinished, reader, added, chosen.label, note)
-        unfinished.replace(out)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror}); name another file with --out") from None
+        with must_write(out, InputError, "name another file with --out"):
+            _write(unfinished, reader, added, chosen.label, note)
+            unfinished.replace(out)
     finally:
         unfinished.unlink(missing_ok=True)
     return out

@@ -362,24 +362,19 @@ def _link(child: Entity, parent: Entity, key: ForeignKey, dialect: str) -> Link:
 def _attribute(column: Column, cells: Sequence[Any], table: str, owner: str, dialect: str) -> Iterator[Attribute]:
     held = [cell for cell in cells if cell is not None]
     sql = quote_name(column.name, dialect)
-    noun = _noun(column.name)
-    if noun.startswith(f"{owner} "):
-        noun = noun.removeprefix(f"{owner} ")
+    noun = _noun(column.name).removeprefix(f"{owner} ")
     if not held or any(cell in (MASKED, TOO_LARGE) for cell in held):
         return
     distinct = tuple(dict.fromkeys(held))
+    named = (column.name, sql, f"{table}.{sql}", noun, _plural(noun))
     if all(type(cell) in (int, float) and math.isfinite(cell) for cell in held):
         if len(distinct) > 2 and not _NO_MEASURE.search(noun):
-            yield Attribute(
-                column.name, sql, f"{table}.{sql}", noun, _plural(noun), "number", tuple(sorted(distinct)), False
-            )
+            yield Attribute(*named, "number", tuple(sorted(distinct)), False)
     elif all(isinstance(cell, str) for cell in held):
         counted = Counter(cell for cell in held if _VALUE.fullmatch(cell) and plain(cell, NAME_CHARS) == cell)
         if counted:
             values = tuple(value for value, _ in counted.most_common())
-            yield Attribute(
-                column.name, sql, f"{table}.{sql}", noun, _plural(noun), "text", values, len(distinct) < len(held)
-            )
+            yield Attribute(*named, "text", values, len(distinct) < len(held))
 
 
 def _label(attributes: Sequence[Attribute]) -> Attribute | None:
