@@ -10,6 +10,7 @@ import pytest
 from sqljury import FakeModel
 from sqljury.bench import choices, export, given, stored
 from sqljury.bench.run import Controls
+from sqljury.datasets.candidates import MOST_BYTES
 from sqljury.engines.databases import of_run
 from sqljury.errors import CancelledError, DatasetError, InputError, RecipeError
 from sqljury.evaluation import report
@@ -180,3 +181,10 @@ def test_keys_of_tables_json_count(files: list[Path], data: Path, tmp_path: Path
     tables.write_text(json.dumps([{**entry, "foreign_keys": [[2, 1]]}]))
     sources = given.read(files, data / "dev.json", data / "database", tables=tables)
     assert chosen(sources).records[0]["sql"] == COUNT
+
+
+def test_a_file_beyond_all_measure_is_not_read(files: list[Path], data: Path) -> None:
+    with files[0].open("wb") as file:
+        file.truncate(MOST_BYTES + 1)  # no such space is taken on disk
+    with pytest.raises(DatasetError, match=r"A.txt: has .* bytes, more than"):
+        read(files, data)

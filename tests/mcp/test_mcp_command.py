@@ -121,7 +121,11 @@ def test_tokens_decide_who_asks_what(folder: Path) -> None:
             rows = await client.call_tool("execute_sql", query)
             other = await client.call_tool("execute_sql", {"sql": "SELECT 1", "database": "other"})
             answer = await client.call_tool("ask", {"question": "How many animals?", "database": "other"})
-            return [[one["name"] for one in names.structured_content["databases"]], rows, other, answer]
+            (folder / "other.db").unlink()  # a new file, so that it is opened again
+            (folder / "other.db").write_bytes(b"no database" * 1000)
+            count = {"sql": "SELECT count(*) FROM animal", "database": "other"}
+            damaged = await client.call_tool("execute_sql", count)
+            return [[one["name"] for one in names.structured_content["databases"]], rows, other, answer, damaged]
 
     with serving(folder, "--host", "127.0.0.1", "--tokens", "tokens.toml") as port:
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {tokens['ann']}"}):
@@ -142,6 +146,9 @@ def test_tokens_decide_who_asks_what(folder: Path) -> None:
     assert "may be read here" in bob[1].content[0].text
     assert bob[2].structured_content["rows"] == [[1]]
     assert bob[3].structured_content["rows"] == [[2]]
+    assert bob[4].is_error
+    assert "[path]: is not an SQLite database" in bob[4].content[0].text
+    assert folder.name not in bob[4].content[0].text
 
 
 def test_on_http(port: int) -> None:

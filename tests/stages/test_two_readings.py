@@ -114,7 +114,7 @@ def test_a_meaning_tells_no_value_that_prompts_may_not_hold(tmp_path: Path) -> N
     meanings: dict[Privacy, list[str]] = {}
     with connect(file) as db:
         for privacy in LEVELS:
-            pipeline = Pipeline(recipe, FakeModel([queries], local=False), privacy=privacy)
+            pipeline = Pipeline(recipe, FakeModel(lambda _: queries, local=False), privacy=privacy)
             answer = pipeline.answer(Question("How many people live in San?"), db)
             assert "'San Josemaria'" in answer.sql
             meanings[privacy] = [one.meaning for one in answer.readings]

@@ -132,7 +132,7 @@ def read(
     folder = Path(databases)
     if not folder.is_dir():
         raise DatasetError(f"{folder}: no such folder; give the one that holds <db_id>/<db_id>.sqlite")
-    files = tuple(map(Document.of, predictions))
+    files = tuple(map(candidates.document_of, predictions))
     asked, keys = Document.of(questions_file), None if tables is None else Document.of(tables)
     pool = candidates.load(files, questions.load(asked, folder, gold=False, there=False), format)
     known = _Databases.of(pool.examples, {} if keys is None else read_tables(keys))

@@ -146,11 +146,16 @@ def _serve(
 def _allowed(file: str, databases: Databases) -> Callable[[str], tuple[str, Databases] | None]:
     """By token its client's name and databases; every rule is tried now, so that a wrong one is told to who starts."""
     from sqljury.mcp.databases import Allowed
+    from sqljury.web.databases import Served
+    from sqljury.web.problems import Problems
     from sqljury.web.tokens import Tokens
 
     known = Tokens.load(file, databases.names)
+    clean = Problems(place for name in databases.names for place in Served(databases.plain(name)[0]).places).clean
     views = {
-        client.name: Allowed(databases, [name for name in databases.names if client.may_use(name)], client.access)
+        client.name: Allowed(
+            databases, [name for name in databases.names if client.may_use(name)], client.access, clean
+        )
         for client in known.clients
     }
     for view in views.values():

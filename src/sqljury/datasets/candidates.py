@@ -86,7 +86,7 @@ def load(files: Sequence[str | Path | Document], examples: Sequence[Example], fo
     columns: list[_Column] = []
     unpaired: list[DatasetError] = []
     for file in files:
-        document = _read(file)
+        document = document_of(file)
         try:
             columns.append(_column(document, examples, databases, format))
         except DatasetError as error:
@@ -104,8 +104,8 @@ def load(files: Sequence[str | Path | Document], examples: Sequence[Example], fo
     return Pool(pooled, systems, documents, places, faults)
 
 
-def _read(file: str | Path | Document) -> Document:
-    """The document; raises ``DatasetError`` for a file that cannot be read, or is not read for its size."""
+def document_of(file: str | Path | Document) -> Document:
+    """The document of predictions; raises ``DatasetError`` for a file that cannot be read, or is too large to be."""
     if not isinstance(file, Document) and Path(file).is_file() and (size := Path(file).stat().st_size) > MOST_BYTES:
         raise DatasetError(f"{file}: has {size:,} bytes, more than {MOST_BYTES:,}; give a file of predictions")
     return Document.of(file)

@@ -84,6 +84,10 @@ class Databases(Closing):
             self._known[name] = time.monotonic(), known
         return known
 
+    def said(self, text: str) -> str:
+        """A message as clients may read it."""
+        return text
+
     def close(self) -> None:
         """Close all sessions and models; closing twice is harmless."""
         self._open.close()
@@ -100,13 +104,19 @@ class Databases(Closing):
 class Allowed(Databases):
     """Those of another's databases that one client may ask, behind rules of its own besides those that hold for all.
 
-    It holds nothing open.
+    It holds nothing open. ``clean`` takes from messages what the client may not know, such as where the databases are.
     """
 
-    def __init__(self, whole: Databases, names: Collection[str], access: Access) -> None:
+    def __init__(
+        self, whole: Databases, names: Collection[str], access: Access, clean: Callable[[str], str] = str
+    ) -> None:
         default = whole.default if whole.default in names else ""
         super().__init__({name: {} for name in whole.names if name in names}, default)
-        self._whole, self._access = whole, access
+        self._whole, self._access, self._clean = whole, access, clean
+
+    def said(self, text: str) -> str:
+        """A message as the client may read it."""
+        return self._clean(text)
 
     def _opened(self, name: str) -> Session:
         session = self._whole.session(name, silent)

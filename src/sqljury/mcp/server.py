@@ -244,9 +244,9 @@ class Tools:
             return await anyio.to_thread.run_sync(job, abandon_on_cancel=True, limiter=self._limiter)
         except NoAnswerError as error:
             tried = "; ".join(sorted({str(one.result.error) for one in error.candidates if one.result.error})[:3])
-            raise ToolError(f"{error} ({tried})" if tried else str(error)) from None
-        except SqljuryError as error:
-            raise ToolError(str(error)) from None
+            raise ToolError(databases.said(f"{error} ({tried})" if tried else str(error))) from None
+        except (SqljuryError, ToolError) as error:
+            raise ToolError(databases.said(str(error))) from None
         finally:
             cancel.set()  # where the client has cancelled, the thread is still at work
 
