@@ -126,7 +126,12 @@ def test_who_sees_less_chooses_for_those_who_see_the_same(people: Path, make: Ca
         chosen = {"id": made["id"], "reading": 1}
         assert client.post("/v1/reading", json=chosen, headers=headers["ann"]).json()["kept"] == "server"
         assert client.post("/v1/ask", json=PIECES, headers=headers["ann"]).json()["rows"] == [[2]]
-        assert len(client.post("/v1/ask", json=PIECES, headers=headers["bob"]).json()["readings"]) == 2
+        own = client.post("/v1/ask", json=PIECES, headers=headers["bob"]).json()
+        assert len(own["readings"]) == 2
+        chosen = {"id": own["id"], "reading": 1}
+        assert client.post("/v1/reading", json=chosen, headers=headers["bob"]).json()["kept"] == "server", (
+            "ann reads it"
+        )
     assert not (people.parent / "glossary.yaml").exists()
 
 

@@ -79,12 +79,15 @@ class Databases(Closing):
         self._lock = threading.Lock()
         self._sessions: OrderedDict[tuple[str, Access], Session] = OrderedDict()
         self._learned: dict[tuple[str, Access], Notes] = {}
+        self._restricted: set[str] = set()
         self._described: dict[tuple[str, Access], tuple[float, Description]] = {}
 
     def check(self, clients: Sequence[Client]) -> None:
         """Open every database as every client sees it; raises ``InputError`` for rules that do not fit it."""
         for client in clients:
             for name in self.names(client):
+                if client.access:
+                    self._restricted.add(name)
                 if sum(bool(rules.allow) for rules in (client.access, self._access, self.served[name].access)) > 1:
                     raise InputError(
                         f"{client.name} on {name}: two of the server, the context folder and the token allow tables; "
@@ -136,11 +139,11 @@ class Databases(Closing):
     def learn(self, client: Client, name: str, term: str, meaning: str) -> bool:
         """Note what a term means; whether the context folder has it now.
 
-        It is a note on the database for all who see the same of it. Only clients without rules of their own write to
-        the folder. Raises ``ProjectError`` for one that cannot be written, and ``NotesError`` for a faulty glossary.
+        It is a note on the database for all who see the same of it. Where no client has rules of its own, it is written
+        to the folder: there all read it, and it may quote a value that a rule hides from some. Raises ``ProjectError`` for one that cannot be written, and ``NotesError`` for a faulty glossary.
         """
         project, session, key = self.served[name].project, self.session(client, name), self._key(client, name)
-        kept = project is not None and not client.access
+        kept = project is not None and name not in self._restricted
         note = Notes(glossary=((term, meaning),))
         with self._lock:
             if kept and project is not None:
