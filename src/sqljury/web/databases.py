@@ -140,7 +140,8 @@ class Databases(Closing):
         """Note what a term means; whether the context folder has it now.
 
         It is a note on the database for all who see the same of it. Where no client has rules of its own, it is written
-        to the folder: there all read it, and it may quote a value that a rule hides from some. Raises ``ProjectError`` for one that cannot be written, and ``NotesError`` for a faulty glossary.
+        to the folder: there all read it, and it may quote a value that a rule hides from some. Raises
+        ``ProjectError`` for one that cannot be written, and ``NotesError`` for a faulty glossary.
         """
         project, session, key = self.served[name].project, self.session(client, name), self._key(client, name)
         kept = project is not None and name not in self._restricted
