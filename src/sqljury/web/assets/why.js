@@ -67,9 +67,12 @@ function apart(verified) {
       result.rows.length ? smallTable(result.columns, result.rows) : el("p", { class: "quiet" }, "No rows.")))));
 }
 
+/** What a service may have got of the database, by the answer's privacy; null where the models run on the server. */
+const SHARED = { schema: "names and types only", values: "names, types and single values", rows: "names, types and rows" };
+
 function cost(answer) {
   const { calls, prompt_tokens: read, completion_tokens: written, cached_tokens: cached, seconds: took } = answer.cost;
-  const facts = [["Time", seconds(took)], ["Model calls", calls], ["Tokens read", read.toLocaleString("en") + (cached ? ` (${cached.toLocaleString("en")} cached)` : "")], ["Tokens written", written.toLocaleString("en")], ["Request", answer.id]];
+  const facts = [["Time", seconds(took)], ["Model calls", calls], ["Tokens read", read.toLocaleString("en") + (cached ? ` (${cached.toLocaleString("en")} cached)` : "")], ["Tokens written", written.toLocaleString("en")], ["A service may see", SHARED[answer.privacy] ?? "nothing: the model runs here"], ["Request", answer.id]];
   return el("dl", { class: "facts" }, ...facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
