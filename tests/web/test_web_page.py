@@ -57,7 +57,9 @@ def test_an_answer_with_its_evidence(open_page: Open) -> None:
     assert re.fullmatch(r"(Uncertain|[\w ]+ (right|wrong)) · \d+%", page.locator(".badge").first.inner_text())
     assert page.locator(".group").count() >= 2
     assert page.locator(".group.chosen .votes").inner_text() == "5 of 8"
-    assert "1 failed" in page.get_by_label("Why", exact=True).inner_text()
+    why = page.get_by_label("Why", exact=True).inner_text()
+    assert "1 failed" in why
+    assert "nothing: the model runs here" in why
     page.get_by_role("button", name="I meant this: show it above").first.click()
     page.get_by_text("reading 2 ·").wait_for()
     assert len(cells(page)) == 3
