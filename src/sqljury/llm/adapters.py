@@ -78,14 +78,7 @@ def find(name: str, weights: str = "") -> Adapter:
 
     Raises ``WeightsError``, also for one that is not for ``weights``, a catalogue name or path, as far as both say so.
     """
-    if name.endswith(SUFFIX) or os.sep in name:
-        paths = [models.expand(name)]
-    else:
-        paths = [folder / f"{name}{SUFFIX}" for folder in (directory(), PACKAGED)]
-    file = next((path for path in paths if os.path.isfile(path)), None)
-    if file is None:
-        listed = ", ".join(known()) or "none yet"
-        raise WeightsError(f"there is no adapter {name!r}; known are {listed}, or give the path of a .gguf file")
+    file = _file(name)
     try:
         with models.gguf(file).open("rb") as stream:
             adapter = Adapter(file.stem, file, hashlib.file_digest(stream, "sha256").hexdigest())
@@ -96,6 +89,19 @@ def find(name: str, weights: str = "") -> Adapter:
     return adapter
 
 
+def _file(name: str) -> Path:
+    """The file of an adapter by name or path; raises ``WeightsError`` where there is none."""
+    if name.endswith(SUFFIX) or os.sep in name:
+        paths = [models.expand(name)]
+    else:
+        paths = [folder / f"{name}{SUFFIX}" for folder in (directory(), PACKAGED)]
+    file = next((path for path in paths if os.path.isfile(path)), None)
+    if file is None:
+        listed = ", ".join(known()) or "none yet"
+        raise WeightsError(f"there is no adapter {name!r}; known are {listed}, or give the path of a .gguf file")
+    return file
+
+
 def suits(name: str, model: str) -> bool:
     """Whether the model of this name is of the catalogue, wears no adapter, and is what the adapter is for.
 
@@ -103,7 +109,7 @@ def suits(name: str, model: str) -> bool:
     """
     if model not in models.CATALOGUE or models.find(model) is None:
         return False
-    return served(find(name).file) == models.known_sha256(model)
+    return served(_file(name)) == models.known_sha256(model)
 
 
 def served(file: Path) -> str | None:

@@ -7,6 +7,7 @@ shape (outputs, rank); llama.cpp computes ``W x + alpha / rank * B A x``.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import re
 import struct
@@ -185,10 +186,16 @@ def layer_name(key: str) -> tuple[str, str] | None:
 
 def tensor_name(layer: str, model: Any) -> str | None:
     """GGUF's name of the matrix of a layer of a model with the configuration ``model``; None if it has none."""
+    name = _names(_arch(model), model.num_hidden_layers).get_name(layer)
+    return f"{name}.weight" if name else None
+
+
+@functools.cache
+def _names(arch: Any, layers: int) -> Any:
+    """GGUF's names of all matrices of a model, which take long to list and are asked for one by one."""
     import gguf
 
-    name = gguf.get_tensor_name_map(_arch(model), model.num_hidden_layers).get_name(layer)
-    return f"{name}.weight" if name else None
+    return gguf.get_tensor_name_map(arch, layers)
 
 
 def _gguf_names(adapter: Mapping[str, Matrix], model: Any, run: Path) -> list[tuple[str, str, Matrix]]:
@@ -225,20 +232,20 @@ def permuted(name: str, model: Any, matrix: Matrix) -> Matrix:
     For Llama models, GGUF orders the rows of queries and keys differently from Hugging Face: rotary embeddings rotate
     the two halves of a head against each other there, and neighbouring rows here. B must follow the rows of its matrix.
     """
-    heads = _reordered_heads(name, model)
-    if not heads:
-        return matrix
-    rows = matrix.reshape(heads, 2, matrix.shape[0] // heads // 2, *matrix.shape[1:])
-    return rows.swapaxes(1, 2).reshape(matrix.shape)
+    return _swapped(name, model, matrix, (2, -1))
 
 
 def unpermuted(name: str, model: Any, matrix: Matrix) -> Matrix:
     """The rows of B in Hugging Face's order, from GGUF's."""
+    return _swapped(name, model, matrix, (-1, 2))
+
+
+def _swapped(name: str, model: Any, matrix: Matrix, order: tuple[int, int]) -> Matrix:
+    """The matrix with the two numbers exchanged by which ``order`` counts the rows of a head."""
     heads = _reordered_heads(name, model)
     if not heads:
         return matrix
-    rows = matrix.reshape(heads, matrix.shape[0] // heads // 2, 2, *matrix.shape[1:])
-    return rows.swapaxes(1, 2).reshape(matrix.shape)
+    return matrix.reshape(heads, *order, *matrix.shape[1:]).swapaxes(1, 2).reshape(matrix.shape)
 
 
 def _reordered_heads(name: str, model: Any) -> int:

@@ -50,7 +50,7 @@ def train(data: Path, out: Path, settings: Settings, note: Note) -> Path:
             "data": str(data),
             "data_sha256": examples.digest(data),
             "base_sha256": gguf_base.digest(settings.base_model),
-            "start_sha256": start.digest(start.find(settings.start, settings.base_model)) if settings.start else "",
+            "start_sha256": examples.digest(start.find(settings.start, settings.base_model)) if settings.start else "",
         }
         claim(out, facts)
         if (out / card.JSON).is_file():

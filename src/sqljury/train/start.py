@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,12 +28,6 @@ def find(start: str, base: str) -> Path:
             raise WeightsError(f"{folder} does not hold a finished training; give its folder, or an adapter's name")
         return file
     return adapters.find(start, base).file
-
-
-def digest(file: Path) -> str:
-    """The SHA-256 of the adapter, in hex."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def start(adapter: Adapter, config: Any, file: Path) -> None:

@@ -14,13 +14,15 @@ from sqljury.types import Schema, Table
 
 def counted_once(tree: exp.Query, asked: Asked) -> Change | None:
     """Count each of the things that the question counts once, where COUNT counts rows and some are counted twice."""
-    table = _named(counted(asked.question.text), asked.schema)
-    if table is None or not isinstance(tree, exp.Select) or len(tree.selects) != 1:
+    if not isinstance(tree, exp.Select) or len(tree.selects) != 1:
         return None
     if any(tree.args.get(part) for part in ("group", "distinct", "limit", "having")):
         return None
     count = tree.selects[0].unalias()
     if not isinstance(count, exp.Count) or not isinstance(count.this, exp.Star | exp.Column):
+        return None
+    table = _named(counted(asked.question.text), asked.schema)
+    if table is None:
         return None
     sources = next((one for one in read_sources(tree, asked.schema) if one.scope.expression is tree), None)
     column = None if sources is None or sources.others else _identifying(table, sources)
