@@ -19,9 +19,8 @@ from torch.nn import functional
 
 from sqljury.errors import DatasetError, WeightsError
 from sqljury.resources import write_whole
+from sqljury.train.settings import ADAPTER_CONFIG, ADAPTER_WEIGHTS
 
-WEIGHTS: Final = "adapter_model.safetensors"
-CONFIG: Final = "adapter_config.json"
 PREFIX: Final = "base_model.model."
 """What ``peft`` puts before the name of a module."""
 
@@ -104,8 +103,8 @@ class Adapter:
             "target_modules": sorted({name.rpartition(".")[2] for name in self.layers}),
         }
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / CONFIG, json.dumps(config, indent=2) + "\n")
-        write_whole(folder / WEIGHTS, save(self.state(), metadata={"format": "pt"}))
+        write_whole(folder / ADAPTER_CONFIG, json.dumps(config, indent=2) + "\n")
+        write_whole(folder / ADAPTER_WEIGHTS, save(self.state(), metadata={"format": "pt"}))
 
 
 def attach(model: Any, modules: tuple[str, ...], rank: int, alpha: float, dropout: float = 0.0) -> Adapter:
@@ -131,8 +130,8 @@ def load(model: Any, folder: Path) -> Adapter:
     from safetensors.torch import load_file
 
     try:
-        config = json.loads((folder / CONFIG).read_bytes())
-        state = load_file(folder / WEIGHTS)
+        config = json.loads((folder / ADAPTER_CONFIG).read_bytes())
+        state = load_file(folder / ADAPTER_WEIGHTS)
         adapter = attach(model, tuple(config["target_modules"]), int(config["r"]), float(config["lora_alpha"]))
         adapter.restore(state)
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:

@@ -20,7 +20,7 @@ from sqljury.errors import DatasetError, InputError
 from sqljury.llm import adapters
 from sqljury.resources import must_write
 from sqljury.train import card, gguf_base
-from sqljury.train.settings import ADAPTER, read_settings
+from sqljury.train.settings import ADAPTER, ADAPTER_CONFIG, ADAPTER_WEIGHTS, read_settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -155,12 +155,12 @@ def read_adapter(folder: Path) -> tuple[dict[str, Matrix], dict[str, Any]]:
     from safetensors.numpy import load_file
 
     try:
-        config = json.loads((folder / "adapter_config.json").read_bytes())
-        tensors = load_file(folder / "adapter_model.safetensors")
+        config = json.loads((folder / ADAPTER_CONFIG).read_bytes())
+        tensors = load_file(folder / ADAPTER_WEIGHTS)
     except (OSError, ValueError, RecursionError, SafetensorError) as error:
         raise DatasetError(f"{folder} cannot be read as an adapter: {error}") from None
     if not isinstance(config, dict) or type(config.get("lora_alpha")) not in (int, float):
-        raise DatasetError(f"{folder} cannot be used: its adapter_config.json has no lora_alpha")
+        raise DatasetError(f"{folder} cannot be used: its {ADAPTER_CONFIG} has no lora_alpha")
     if config.get("use_rslora") or config.get("use_dora") or config.get("alpha_pattern"):
         raise DatasetError(f"{folder} holds an adapter that GGUF cannot hold (rsLoRA, DoRA or alpha by module)")
     return tensors, config

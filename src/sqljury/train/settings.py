@@ -16,6 +16,9 @@ from sqljury.errors import DatasetError
 from sqljury.resources import write_whole
 
 ADAPTER: Final = "adapter"
+ADAPTER_WEIGHTS: Final = "adapter_model.safetensors"
+ADAPTER_CONFIG: Final = "adapter_config.json"
+"""The two files of that folder, as ``peft`` calls them."""
 CHECKPOINT: Final = "checkpoint.pt"
 LOG: Final = "log.jsonl"
 SETTINGS: Final = "training.json"

@@ -10,7 +10,7 @@ from sqljury.errors import DatasetError, WeightsError
 from sqljury.llm import adapters
 from sqljury.train import export
 from sqljury.train.merge import Delta, deltas
-from sqljury.train.settings import ADAPTER
+from sqljury.train.settings import ADAPTER, ADAPTER_WEIGHTS
 
 if TYPE_CHECKING:
     from sqljury.train.adapter import Adapter
@@ -23,7 +23,7 @@ def find(start: str, base: str) -> Path:
     """
     folder = Path(start)
     if folder.is_dir():
-        file = folder / ADAPTER / "adapter_model.safetensors"
+        file = folder / ADAPTER / ADAPTER_WEIGHTS
         if not file.is_file():
             raise WeightsError(f"{folder} does not hold a finished training; give its folder, or an adapter's name")
         return file

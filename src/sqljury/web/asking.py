@@ -199,10 +199,7 @@ async def check(request: Request, body: bodies.Check, server: TheServer, client:
         session = server.databases.session(client, name).following(following.progress, following.cancel)
         return session.check(body.question, body.sql, evidence=body.evidence).to_dict()
 
-    try:
-        found = await unless_gone(server.jobs.start(client.name, work), request.receive)
-    except Exception as error:
-        raise server.problems.of(error, name, server.jobs.retry_after) from None
+    found = await server.work(client, name, work, request.receive)
     for result in filter(None, (found["result"], found["correction"])):
         cut = len(result["rows"]) > server.settings.rows
         result["rows"], result["truncated"] = result["rows"][: server.settings.rows], result["truncated"] or cut
@@ -234,10 +231,7 @@ async def query(request: Request, body: bodies.Query, server: TheServer, client:
         session = server.databases.session(client, name)
         return session.following(following.progress, following.cancel).query(body.sql)
 
-    try:
-        result = await unless_gone(server.jobs.start(client.name, work), request.receive)
-    except Exception as error:
-        raise server.problems.of(error, name, server.jobs.retry_after) from None
+    result = await server.work(client, name, work, request.receive)
     if result.error is not None:
         raise server.problems.of(_FAILURES.get(result.error.kind, QueryError)(str(result.error)), name)
     server.history.add(

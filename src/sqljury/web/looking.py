@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from sqljury.values.objects import Found
 from sqljury.web import bodies
 from sqljury.web.jobs import Following
-from sqljury.web.server import Json, TheClient, TheServer, unless_gone
+from sqljury.web.server import Json, TheClient, TheServer
 
 router = APIRouter()
 
@@ -49,10 +49,7 @@ async def schema(
     def work(following: Following) -> dict[str, Any]:
         return server.databases.describe(client, name, following.cancel).to_dict()
 
-    try:
-        described = await unless_gone(server.jobs.start(client.name, work), request.receive)
-    except Exception as error:
-        raise server.problems.of(error, name, server.jobs.retry_after) from None
+    described = await server.work(client, name, work, request.receive)
     return Json({**described, "name": name})
 
 
@@ -78,10 +75,7 @@ async def search(
         session = server.databases.session(client, name)
         return session.following(following.progress, following.cancel).search(text, limit)
 
-    try:
-        found = await unless_gone(server.jobs.start(client.name, work), request.receive)
-    except Exception as error:
-        raise server.problems.of(error, name, server.jobs.retry_after) from None
+    found = await server.work(client, name, work, request.receive)
     return Json({"found": [{**asdict(one), "value": one.value[:VALUE_CHARS]} for one in found]})
 
 

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from sqljury.web.databases import Databases
 from sqljury.web.history import History
-from sqljury.web.jobs import Jobs
+from sqljury.web.jobs import Jobs, Work
 from sqljury.web.metrics import Metrics
 from sqljury.web.problems import ProblemError, Problems
 from sqljury.web.settings import Settings
@@ -38,6 +38,13 @@ class Server:
     history: History
     metrics: Metrics
     problems: Problems
+
+    async def work(self, client: Client, database: str, work: Work[T], receive: Receive) -> T:
+        """What ``work`` on a database gives, in the client's turn; raises ``ProblemError`` for all that goes wrong."""
+        try:
+            return await unless_gone(self.jobs.start(client.name, work), receive)
+        except Exception as error:
+            raise self.problems.of(error, database, self.jobs.retry_after) from None
 
 
 class Json(JSONResponse):
